@@ -1,5 +1,6 @@
 """
-The archive: old articles that are in the SQL database only. To a listing they are one more partition.
+The archive: old articles that are in the SQL database only. A listing, such as the site by SCORE, is merged from the
+partitions of the store; to it the archive is one more partition. A place is an article with its value in a listing.
 
 An article leaves Redis in this order: it is marked as moving, the database writes its places, and `archive.lua` removes
 it from Redis and the mark. To change it, `unarchive.lua` writes it back and marks it; later the database removes its

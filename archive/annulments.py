@@ -1,5 +1,6 @@
 """
-Votes of a user that count no more, and that count again when the action is reverted, also on what is archived.
+Annuls the votes of a user by an action of a moderator, after which they count no more, and restores them when the
+action is reverted; also on what is archived, which means that only the database has it.
 
 Votes are annulled and restored in steps: the database knows who has voted on what; without one, the sets of voters do
 while they exist. What is archived stays so: see `recounts`. Before a revert restores votes in a partition, it
@@ -60,7 +61,7 @@ class Span(NamedTuple):
 async def begin(store: Store, database: Database | None, number: int) -> None:
     """
     Annul the votes of the action with a number, or restore them if it is reverted: about `AT_ONCE` of them. More, and
-    what cannot be done yet, are left to the task.
+    what cannot be done yet, are left to the task of `WORK`, which every server runs.
     """
     with suppress(StoreUnavailable, DatabaseUnavailable, ConsumerBehind):
         await settle(store, database, number, AT_ONCE)
@@ -104,7 +105,7 @@ async def _annul(
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
     site, seen, total, reaches = store.site, 0, None, None
-    complete_at, pace = 0, Pace()
+    complete_at, pace = 0, Pace()  # `complete_at`: the database has all votes until then (unix milliseconds)
     if database is None:
         reaches = await _reaches_back_to(site)
     else:
@@ -134,7 +135,8 @@ async def _annul_some(
     pace: Pace,
 ) -> bool:
     """
-    Annul some votes, also those on what is archived. Returns whether the database may lack some.
+    Annul some votes, also those on what is archived. Returns whether the database may lack some: it is known to have
+    all votes until `complete_at` (unix milliseconds).
 
     Raises:
         Reverted: the action was reverted.
@@ -260,10 +262,10 @@ async def _votes(
 
 
 async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]:
-    """The votes that Redis knows of, by the times of what was voted on."""
+    """The votes that Redis knows of, on what was posted in the span: it does not know when votes were cast."""
     async for found in scan.known_keys(site, lambda count: None):
         things = [key for key in found if key.name in ("article", "comment")]
-        commands: list[Command] = []
+        commands: list[Command] = []  # four for each thing
         for key in things:
             number = int(key.suffix)
             commands += [("HGET", key.text, "time"), ("HEXISTS", keys.annulled(key.partition, number), span.voter)]

@@ -43,7 +43,7 @@ REVERTED = "the ban action:{} is reverted"
 async def begin(store: Store, database: Database | None, number: int) -> None:
     """
     Remove the texts of the ban with a number, or bring them back if it is reverted: about `WAITED_FOR` of them. More,
-    and what cannot be done because something does not answer, are left to the task.
+    and what cannot be done because something does not answer, are left to the task of `WORK`, which every server runs.
     """
     with suppress(StoreUnavailable, DatabaseUnavailable):
         await settle(store, database, number, WAITED_FOR)
@@ -95,6 +95,7 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
     """The numbers of the articles and comments of a banned user, some at a time. Archived ones are brought back."""
     name = ban.subject_id.removeprefix("user:")
     partition = store.site.home_of_user(name)
+    # lists of the user's articles, visible ones and others, and of their comments, likewise
     for kind in (keys.timeline, keys.held, keys.comments, keys.unlisted):
         cursor = ""
         while cursor != "0":
@@ -172,7 +173,7 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     )
     given = (ban.number, by, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
     for partition in range(site.partitions):
-        first = "0"
+        first = "0"  # the rank of the removal to go on with; "" at the end
         while first:
             if most is not None and read >= most:
                 return False

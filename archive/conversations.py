@@ -35,7 +35,7 @@ class Conversation:
     """
     All comments of an article, also those that are not shown, as they stay until something is written. `comments` have
     their numbers of replies; `below` counts the visible comments below each, `replies` has the numbers of those that a
-    thread shows by what they answer, a comment or the article.
+    thread shows by what they answer, a comment or the article. `best_z` is the constant of the order BEST.
 
     A conversation sorts the replies to a comment when they are first asked for, and keeps them.
     """
@@ -75,7 +75,10 @@ class Conversation:
         return above in self._above(number)
 
     def pinned(self) -> ThreadPosition:
-        """The position before all places, and after all places, of a pinned walk: nothing moves, so no pin is made."""
+        """
+        The position before all places, and after all places, of a pinned walk: one that shows a thread in the order
+        that it had when the walk began. Nothing moves here, so no pin has to be kept.
+        """
         return ThreadPosition((), 0, max(self.comments, default=0))
 
     def siblings_page(self, parent: int, order: CommentOrder, window: Window) -> PartitionPage:

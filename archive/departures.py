@@ -21,7 +21,7 @@ from store.site import Site, unix_milliseconds
 
 AT_ONCE = 2_000  # rows in a transaction
 
-Hashes = Mapping[int, Mapping[str, str]]  # of comments, by number
+Hashes = Mapping[int, Mapping[str, str]]  # the fields of the hashes of comments in Redis, by number
 
 logger = logging.getLogger("upvote")
 
@@ -56,6 +56,7 @@ async def of(site: Site, database: Database, found: Archivable) -> Departure | N
 
 
 def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], best_z: float) -> Departure | None:
+    """See `of`. `hashes` are the comments as Redis has them, `comments` as the database has them."""
     computed = conversation(found.article.number, comments, best_z)
     if not _is_equal(computed, found, hashes):
         return None

@@ -1,6 +1,6 @@
 """
 What is wrong with archived conversations in the database: with their comments, and with what the archive has added to
-the rows when they left. `maintenance.verify` reports it.
+the rows when they left Redis. `maintenance.verify` reports it.
 """
 
 import re
@@ -32,7 +32,10 @@ class Fault(NamedTuple):
 
 
 def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> list[Fault]:
-    """The faults of those of some archived articles and their comments. Two queries for each with some, and three."""
+    """
+    The faults of those of some articles that are archived, and of their comments. Three queries, and two for each
+    article with comments. `best_z` is the constant of the order BEST (`Policy.best_z`).
+    """
     archived = [each for each in article_places.records(connection, numbers) if each]
     talked = [each for each in archived if isinstance(each, ArchivedArticle)]
     alone = [each.number for each in archived if not isinstance(each, ArchivedArticle)]

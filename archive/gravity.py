@@ -1,5 +1,5 @@
 """
-Listings of archived articles by GRAVITY, whose values change with age.
+Listings of archived articles, which are in the SQL database only, by GRAVITY, whose values change with age.
 
 As no index can have values that change, such a listing has an index by posting time for each class of votes: articles
 whose `votes - 1` have the same sign and the same first `DIGITS` binary digits. Within a class, values differ by votes
@@ -39,9 +39,13 @@ MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """`Policy.gravity` at an instant. A magnitude is the distance of a value from 0."""
+    """
+    `Policy.gravity` at an instant: base ** `votes` / ((minutes of age + `delay`) / 60) ** `age`, where the base is
+    votes - 1; one below 0 has no exponent. A weight is the dividend without its sign, a decay the divisor, and a
+    magnitude the value without its sign.
+    """
 
-    at: int
+    at: int  # unix milliseconds
     votes: float
     age: float
     delay: float
@@ -85,7 +89,10 @@ class Formula:
 
 
 class UnreadPart(NamedTuple):
-    """What is left to read of a class. `lightest` and `heaviest` are the weights of its lowest and its highest base."""
+    """
+    What is left to read of the index of a class, which is by time. `lightest` and `heaviest` are the weights of the
+    lowest and the highest base of the class.
+    """
 
     part: Range
     lightest: float
@@ -184,7 +191,8 @@ class GravityReader:
 
     def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
         """
-        The first keys of articles with values of a sign, posted before the instant, and others of equal values.
+        The first keys of articles with values of a sign, posted before the instant, and others of equal values: those
+        beyond `edge`, if it is given.
 
         First a few articles of each class are read. The last of the best `count` bounds what is read of the classes
         then.
@@ -251,13 +259,16 @@ def _formula(listing: Listing, at: int | None) -> Formula:
 
 @lru_cache(maxsize=4_096)
 def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
-    """The magnitudes of articles of the lowest and of the highest base of a class, without their decay."""
+    """The weights of the lowest and of the highest base of a class: see `Formula`."""
     lowest, highest = bases(votes_class)
     return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
 
 
 def _beyond(formula: Formula, runs: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
-    """Runs without the times at which no article is at least (outward) or at most of a magnitude."""
+    """
+    The parts of classes without the times at which no article has at least (outward: away from 0) or at most this
+    magnitude.
+    """
     if outward:
         times = formula.first_times((run.heaviest for run in runs), magnitude)
         return [

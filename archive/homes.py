@@ -1,6 +1,7 @@
 """
 Homes of a store that has archived articles: the places of Redis, and those of the database where these can be on a
-page.
+page. The home of a user has the articles of the groups that they follow, or of the whole site while they follow none,
+without those that they hide and those of users whom they block. A place is the position of an article in it.
 
 All is of one moment: if articles leave Redis or come back between the first read and the last one, all is read again.
 """
@@ -172,7 +173,7 @@ def _serials(site: Site) -> list[Read[Any]]:
     """Values that change when articles leave Redis, come back, or are marked as moving."""
     call = moving.new_call()
     return [
-        Read(("HMGET", keys.archived(partition), "serial", "marks"), _new, (call,))
+        Read(("HMGET", keys.archived(partition), "serial", "marks"), _texts, (call,))
         for partition in range(site.partitions)
     ]
 
@@ -192,6 +193,7 @@ def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> l
 
 
 def _tops(call: int, reply: Sequence[str | None]) -> tuple[float, ...]:
+    """The greatest value, posting time and number of votes: for each of the three the reply has all groups in a row."""
     values, size = [-inf if text is None else float(text) for text in reply], len(reply) // 3
     return tuple(max(values[start : start + size]) for start in range(0, len(values), size))
 
@@ -200,5 +202,5 @@ def _merged(tops: Sequence[tuple[float, ...]]) -> Summary:
     return Summary(None, *(max(values) for values in zip(*tops, strict=True)))
 
 
-def _new(call: int, reply: list[str | None]) -> list[str | None]:
+def _texts(call: int, reply: list[str | None]) -> list[str | None]:
     return reply

@@ -51,8 +51,9 @@ logger = logging.getLogger("upvote")
 
 class Deletion(NamedTuple):
     """
-    A line of the file of deletions. `user` is the digest of the name, and `subjects` are the digests of the user's ids
-    at issuers; both are made with `key`, the key of the store.
+    A line of the file of deletions, by which users are deleted again after a restore. `user` is the digest of the name,
+    and `subjects` are the digests of the user's ids at issuers, which are identity providers outside; both are made
+    with `key`, the key of the store.
     """
 
     key: str
@@ -270,7 +271,7 @@ class _Sweep:
         store, database, site = self.store, self.database, self.store.site
         pseudonym = self.leaver.pseudonym
         waker = write_back.Waker(pseudonym, is_bounded=False)
-        for kind in leaving.KEPT:
+        for kind in leaving.KEPT:  # lists of a user's articles and comments, which the pseudonym has taken over
             delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
             is_of_comments = kind not in (keys.timeline, keys.held)
             change = write_back.run_comment_change if is_of_comments else write_back.run_change

@@ -1,10 +1,10 @@
 """
-What maintenance commands do with the archive: `backup` and `move` read the records of a dump, and `verify` checks that
-each article of the database is in Redis, or archived, or deleted in the log, and that what is written of archived
-articles, in the database and in Redis, is that of their records.
+What maintenance commands do with the archive: `backup` and `move` read the records of a dump, which has one for each
+article and comment, and `verify` checks that each article of the database is in Redis, or archived, or deleted in the
+log, and that what is written of archived articles, in the database and in Redis, is that of their records.
 
-Articles move meanwhile. So what seems wrong is read again, in a moment in which none moves, before it is reported; and
-the script or transaction that repairs it checks once more that it is wrong.
+Articles move meanwhile, from Redis to the archive and back. So what seems wrong is read again, in a moment in which
+none moves, before it is reported; and the script or transaction that repairs it checks once more that it is wrong.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence

@@ -1,5 +1,5 @@
 """
-Reads of several keys that are of one moment: no article has left Redis or come back between them.
+Reads of several keys that are of one moment: no article has left Redis for the archive, or come back, between them.
 
 A partition numbers the moves of its articles. If a process has seen a number at any time before these reads, and sees
 the same one after them, nothing has moved meanwhile; else all is read again. So this takes no further command: what is

@@ -52,7 +52,7 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HotLimits:
-    """How many articles stay in Redis: of all users, and of each. Those that are open to votes always do."""
+    """How many articles stay in Redis: of all users, and of each user. Those that are open to votes always do."""
 
     articles: int
     articles_per_user: int

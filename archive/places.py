@@ -1,5 +1,6 @@
 """
 Listings of archived articles: pages, ranks and totals with the meaning that they have for a partition of the store.
+What is archived is in the SQL database only; a place is an article with its value in a listing.
 
 To a listing the archive is one more partition. `without` are numbers of articles that Redis holds although they have
 places here, as they leave or come back: these do not count.
@@ -22,8 +23,8 @@ from store.records import PartitionPage, Position
 if TYPE_CHECKING:
     from database.statements import Connection
 
-SINCE = re.compile(r":since:[0-9]+$")
-DAY = re.compile(r"^good:[0-9]+$")
+SINCE = re.compile(r":since:[0-9]+$")  # the end of the name of a listing of what was posted since an instant
+DAY = re.compile(r"^good:[0-9]+$")  # the name of the good articles of a day, which begins at this instant
 
 
 def plain_name(listing: Listing) -> str:
@@ -163,6 +164,10 @@ def ends(listing: Listing) -> tuple[Key, Key]:
 
 
 def _end(bound: str, excluding: int, including: int) -> Key:
+    """
+    The key at a bound of values, which as in ZRANGE begins with "(" if it is excluded itself. Its number is `excluding`
+    then, else `including`: below or above the numbers of all articles.
+    """
     value = float(bound.removeprefix("("))
     return value, excluding if bound.startswith("(") else including
 

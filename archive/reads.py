@@ -60,7 +60,7 @@ class ArchiveReads:
         One round trip for all, and a few more where values decay. A page that archived articles can be on costs two
         more round trips and a query. All is read again if articles move meanwhile.
         """
-        site, call = self._site, moving.new_call()
+        site, call = self._site, moving.new_call()  # a call makes reads unequal to those that were sent before
         parts = [
             listings.partition_pages(
                 listing, window, is_whole=not listing.may_be_archived or _skips_by_rank(listing, window)
@@ -229,6 +229,7 @@ class ArchiveReads:
         parts: list[PartitionPage],
         summary: Summary | None,
     ) -> Page:
+        """A page, from the parts that Redis has. `summary` is None for listings that are never archived."""
         if summary is None:
             return listings.merge(parts, window)
         by_rank = _skips_by_rank(listing, window)
@@ -382,13 +383,14 @@ async def find_comment(store: Store, database: Database | None, number: int) -> 
 
 
 def _exists(call: int, reply: int) -> bool:
+    """Decodes the reply to EXISTS."""
     return bool(reply)
 
 
 def _conversation(
     connection: Any, article: int, known: tuple[int | None, Conversation] | None, best_z: float
 ) -> tuple[int | None, Conversation]:
-    """A conversation, and when it left Redis. If the `known` one has not changed since, that is returned."""
+    """A conversation, and its version. If the `known` one has the same version, that is returned."""
     version = conversations.version(connection, article)
     if known and version is not None and known[0] == version and known[1].best_z == best_z:
         return known

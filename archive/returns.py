@@ -88,7 +88,10 @@ def _hashes_at(
 
 
 def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int, dict[str, str]]:
-    """The hashes that the comments of an archived article had, by number."""
+    """
+    The hashes that the comments of an archived article had in Redis, by number. `best_z` is the constant of the order
+    BEST (`Policy.best_z`).
+    """
     found, kept = rows.comments(connection, article), rows.kept(connection, article)
     comments = conversation(article, found, best_z).comments
     return {number: _fields(each, kept[number]) for number, each in comments.items()}

@@ -1,10 +1,11 @@
 """
 Listings of archived articles by VOTES, without those posted before an instant.
 
-They are read from the indexes of GRAVITY, which hold articles of similar votes together, by time. Where many articles
-of a class were posted since the instant, the index of VOTES is read instead, number of votes by number of votes: an
-article's number is at least 2048 x its posting time (store/records.py), so older articles are passed over together.
-Only numbers of early versions, which are lower than all others, do not contain the time.
+They are read from the indexes of GRAVITY: there is one for each class of votes, which holds articles with about as many
+votes by time (database/order_index/classes.py). Where many articles of a class were posted since the instant, the index
+of VOTES is read instead, number of votes by number of votes: an article's number is at least 2048 x its posting time
+(store/numbering.py), so older articles are passed over together. Only numbers of early versions, which are lower than
+all others, do not contain the time.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -59,7 +60,10 @@ def page(connection: "Connection", name: str, at: int, window: Window, without: 
 
 @dataclass(frozen=True, slots=True)
 class SinceReader:
-    """Reads the articles posted since an instant but for those in `without`. Keys are those of VOTES."""
+    """
+    Reads the articles posted since the instant `at` (unix milliseconds) but for those in `without`. Keys are those of
+    VOTES: the number of votes and the number of the article.
+    """
 
     connection: "Connection"
     indexes: Indexes
@@ -100,6 +104,7 @@ class SinceReader:
         return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
 
     def _by_class(self, upwards: bool, key: Key) -> Iterator[Key]:
+        """The keys beyond a key, nearest first: class by class, some classes in a statement."""
         classes = [each for each in self.indexes.classes if _reaches(each, upwards, key)]
         if upwards:
             classes.reverse()

@@ -1,6 +1,14 @@
 """
 What Redis has of archived articles, which are in the database: how many there are, and the greatest values of their
 places. By these a page, a rank or a feed is answered without the database, if no archived place can be on it.
+
+They are in the hash `archived` of each partition. Its fields are
+
+    count, count:good, count:group:NAME     how many archived articles the site, good articles or a group have
+    user:NAME                               of a user: how many, when the newest was posted, and the serial of this text
+    top:ORDER, top:good, top:group:NAME:ORDER   a value that no place of the listing exceeds
+    serial                                  how often articles left Redis, came back or got other counts
+    marks                                   how often articles were marked as moving, between Redis and the archive
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -44,11 +52,15 @@ class Known(NamedTuple, Generic[T]):
 
 
 def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]]]:
-    """The reads of a listing's summary, one for each partition that has the listing."""
+    """
+    The reads of a listing's summary, one for each partition that has the listing. A `call` (`moving.new_call`) makes
+    them unequal to reads that were sent before, which a request does not send again.
+    """
     kind, *names = listing.name.split(":")
     partitions = partitions_of(site, listing)
     if kind == TIMELINE:
         return [_read_known(partition, [f"user:{names[0]}"], _timeline_summary, call) for partition in partitions]
+    # the fields with the count, and with the greatest value, the newest time and the most votes
     counter: str | None
     if kind == "good":
         counter, tops = "count:good", ["good"] * 3
@@ -97,7 +109,7 @@ def serials(partitions: Iterable[int]) -> list[Read[Known[None]]]:
 def marks(partitions: Iterable[int]) -> list[Read[str | None]]:
     """The reads of the serials of marks."""
     call = new_call()
-    return [Read(("HGET", keys.archived(partition), "marks"), _new, (call,)) for partition in partitions]
+    return [Read(("HGET", keys.archived(partition), "marks"), _text, (call,)) for partition in partitions]
 
 
 def counts(site: Site, usernames: Sequence[str]) -> list[Read[Known[int]]]:
@@ -216,5 +228,5 @@ def _nothing(reply: Sequence[str | None]) -> None:
     return None
 
 
-def _new(call: int, reply: str | None) -> str | None:
+def _text(call: int, reply: str | None) -> str | None:
     return reply

@@ -1,4 +1,7 @@
-"""Commands on articles that may be archived: an archived article is written back to Redis before the command runs."""
+"""
+Commands on articles that may be archived, which means that only the database has them: an archived article is written
+back to Redis before the command runs. A conversation is an article with its comments, which come back together.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -305,7 +308,10 @@ async def _counted(store: Store, waker: Waker) -> Sequence[Counted]:
 async def _bring_back_article(
     store: Store, database: Database | None, archived: Article, comments: int, token: str
 ) -> bool:
-    """Write an archived article back to Redis, whose comments are there, under the lease of conversations."""
+    """
+    Write an archived article back to Redis. If it has `comments`, so many of them are there already, and `token` is
+    that of the lease of conversations, which the caller holds; "" without comments.
+    """
     number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
     while tries and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
@@ -344,7 +350,8 @@ async def _unarchive(
     other one, `given` the other arguments of the script. One round trip.
 
     The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
-    poster have moved since `state` was read; "behind" if the database may not have its counts yet.
+    poster have moved since `state` was read; "behind" if the database may not have its counts yet; "overtaken" if
+    another process has the lease of conversations.
     """
     partition = site.home_of_article(archived.number)
     time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")

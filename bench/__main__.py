@@ -1,5 +1,6 @@
 """
-Compares the project with its peers on equal data and equal answers. The load generator and Valkey have another core.
+Compares the project with its peers on equal data and equal answers: other GraphQL servers, and handlers without GraphQL
+that show what a request costs at least (`bench.servers`). The load generator and Valkey have another core.
 
     python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2] [--unequal]
 

@@ -38,11 +38,13 @@ POSTERS, GROUPS = 1_000, 20
 AT_ONCE = 200
 PAUSE = 0.005  # seconds between two requests beside
 IDLE = 5.0  # seconds in which the request is sent while nothing is annulled
-WEEK = 8 * 86_400_000
+WEEK = 8 * 86_400_000  # milliseconds, with a day more than votes are open
 FIRST, SECOND = "mallory", "trudy"
 
 
 class Clock:
+    """The clock of the store, which can be set `ahead` (milliseconds)."""
+
     def __init__(self) -> None:
         self.ahead = 0
 

@@ -1,10 +1,11 @@
 """
-Measures pages of archived articles in SQLite, at any depth.
+Measures pages of archived articles, which are in the SQL database only, in SQLite and at any depth.
 
     python -m bench.archive [SIZE]
 
-Writes the places of the articles directly: one article a minute, with votes as unevenly spread as on a real site, in
-the listings of all orders and in the timelines of 1 000 users. The figures are CPU time of the thread, with SQLAlchemy.
+Writes the places of the articles, which are their values in listings, directly: one article a minute, with votes as
+unevenly spread as on a real site, in the listings of all orders and in the timelines of 1 000 users. The figures are
+CPU time of the thread, with SQLAlchemy.
 """
 
 import gc
@@ -38,7 +39,7 @@ from store.site import Site
 ROUNDS = 15
 USERS = 1_000
 DEPTHS = (0.1, 0.5, 0.9)
-Places = Iterable[tuple[float, int, int | None]]
+Places = Iterable[tuple[float, int, int | None]]  # as `Place`: value, number, extra
 
 
 def main(size: int) -> None:

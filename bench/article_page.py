@@ -30,7 +30,7 @@ from store.store import Store
 
 COMMENTS = 100
 NAMES = [f"member{number}" for number in range(20)]
-NOW = 1_470_000_000_000
+NOW = 1_470_000_000_000  # unix milliseconds
 TEXT = "Comment {number} says *this* about [that](https://example.org/{number}), and @alice may answer. " * 2
 REQUEST = {
     "type": "http",

@@ -36,7 +36,7 @@ ARTICLES = 10_000
 VOTES = 20_000
 PAGES = 1_000
 AT_ONCE = 64
-HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 22 + "$" + "x" * 43
+HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 22 + "$" + "x" * 43  # as long as the hash of a password
 
 MILLION = 1_000_000
 LARGE_USERS = 100 * MILLION
@@ -98,7 +98,7 @@ class Load:
         await self.store.site.redis.run(("HSET", keys.user(partition, self.names[turn]), *fields))
 
     async def follow(self, turn: int) -> None:
-        followee = self.names[(turn + turn // POSTERS * 37 + 1) % POSTERS]
+        followee = self.names[(turn + turn // POSTERS * 37 + 1) % POSTERS]  # another one each time for a follower
         await self.store.follows.follow(self.names[turn % POSTERS], followee)
 
     async def post(self, turn: int) -> None:

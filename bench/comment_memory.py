@@ -23,7 +23,7 @@ from store.users import creation
 
 ARTICLES, COMMENTS_OF_EACH, VOTES_ON_EACH, CHARACTERS = 400, 5, 5, 200
 NAMES, VOTERS = ([f"{kind}{number:02}" for number in range(40)] for kind in ("person", "voters"))
-SETTING = "hash-max-listpack-value"
+SETTING = "hash-max-listpack-value"  # of Valkey: a hash with a longer value (in bytes) takes a larger encoding
 
 
 class Measured:

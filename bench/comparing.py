@@ -1,4 +1,4 @@
-"""Checks before a measurement that all peers give the same answers as the project."""
+"""Checks before a measurement that all peers, the servers beside the project, give the same answers as the project."""
 
 from typing import Any
 

@@ -182,5 +182,6 @@ def _skewed(chance: random.Random, most: int) -> int:
 
 
 if __name__ == "__main__":
+    # the defaults of the arguments that are left out
     stories, comments, seed = [*map(int, sys.argv[2:]), *(STORIES, COMMENTS, 1)[len(sys.argv) - 2 :]]
     write(Path(sys.argv[1]), items(stories, comments, seed))

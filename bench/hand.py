@@ -1,5 +1,6 @@
 """
-A page written by hand, without GraphQL: only the Redis client of the store and orjson. Two round trips.
+The peer `hand`: a page written by hand, without GraphQL: only the Redis client of the store and orjson. Two round
+trips.
 
 Its cost is the lower bound of that of a compiled operation.
 """

@@ -1,5 +1,6 @@
 """
-Measures first pages of a home of 500 groups in each order, and a naive implementation in the same run.
+Measures first pages of a home of 500 groups in each order, and a naive implementation in the same run. The home of a
+user has the articles of the groups that they follow, without those that they hide.
 
     python -m bench.home [SIZE ...]
 

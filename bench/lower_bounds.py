@@ -1,6 +1,6 @@
 """
-Two lower bounds. `handler` serves pages without GraphQL: redis-py pipelines, dicts, orjson. `ready` sends the same
-prepared bytes to every request: the cost of uvicorn itself.
+Two peers that are lower bounds of what a page costs. `handler` serves pages without GraphQL: redis-py pipelines, dicts,
+orjson. `ready` sends the same prepared bytes to every request: the cost of uvicorn itself.
 """
 
 import os

@@ -1,5 +1,6 @@
 """
-Measures how many changes a second the mirror takes from the log of a store into a database.
+Measures how many changes a second the mirror takes from the log of a store into a database, which it keeps equal to the
+store.
 
     python -m bench.mirror [URL] [--changes 100000] [--comments 0]
 

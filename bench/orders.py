@@ -49,7 +49,7 @@ MOST_VOTES = 5_000
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
-PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}
+PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}  # by name, which share of a listing is before the page
 
 
 async def main(sizes: Sequence[int]) -> None:
@@ -173,6 +173,7 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
     store = await Store.open(url, orders=orders, clock=lambda: NOW)
     times = []
     for turn in range(TURNS):
+        # A sequence that no article of `fill` has, and none of another number of groups; the slot is 0.
         number = (SIZES[1] + TURNS * len(groups) + turn + 1) * keys.SLOTS
         fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
         made: list[Command] = [("HSET", keys.article(0, number), *fields), ("SADD", keys.voted(0, number), "alice")]

@@ -1,4 +1,7 @@
-"""Reads and writes of the Python peers: redis.asyncio as in its documentation, one pipeline for each batch."""
+"""
+Reads and writes of the peers in Python, other servers over the same data that the project is compared with:
+redis.asyncio as in its documentation, one pipeline for each batch.
+"""
 
 import os
 import time

@@ -15,7 +15,7 @@ from store.store import Store
 
 VARIED = 300  # different pages
 DRAWN = 6_000  # requests for them, where their order is drawn
-UNEQUAL = 100
+UNEQUAL = 100  # unequal requests that are made of equal ones, at least
 DISCUSSED = 20  # first articles of the site, which have comments
 FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
@@ -44,8 +44,8 @@ Request = tuple[str, str]  # the body of a POST, and the token of its viewer
 @dataclass(frozen=True, slots=True)
 class Ground:
     """
-    The data for requests: tokens of the viewers, the first places of the site and of each group, comments on the first
-    articles, and tokens of many further viewers.
+    The data for requests: tokens of the viewers, the first places of the site and of each group by score (by the names
+    that cursors have for these listings), comments on the first articles, and tokens of many further viewers.
     """
 
     tokens: list[str]

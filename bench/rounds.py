@@ -64,7 +64,7 @@ def measure(plan: BenchPlan, queries: Sequence[Query], ground: Ground) -> Iterat
 
 @contextmanager
 def started(plan: BenchPlan, page: Request) -> Iterator[list[Server]]:
-    """Start all servers, the project first; the peer `ready` gets the bytes of its response."""
+    """Start all servers, the project first; the peer `ready` sends the bytes of its response to every request."""
     with ExitStack() as stack:
         ours = stack.enter_context(running(plan, plan.peers[0]))
         (plan.folder / "ready").write_bytes(orjson.dumps(ask(ours, page)))

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
 GOPHERS = NODE / "gophers"
 GO_PACKAGES = "/usr/share/gocode"  # where Debian has the sources of packages
+# names of queries: see `bench.queries`
 READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "varied-crowd", "group"})
 EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
 PYTHON = EVERYTHING | {"fallback"}
@@ -32,6 +33,7 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--no-acce
 class Peer:
     """
     `command` starts it in `folder`; `answers` are the queries that it supports; `settings` are environment variables.
+    Those in peers/ are GraphQL servers of others; RESULTS.md describes each in "Peers".
     """
 
     name: str
@@ -50,14 +52,15 @@ PEERS = {
     peer.name: peer
     for peer in (
         Peer("upvote", OURS, PYTHON),
-        Peer("silent", OURS, PYTHON, QUIET),
+        Peer("silent", OURS, PYTHON, QUIET),  # the project without a log line for each operation
         Peer("strawberry", [*UVICORN, "bench.strawberry_plain:app"], PYTHON),
         Peer("apollo", ["node", "apollo.js"]),
         Peer("yoga", ["node", "yoga.js"]),
         Peer("mercurius", ["node", "mercurius.js"]),
         Peer("grafast", ["node", "grafast.js"]),
         Peer("gophers", ["./gophers"], folder=GOPHERS),
-        Peer("scripted", ["node", "scripted.js"], READS),
+        Peer("scripted", ["node", "scripted.js"], READS),  # mercurius, with one Lua script for a page
+        # without GraphQL: what a page costs at least
         Peer("hand", [*UVICORN, "bench.hand:app"], READS),
         Peer("handler", [*UVICORN, "bench.lower_bounds:handler"], READS),
         Peer("ready", [*UVICORN, "bench.lower_bounds:ready"], frozenset({"page"})),

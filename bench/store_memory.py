@@ -3,8 +3,9 @@ Measures the memory of Valkey of a store that grows, before and after articles a
 
     python -m bench.store_memory [--articles 40000,80000,160000] [--hot 10000] [--folder FOLDER]
 
-One article a minute by one of 500 users, in one of five groups, with a link of its own, as `post` leaves them after
-voting: without the keys of imports, and with a trimmed log.
+`--hot` is how many articles stay in Valkey when all others are moved to an SQLite file. One article a minute by one of
+500 users, in one of five groups, with a link of its own, as `post` leaves them after voting: without the keys of
+imports, and with a trimmed log.
 """
 
 import argparse

@@ -1,4 +1,7 @@
-"""A plain Strawberry application: types, async resolvers, DataLoaders over redis.asyncio pipelines."""
+"""
+The peer `strawberry`, which the project is compared with: a plain Strawberry application over the same data, with
+types, async resolvers, DataLoaders over redis.asyncio pipelines.
+"""
 
 from enum import Enum
 from functools import partial

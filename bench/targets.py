@@ -1,4 +1,7 @@
-"""Targets of the project, compared with the results of a run."""
+"""
+Targets of the project, compared with the results of a run. Queries have the names of `bench.queries`, servers (the
+project and its peers) those of `bench.servers`.
+"""
 
 from collections.abc import Iterator, Mapping
 from statistics import median
@@ -11,8 +14,8 @@ OURS = "upvote"
 VARIED = ("varied", "varied-uniform", "varied-skewed")
 VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
 CROWD_SHARE = 0.5  # `varied-crowd` has to reach this share of the speed of `varied`
-PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
-MIN_RATIOS = (  # query, peer, minimum ratio
+PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))  # as below, of `page`
+MIN_RATIOS = (  # query, peer, and how many times faster than this peer the project has to be
     *(("page", peer, times) for peer, times in PAGE_RATIOS),
     *(("varied", peer, VARIED_SHARE * times) for peer, times in PAGE_RATIOS if peer != "mercurius"),
     *((query, "mercurius", 4.5) for query in VARIED),
@@ -27,8 +30,8 @@ MAX_P99 = 3.0  # times p50
 
 class Target(NamedTuple):
     """
-    A ratio that is required. It has to be reached by CPU, where it has such a figure: responses per second and their
-    percentiles depend on what else the machine does.
+    A ratio that is required, and as measured: `rate` by responses per second (or by percentiles), `cpu` by CPU time. It
+    has to be reached by CPU, where it has such a figure: the others depend on what else the machine does.
     """
 
     name: str

@@ -1,6 +1,7 @@
 """
 Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, and the writes to them; then pinned pages
-after votes on a tenth of the comments, and votes while there are pins.
+after votes on a tenth of the comments, and votes while there are pins. A pinned page goes on with a thread in the order
+that it had when its pin was made; votes have to keep what pins need.
 
     python -m bench.threads [SIZE [CONVERSATION]]
 
@@ -37,8 +38,8 @@ ROUNDS = 9
 CALLS = 20  # of a round
 BATCH = 100
 VOTERS = 40
-NOW = 1_470_311_520_000
-UNLIMITED = 1_000_000
+NOW = 1_470_311_520_000  # unix milliseconds
+UNLIMITED = 1_000_000  # greatest depth of the comments of a page
 CASES = (
     "first 100", "last 100", "100 in the middle", "100 before it", "first 100, depth 10", "20 counts", "comment", "vote"
 )  # fmt: skip
@@ -102,6 +103,7 @@ async def _vote_on_a_tenth(store: Store, numbers: Sequence[int], chance: random.
 
 
 def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | None, each: int) -> tuple[object, ...]:
+    """The call of comment.lua for a comment; `parent` is an index of `numbers`. The script describes its arguments."""
     above = "" if parent is None else numbers[parent]
     arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
     arguments += ("", 0, 0)  # by no rule, and nobody is mentioned

@@ -1,9 +1,11 @@
 """
 Caches of one process, which share the bytes of one pool.
 
-While the pool has room, nothing is evicted. A full pool evicts the entry of the least value, of whichever cache
-(GreedyDual-Size-Frequency). The value of an entry is its hits x the microseconds to make one of its cache / its bytes.
-`python -m bench.caches` compares it with LRU.
+While the pool has room, nothing is evicted. A full pool evicts the entry of the least worth, of whichever cache
+(GreedyDual-Size-Frequency). The worth of an entry is its hits x the microseconds that it takes to make a value of its
+cache / its bytes. Its priority is that worth plus the age of the pool when the entry was last ranked: so entries that
+are not used any more fall behind. `python -m bench.caches` compares this with LRU.
+
 `memo` caches the results of a function.
 """
 
@@ -25,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 MEGABYTE = 1024 * 1024
-ENTRY_BYTES = 340  # of an entry, beside its key and value: its slot in the dict, its ranks and their places in the heap
+ENTRY_BYTES = 340  # of an entry, beside its key and value: its slot in the dict, its ranks and their items in the heap
 FLOOR_SHARE = 50  # the caches of one name keep a fiftieth of the pool, whatever the others need
 FREED_SHARE = 1_000  # a full pool frees this part of itself at once, so that most additions evict nothing
 UNPROVEN = 0.1  # hits that each entry begins with: one that is never asked for again is worth little, however dear
@@ -63,7 +65,10 @@ class Totals:
 
 @dataclass(slots=True, eq=False)
 class CacheEntry(Generic[K, V]):
-    """`rank` is the number of its valid item in the heap; `ranked_hits` are those that its priority there counts."""
+    """
+    `size` is in bytes. `rank` is the number of its valid item in the heap of its cache; `ranked_hits` are the hits that
+    its priority there counts.
+    """
 
     key: K
     value: V
@@ -77,7 +82,9 @@ class Pool:
     """
     The bytes that the caches of a process hold together. Caches may be used in any thread.
 
-    `age` is the priority of the last entry that was evicted: priorities of later entries and hits begin there.
+    `total` are the bytes that the pool was given, `capacity` those without what is reserved, `size` those in use. `age`
+    is the priority of the last entry that was evicted: priorities of later entries and hits begin there. `ranks` gives
+    out the numbers of items in heaps.
     """
 
     def __init__(self, total: int = 128 * MEGABYTE) -> None:
@@ -109,7 +116,7 @@ class Pool:
             self.make_room()
 
     def reserve(self, name: str, measured: HasUsage, most: int) -> None:
-        """Leave bytes to something that limits itself to them."""
+        """Leave at most `most` bytes to something that limits itself to them; `measured` tells what it uses."""
         with self.lock:
             self._reserved[name] = measured
             self.capacity -= most
@@ -155,7 +162,7 @@ class Cache(Generic[K, V]):
         # items (priority, rank, entry), the lowest priority first; an item is valid if its rank is that of its entry
         self._heap: list[tuple[float, int, CacheEntry[K, V]]] = []
         self._uncounted: deque[Sequence[CacheEntry[K, V]]] = deque(maxlen=MAX_UNCOUNTED)
-        self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict
+        self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict  # microseconds to make a value
 
     def get(self, key: K) -> V | None:
         entry = self.entries.get(key)

@@ -1,9 +1,10 @@
 """
 Archived articles in the database: their records, and their places in all listings.
 
-A place is a row of an index: an article with its value in a listing. This module writes places and verifies them;
-`archive/places.py` reads pages and ranks from them. A listing has one index, a listing by GRAVITY one for each class of
-votes (see `archive/since.py`).
+A place is a row of an index: an article with its value in a listing, such as the site by SCORE or the timeline of a
+user. This module writes places and verifies them; `archive/places.py` reads pages and ranks from them. A listing has
+one index. Values by GRAVITY change with time, so such a listing has an index by time for each class of votes, which has
+articles with about as many votes (`order_index/classes.py`).
 """
 
 from collections import defaultdict
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 
 RECOMPUTED_AT_ONCE = 5_000
 RECOUNTED_AT_ONCE = 500  # each has some 20 places, and requests wait for the thread that compares them
-WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}  # fields of `Policy`
-GOOD = "good"  # the name of the listing of good articles, by time
+# the weight that the values of an order depend on: a field of `Policy`, which a group may have with a value of its own
+WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
+GOOD = "good"  # the name of the listing, by time, of good articles: those with at least `Policy.good_votes` votes
 
 
 class Listed(NamedTuple):
-    """A listing that an article is in. `group` is None if it is not that of a group, `order` if it is only by time."""
+    """
+    A listing that an article is in. `group` is None if it is not the listing of a group; `order` is None if it is
+    always by time, as those of good articles, of a user and of a link are.
+    """
 
     name: str
     group: str | None

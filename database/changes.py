@@ -1,5 +1,6 @@
 """
-What entries of a log change in the tables: `Changes` gathers the entries of a batch and writes them, each row once.
+What entries of a log change in the tables: `Changes` gathers the entries of a batch and writes them, each row once. The
+log is a Redis stream, to which each change of the store appends an entry with its new values, as text.
 
 All values of entries are absolute, so entries may be applied again, in order, also to rows that are newer.
 """
@@ -62,9 +63,10 @@ TEXTS = ("title", "link", "content")
 @dataclass(frozen=True, slots=True)
 class Changed:
     """
-    What tables that are derived from these have to follow: numbers of articles that are new, or whose title, link,
-    content, poster, groups or state changed; names, in lower case, of users that are new or changed; numbers of deleted
-    articles; and numbers of comments that are new or deleted, or whose content, groups or article's state changed.
+    What the derived tables, those of the search and of places, have to follow: numbers of `articles` that are new, or
+    whose title, link, content, poster, groups or state changed; names, in lower case, of `users` that are new or
+    changed; numbers of articles that were `removed`; and numbers of `comments` that are new or deleted, or whose
+    content, groups or article's state changed.
     """
 
     articles: set[int] = field(default_factory=set)
@@ -77,8 +79,8 @@ class Changed:
 class Changes:
     """
     The changes of a batch of entries, gathered by what they change. `articles` are whole rows of new articles,
-    `columns` new values of others, by number. `seen` has the marks of feeds by user. `removed` and `purged` are numbers
-    of articles.
+    `columns` new values of others, by number. `users`, `profiles` and `seen`, up to where users have seen their feeds,
+    are by username. `removed` and `purged` are numbers of articles that were deleted, or whose text is gone for good.
 
     `follows` and `group_follows` are by follower and followee: since when (unix milliseconds), or None for a follow
     that has ended.
@@ -212,10 +214,10 @@ class Changes:
         self.seen[_username(entry)] = entry.values["seen"]
 
     def follow(self, entry: Entry) -> None:
-        of = followed.OF_ENTRIES[entry.kind]
-        since = integer(entry.values["since"]) if entry.kind == of.begun else None
-        follows = self.follows if of is followed.USERS else self.group_follows
-        follows[entry.actor, entry.values[of.field]] = since
+        type = followed.OF_ENTRIES[entry.kind]
+        since = integer(entry.values["since"]) if entry.kind == type.begun else None
+        follows = self.follows if type is followed.USERS else self.group_follows
+        follows[entry.actor, entry.values[type.field]] = since
 
     def delete_user(self, entry: Entry) -> None:
         self.left[entry.values["name"]] = entry.values["pseudonym"]

@@ -1,4 +1,7 @@
-"""What entries about comments change in the tables: the part of `database.changes` that gathers and writes them."""
+"""
+What entries of the log about comments change in the tables: the part of `database.changes` that gathers and writes
+them. An entry is one change of the store; its `values` are the new values, as text.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -32,10 +35,11 @@ from store.records import ContentState
 @dataclass(slots=True)
 class CommentChanges:
     """
-    The changes of comments in a batch of entries. `rows` are whole rows of new comments, and of deleted ones that still
-    have replies; `columns` are new values of others, by number. `removed` are the numbers of deleted comments,
-    `state_changed` those of comments whose state changed, `purged` those of comments whose text is gone for good, and
-    `recounted` those of archived comments whose counts changed.
+    The changes of comments in a batch of entries, by the number of the comment. `rows` are whole rows of new comments,
+    and of deleted ones that still have replies; `columns` are new values of others. `held` are votes that stop
+    counting, or count again. `removed` are the numbers of deleted comments, `state_changed` those of comments whose
+    state changed, `purged` those of comments whose text is gone for good, and `recounted` those of archived comments
+    whose counts changed.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)

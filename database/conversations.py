@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class KeptOfComment(NamedTuple):
-    """What the archive adds to the row of a comment. `path` and `notified` are the fields of its hash."""
+    """
+    What the archive adds to the row of a comment. `path` and `notified` are fields of the hash that Redis had of it:
+    its place in the tree of comments (branch_paths.lua), and whom it has notified (`store.notifications`).
+    """
 
     reply_count: int
     descendant_count: int
@@ -25,8 +28,8 @@ class KeptOfComment(NamedTuple):
 
 class KeptOfArticle(NamedTuple):
     """
-    What the archive adds to the row of an article. `notified` is the field of its hash, `active_at` the time of its
-    newest comment, `left` when it left Redis (both unix milliseconds).
+    What the archive adds to the row of an article. `notified` is the field of the hash that Redis had of it: whom it
+    has notified. `active_at` is the time of its newest comment, `left` when it left Redis (both unix milliseconds).
     """
 
     notified: str | None

@@ -1,5 +1,5 @@
 """
-The pseudonyms of deleted users, in the place of their names. Mentions in texts of others stay.
+Replaces the names of deleted users in all rows by pseudonyms. Mentions in texts of others stay.
 
 All of it may be repeated: what the mirror writes with a name, from an entry that is older than the deletion, is
 replaced again when the mirror comes to the entry of the deletion.
@@ -22,6 +22,8 @@ REPLACE_EDITOR = "UPDATE {} SET editor = :pseudonym WHERE number IN :numbers"
 # the vote under the name is the newer one
 REMOVE_OTHER_VOTE = "DELETE FROM {} WHERE voter = :pseudonym AND number IN :numbers"
 REPLACE_VOTER = "UPDATE {} SET voter = :pseudonym WHERE voter = :name AND number IN :numbers"
+# Of articles and of comments: the statement that finds some by the name, those that replace it there, and the argument
+# of `search.index` for their numbers.
 TEXTS = [
     (
         Statement(OF_POSTER.format(table)),
@@ -33,6 +35,7 @@ TEXTS = [
     )
     for table, edits, index in (("articles", "edits", "numbers"), ("comments", "comment_edits", "comments"))
 ]
+# Likewise the votes on articles and on comments, which are not searched.
 VOTES = [
     (
         Statement(OF_VOTER.format(table)),
@@ -40,6 +43,7 @@ VOTES = [
     )
     for table in ("votes", "comment_votes")
 ]
+# Of articles and of comments: those that have notified a user, and the update of `notified`.
 NOTIFYING = [
     (
         Statement(f"SELECT number, notified FROM {table} WHERE notified LIKE :pattern"),
@@ -94,7 +98,10 @@ def replace(connection: "Connection", name: str, pseudonym: str) -> None:
 
 
 def _forget_notified(connection: "Connection", name: str) -> None:
-    """Take a user out of those whom archived texts have notified, as replace_name.lua does: these count as mentions."""
+    """
+    Take a user out of those whom archived texts have notified, as replace_name.lua does in Redis. `name` is in lower
+    case between colons, as in a word of `notified`: KIND:NAME:SLOT:TIME.
+    """
     for select, update in NOTIFYING:
         for number, notified in select.run(connection, {"pattern": f"%{name}%"}).all():
             words = [word for word in notified.split() if name not in word]

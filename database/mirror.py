@@ -1,5 +1,7 @@
 """
-Keeps a database equal to a store: reads the log of each partition and writes its changes into the tables.
+Keeps a database equal to a store in Redis: reads the log of each partition and writes its changes into the tables. A
+partition is a share of the store; every change there appends an entry to its log, a Redis stream. A position is the id
+of the last entry that the database has.
 
 Rows and the position in the log are written in one transaction, on condition that the position is still the one before
 these entries. So each entry is applied once, in order, also if two processes do this at the same time or are killed.
@@ -23,7 +25,7 @@ from store.maintenance.records.record import Skipped
 from store.maintenance.scan import Progress
 from store.site import Site
 
-LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process takes over
+LEASE, LEASE_TIME = "mirror", 3_000  # the lease's name, and milliseconds after which another process takes over
 BATCH = 1_000  # entries that are read at once
 MOST_CHANGES = 1_000  # in a transaction: entries, and votes of entries that have many
 IDLE = 0.2  # seconds between two checks for new entries
@@ -58,8 +60,8 @@ class Mirror:
         self._site = site
         self._database = database
         self._lease = Lease(site, LEASE, LEASE_TIME)
-        self._identity = ""
-        self._positions: dict[int, str] = {}  # in each partition, of the log with this identity
+        self._identity = ""  # of the log: another store has another one, and so has a store that was restored
+        self._positions: dict[int, str] = {}  # by partition
 
     async def turn(self) -> float:
         """

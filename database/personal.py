@@ -25,7 +25,10 @@ class OwnVote(NamedTuple):
 
 
 def edits_of_articles(connection: "Connection", numbers: Collection[int]) -> Edits:
-    """New values of each edit: None is unchanged, an empty text was removed."""
+    """
+    The edits of articles: each has `edited_ms`, when it was made, and new values of `title`, `link` and `content`. None
+    is unchanged, an empty text was removed.
+    """
     return _edits(connection, ARTICLE_EDITS, numbers)
 
 

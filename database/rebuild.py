@@ -55,7 +55,10 @@ class LogCutOff(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """`consumer` is the name of the log's consumer: the log keeps the entries that it has not read."""
+    """
+    `consumer` is the name of the log's consumer: the log keeps the entries that it has not read. `lease` lets one
+    process at a time write the database, and is extended at each step.
+    """
 
     site: Site
     database: Database
@@ -123,9 +126,9 @@ class Rebuild:
             COMMENTS, self._comment_lookup, stale_rows.remove_rows_of_comments, COMMENTS.c.article.not_in(archived)
         )
         await self.database.write(stale_rows.remove_comments_without_article)
-        for table in OF_AN_ARTICLE[1:]:
+        for table in OF_AN_ARTICLE[1:]:  # all but ARTICLES itself
             await self.database.write(stale_rows.remove_orphans, table, ARTICLES)
-        for table in OF_A_COMMENT[1:]:
+        for table in OF_A_COMMENT[1:]:  # all but COMMENTS itself
             await self.database.write(stale_rows.remove_orphans, table, COMMENTS)
         await self._sweep(USERS, self._user_lookup, stale_rows.remove_users)
         await self._sweep(FOLLOWS, self._follow_lookup, stale_rows.remove_follows)
@@ -146,6 +149,7 @@ class Rebuild:
     async def _remove_deleted(self) -> None:
         """Remove articles that were archived, came back and were deleted: the log may no longer have their deletion."""
         for partition in range(self.site.partitions):
+            # marked: articles that leave Redis or have come back, until the database has removed their places
             states = await moving.states_of(self.site, await moving.marked(self.site, partition))
             deleted = {number for number, state in states.items() if not (state.article or state.may_be_archived)}
             if deleted:
@@ -164,6 +168,7 @@ class Rebuild:
         while rows := await self.database.run(stale_rows.next_rows, table, last, conditions):
             found = await self.site.redis.pipeline([lookup(row) for row in rows])
             await self.lease.extend()
+            # EXISTS replies 0, and ZSCORE None
             absent = [row for row, reply in zip(rows, found, strict=True) if reply in (0, None)]
             if absent:
                 await self.database.write(remove, absent)
@@ -209,7 +214,8 @@ class Rebuild:
 def delete_positions(connection: Connection, origin: str) -> None:
     """
     Mark the tables as incomplete. If the store was restored from a backup of the log that the tables were made from,
-    also remove what came after the backup. `origin` names the backup (see `restore.origin_of`); "" if there is none.
+    also remove what came after the backup. `origin` is "" if it was not restored, else words with spaces between them:
+    the identity of that log, when the backup was made (unix milliseconds), and the last entry of each partition then.
     """
     identity, positions = stored_positions(connection)
     if origin.startswith(f"{identity} ") and positions:
@@ -248,6 +254,9 @@ def replay(connection: Connection, site: Site, entries: Sequence[log.Entry]) -> 
 
 
 def values_of(annulled: Mapping[str, str]) -> dict[str, int]:
-    """The values of the votes on an article or a comment that do not count, by voter."""
+    """
+    The values of the votes on an article or a comment that do not count, by voter. `annulled` is the hash that Redis
+    has of them: by voter the value, and then the actions that annul the vote, separated by spaces.
+    """
     values = {voter: int(text.partition(" ")[0]) for voter, text in annulled.items()}
     return {voter: value for voter, value in values.items() if value}

@@ -1,4 +1,7 @@
-"""Writes rows from records of a dump, for `rebuild`: articles, comments, votes, users, follows, groups and actions."""
+"""
+Writes rows from records of a dump, for `rebuild`: articles, comments, votes, users, follows, groups and actions of
+moderators. A dump reads all of a store in Redis; a record has what one key holds, such as the fields of an article.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,7 +60,7 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
     comments = [record for record in batch if isinstance(record, CommentRecord)]
     copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
-    users = [fields for fields in users if not is_pseudonym(fields["name"])]
+    users = [fields for fields in users if not is_pseudonym(fields["name"])]  # deleted users have no row
     upsert(connection, USERS, map(user_row, users))
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
     pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
@@ -106,7 +109,7 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord], ann
         connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled
     )
     deleted = [comment.number for comment in comments if is_deleted(comment.fields)]
-    for table in OF_A_COMMENT[1:]:
+    for table in OF_A_COMMENT[1:]:  # those of votes and edits: the rows of the comments themselves stay
         remove_rows(connection, table, deleted)
 
 
@@ -154,11 +157,12 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
     for each in subjects:
         number, poster, known = each.number, each.fields["poster"], stored.get(each.number, {})
         counted = {poster: 1, **dict.fromkeys(each.upvoters, 1), **dict.fromkeys(each.downvoters, -1)}
-        held = annulled.get(number, {})
-        votes = {voter: (value, True) for voter, value in counted.items()}
-        votes |= {voter: (value, False) for voter, value in held.items()}
-        if not each.upvoters:  # only the database knows of these
-            votes |= {voter: (row.value, True) for voter, row in known.items() if not row.counts and voter not in held}
+        uncounted = annulled.get(number, {})
+        votes = {voter: (value, True) for voter, value in counted.items()}  # the value, and whether it counts
+        votes |= {voter: (value, False) for voter, value in uncounted.items()}
+        if not each.upvoters:  # only the database knows of votes that were restored
+            restored = {voter: row for voter, row in known.items() if not row.counts and voter not in uncounted}
+            votes |= {voter: (row.value, True) for voter, row in restored.items()}
         cast = {poster: own_vote_cast(number, int(each.fields["time"]))}
         cast |= {voter: row.cast_ms for voter, row in known.items() if voter in votes and row.value == votes[voter][0]}
         rows += [
@@ -175,7 +179,7 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
 def own_vote_cast(number: int, posted: int) -> int | None:
     """
     When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown, as for
-    imported ones.
+    imported ones ("stories"), which the sequence in the number tells.
     """
     sequence = numbering.sequence_of(number)
     return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None

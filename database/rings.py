@@ -1,5 +1,6 @@
 """
-What a search for rings reads of the database, and what it has found, which is kept there for moderators.
+What a search for rings reads of the database, and what it has found, which is kept there for moderators. A ring is a
+group of users who vote for what each other post much more often than chance explains.
 
 Votes that do not count are left out, and so are those of posters on what they have posted.
 """
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 50_000  # rows of a query, some tenths of a second
 LISTED_MEMBERS = 100  # of a ring, when it is read
-NEWEST = (2**63 - 1, "")  # the place before the newest vote
+NEWEST = (2**63 - 1, "")  # a number and a voter that come before those of the newest vote
 
 
 class Upvote(NamedTuple):

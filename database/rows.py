@@ -23,7 +23,7 @@ class VoteColumns(NamedTuple):
 
 
 class HeldVote(NamedTuple):
-    """A vote that stops counting, or counts again, and whose row has when it was cast."""
+    """A vote that stops counting, as it is annulled, or counts again. Its row has when it was cast."""
 
     value: int
     counts: bool
@@ -33,9 +33,11 @@ Votes = defaultdict[int, dict[str, VoteColumns | None]]  # by number and voter; 
 Held = defaultdict[int, dict[str, HeldVote]]  # by number and voter
 
 POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
-KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")  # what only the archive writes
+# columns that only the archive writes: other writes keep them
+KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
+# the tables that have rows of an article, or of a comment, with its `number`; its own row is in the first
 OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
 OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)
 THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))

@@ -31,7 +31,8 @@ BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
-HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers of articles: see `numbering.sequence_of`
+# Four years in numbers of articles and comments: a number is 2 x the time in milliseconds x SLOTS, and some more.
+HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS
 
 
 class SearchKind(Enum):
@@ -88,7 +89,7 @@ class Found(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A row of an index."""
+    """A row of an index: its id, and the words of its parts. `tags` are words by which matches are filtered."""
 
     id: int
     title: Sequence[str]
@@ -161,7 +162,7 @@ JOINED = "SELECT joined_ms FROM search_users JOIN users USING (username) WHERE s
 KARMA = """SELECT CAST((SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name AND state <> 'REMOVED')
     + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name AND state <> 'REMOVED') AS BIGINT)
     FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"""
-VALUES = {  # selects the value and the id of each match of {}
+VALUES = {  # the statement for the value in an order and the id of each match; `{}` is that of `matching` for matches
     (INDEX, SearchOrder.RELEVANCE): "{}",
     (INDEX, SearchOrder.NEWEST): f"""SELECT
         CASE WHEN id < {FIRST_USER} THEN ({POSTED.format("articles")}) ELSE ({JOINED}) END, id FROM ({{}}) AS found""",
@@ -176,7 +177,7 @@ VALUES = {  # selects the value and the id of each match of {}
 class Sqlite:
     """FTS5 tables, whose tokenizer has nothing to do but to split the words at spaces."""
 
-    among = "IN (SELECT value FROM json_each(?))"
+    among = "IN (SELECT value FROM json_each(?))"  # the condition that a column has one of the `keys`
     remove = "DELETE FROM {table} WHERE rowid {among}"
     put = "INSERT INTO {table} (rowid, title, content, tags) VALUES (?, ?, ?, ?)"
     add_user = "INSERT INTO search_users (username) VALUES (?) ON CONFLICT DO NOTHING"
@@ -216,7 +217,7 @@ class Postgresql:
     places of a word.
     """
 
-    among = "= ANY(%s)"
+    among = "= ANY(%s)"  # the condition that a column has one of the `keys`
     remove = "DELETE FROM {table} WHERE id {among}"
     put = "INSERT INTO {table} (id, words, vector) VALUES (%s, %s, CAST(%s AS tsvector))"
     add_user = "INSERT INTO search_users (username) VALUES (%s) ON CONFLICT DO NOTHING"
@@ -244,6 +245,7 @@ class Postgresql:
         has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
         relevance, columns = "0", "id"
         if part.ranked:
+            # the weights of words marked D, C, B and A; 1: long texts count less
             rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)"
             relevance = f"CASE WHEN place <= {part.ranked} THEN {rank} ELSE 0 END"
             columns = "id, vector, row_number() OVER (ORDER BY id DESC) AS place"
@@ -284,7 +286,7 @@ def _find(
     places: list[tuple[float, int]] = []
     whole = SearchPart(MAX_FOUND)
     parts = _dialect(connection).parts_by_relevance() if search.order is SearchOrder.RELEVANCE else []
-    for part in chain(parts, repeat(whole)):  # the latter in the place of what was deleted
+    for part in chain(parts, repeat(whole)):  # `whole` again and again, to replace matches that were deleted
         found = _matching(connection, search, table, part, ids)
         places += _without(connection, table, found, deleted) if deleted else found
         if len(found) < part.limit or len(places) >= MAX_FOUND:

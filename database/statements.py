@@ -41,9 +41,9 @@ class Statement:
 
 class RowsStatement:
     """
-    A statement for many rows, which are tuples in the order in which `each`, the statement for one row, names their
-    values: `:number`. PostgreSQL, for which a statement costs more than its row, runs `together`, the statement for the
-    rows of `{rows}`. `types` are PostgreSQL's types of the values.
+    A statement for many rows. SQLite runs `each`, the statement for one row, which names its values as `:number`: rows
+    are tuples of these values in this order. PostgreSQL, for which a statement costs more than its row, runs
+    `together`: there `{rows}` becomes a table `row` with all of them. `types` are PostgreSQL's types of the values.
     """
 
     def __init__(self, each: str, together: str, types: Mapping[str, str]) -> None:

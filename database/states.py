@@ -8,5 +8,5 @@ def state(found: ContentState) -> str:
 
 
 def state_of(word: str) -> ContentState:
-    """The state that a table has. What is no known word shows nothing, as if it was removed: `verify` reports it."""
+    """The state for a word of a table. An unknown word counts as REMOVED, which is not shown; `verify` reports it."""
     return ContentState.__members__.get(word, ContentState.REMOVED)

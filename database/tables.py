@@ -1,7 +1,8 @@
 """
-The tables. docs/database.md describes them for people who ask with SQL.
+The tables. docs/database.md describes them, and what their columns mean, for people who ask with SQL.
 
-Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps.
+Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps. The
+`number` of an article, a comment or an action of a moderator is the one in its id.
 """
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, SmallInteger, Table, Text, false
@@ -11,7 +12,7 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number
 
 
 def _votes(name: str) -> Table:
-    """The votes on articles or on comments."""
+    """The votes on articles or on comments: `value` is 1 or -1; `counts` is false for votes that are annulled."""
     return Table(
         name,
         METADATA,
@@ -41,7 +42,8 @@ ARTICLES = Table(
     Column("archived", Boolean, nullable=False),
     Column("state", Text, nullable=False, server_default="VISIBLE"),
     Column("locked", Boolean, nullable=False, server_default=false()),
-    # of an archived article with a conversation; `left_ms` is when it left Redis
+    # of an archived article with a conversation: `notified` has the users whom it has notified, `active_ms` is when the
+    # newest comment was posted, `left_ms` when the article left Redis
     Column("notified", Text),
     Column("active_ms", NUMBER),
     Column("comment_count", NUMBER),
@@ -50,6 +52,7 @@ ARTICLES = Table(
     Index("articles_by_time", "posted_ms"),
 )
 
+# `place` is the index of a group among the groups of the article.
 ARTICLE_GROUPS = Table(
     "article_groups",
     METADATA,
@@ -68,7 +71,7 @@ USERS = Table(
     Column("username", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("joined_ms", NUMBER, nullable=False),
-    Column("seen", Text),
+    Column("seen", Text),  # up to where the user has seen their feed: a time and a member of a timeline
     Column("display_name", Text),
     Column("about", Text),
     Column("avatar_url", Text),
@@ -96,6 +99,7 @@ GROUP_FOLLOWS = Table(
     sqlite_with_rowid=False,
 )
 
+# An edit is named by its entry in the log of a partition. Its texts are the new values; null is unchanged.
 EDITS = Table(
     "edits",
     METADATA,
@@ -110,7 +114,7 @@ EDITS = Table(
     Index("edits_by_number", "number"),
 )
 
-# What is written about groups; `places` has the places of archived articles in listings.
+# What is written about groups. `listed_ms` is since when a group is listed also without articles; null: it is not.
 GROUP_TEXTS = Table(
     "group_texts",
     METADATA,
@@ -137,7 +141,7 @@ COMMENTS = Table(
     Column("down", NUMBER, nullable=False),
     Column("imported_votes", NUMBER, nullable=False),
     Column("state", Text, nullable=False),
-    # of a comment whose article is archived
+    # of a comment whose article is archived; `path` is its place in the tree of comments (branch_paths.lua)
     Column("reply_count", NUMBER),
     Column("descendant_count", NUMBER),
     Column("path", Text),
@@ -161,6 +165,7 @@ COMMENT_EDITS = Table(
     Index("comment_edits_by_number", "number"),
 )
 
+# `reverts` is the number of the action that this one reverts, `ban` that of the ban with which a text was removed.
 MODERATION_ACTIONS = Table(
     "moderation_actions",
     METADATA,
@@ -180,6 +185,7 @@ MODERATION_ACTIONS = Table(
     Index("moderation_actions_by_reverted", "reverts"),
 )
 
+# For each partition of the store: the identity of its log, and the last entry of it that the tables have.
 POSITIONS = Table(
     "positions",
     METADATA,
@@ -210,7 +216,9 @@ ARCHIVED_BATCHES = Table(
     Column("at_ms", NUMBER, nullable=False),
 )
 
-# The archive: docs/database.md leaves these out, as the formats of their values are internal.
+# The archive: docs/database.md leaves these out, as the formats of their values are internal. A row of `listings` is an
+# index of a listing of archived articles, of `places` an article with its value in an index, and of `place_counts` the
+# lower end of a range of an index and how many places it has: see `database/order_index`.
 LISTINGS = Table(
     "listings",
     METADATA,
@@ -243,7 +251,9 @@ PLACE_COUNTS = Table(
     sqlite_with_rowid=False,
 )
 
-# Webhooks: receivers, the cursor up to which the log was read for them (one row), and messages that wait to be sent.
+# Webhooks: receivers, the cursor up to which the log was read for them (one row), and messages that wait to be sent. A
+# receiver gets the `kinds` of changes; after `off_ms` it gets none, because of a `fault`. Only messages with `due_ms`
+# may be sent now.
 WEBHOOKS = Table(
     "webhooks",
     METADATA,
@@ -284,7 +294,8 @@ WEBHOOK_MESSAGES = Table(
     sqlite_autoincrement=True,
 )
 
-# What the last search for rings has found; for moderators, so without views.
+# What the last search for rings (users who vote for each other more than by chance) has found; for moderators, so
+# without views. `database/rings.py` says what the columns mean.
 RING_SEARCHES = Table(
     "ring_searches",
     METADATA,

@@ -1,4 +1,9 @@
-"""Removes texts of what was deleted, and names of deleted users, from the bodies of messages that wait for webhooks."""
+"""
+Removes texts of what was deleted, and names of deleted users, from the bodies of messages that wait for webhooks.
+
+A message is about one change, an entry of the log. Its body is {"type": the kind of the change, "data": {"actorId",
+"subjectId", "fields": [{"name", "value"}, ...], ...}, ...}; values are texts.
+"""
 
 import re
 from collections.abc import Mapping
@@ -37,6 +42,7 @@ def without_user(body: Body, name: str, pseudonym: str) -> dict[str, Any]:
 
 
 def _replaced(field: Mapping[str, str], name: str, word: re.Pattern[str], pseudonym: str) -> str:
+    """The value of a field with the pseudonym in place of the name, which `word` finds where it stands in a text."""
     value = field["value"]
     if field["name"] in NAMES and value.lower() == name.lower():
         return pseudonym

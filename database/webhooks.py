@@ -1,6 +1,7 @@
 """
-Webhooks in the database: their receivers, the position up to which the log was read for them, and the messages that
-wait to be sent.
+Webhooks in the database: their receivers, the position up to which the log of the store was read for them, and the
+messages that wait to be sent. A message is one change, an entry of the log. To spool is to keep the messages of some
+entries for all receivers, and to move the position behind these entries.
 
 Of the messages of a receiver about one subject, only the first is due (`due_ms`); what removes it makes the next one
 due. So messages of one subject keep their order, and one that cannot be sent delays no other subject.
@@ -32,7 +33,8 @@ class AlreadySpooled(Exception):
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """
-    A receiver. Times are unix milliseconds. `off_at` is when it was switched off and `fault` why, None if it is on.
+    A receiver, of changes of these `kinds`. Its URL may have a private address only if it `allows_private`. Times are
+    unix milliseconds. `off_at` is when it was switched off and `fault` why, None if it is on.
     """
 
     id: int
@@ -53,7 +55,10 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A change that is to be sent to all webhooks of its kind. `body` is what is sent, in JSON."""
+    """
+    A change that is to be sent to all webhooks of its kind. `subject` is the id of what it is about, such as that of an
+    article. `body` is what is sent, in JSON.
+    """
 
     id: str
     kind: str
@@ -63,7 +68,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class PendingMessage:
-    """A message that is due at one webhook. `tries` have failed."""
+    """A message that is due at one webhook, with the id `hook`. `tries` have failed."""
 
     number: int
     hook: int
@@ -194,7 +199,7 @@ def spool(
 
 
 def due(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
-    """The next message that is due at a webhook, but for those that are being sent."""
+    """The next message that is due at a webhook, but for those that are being sent: `sent` has their numbers."""
     return _message(DUE, connection, hook, now, sent)
 
 

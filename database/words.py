@@ -237,7 +237,7 @@ def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None
     spans = [match.span() for match in re.finditer(r"\S+", folded)]
     words = [folded[start : min(end, start + WORD_LENGTH)] for start, end in spans]
     joined = f" {' '.join(words)} "
-    starts = list(accumulate((len(word) + 1 for word in words), initial=1))
+    starts = list(accumulate((len(word) + 1 for word in words), initial=1))  # of the words in `joined`
     origins = _Origins(text)
     for phrase in phrases:
         parts = map(part_of_text, alternatives(phrase))

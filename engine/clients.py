@@ -12,7 +12,7 @@ Headers: TypeAlias = Mapping[bytes, bytes]
 
 IPV6_PREFIX = 64  # bits: the smallest network that a provider gives to a customer (RFC 6177)
 MAX_IPV6_LENGTH = 45  # characters of an address without the name of an interface
-HEADERS_BY_NAME = "engine.headers"  # the key of a scope
+HEADERS_BY_NAME = "engine.headers"  # the key of an ASGI scope under which `headers_of` keeps its result
 LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 make_tuple = tuple.__new__  # creates a named tuple without a call of Python code; each request creates four
@@ -85,6 +85,10 @@ def client_of(
     on_untrusted_proxy: Callable[[str], object] = lambda address: None,
     ipv6_prefix: int = IPV6_PREFIX,
 ) -> Client:
+    """
+    The client of a request with these headers. `proxies` are the addresses of trusted proxies, `names` the names of the
+    application's own headers; the other arguments are those of `Options`.
+    """
     token = bearer_token(headers[b"authorization"].decode("latin-1")) if b"authorization" in headers else None
     traceparent = headers[b"traceparent"].decode("latin-1") if b"traceparent" in headers else ""
     wants_stats = names.stats is not None and headers.get(names.stats) == b"1"

@@ -23,9 +23,10 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
     """
-    `own_url` returns the address under which the client of a scope reaches the server. If it `is_host_only`, it is the
-    same for all clients and has https, so that the cookie can be one that no other host can set. The name of the cookie
-    begins with `prefix`; the address makes it different for servers on one host, as cookies are not kept by ports.
+    `own_url` returns the URL under which the client of a scope reaches the server. With `is_host_only` that URL is the
+    same for all clients and has https, so that the cookie can be one that no other host can set (`__Host-`). The name
+    of the cookie begins with `prefix`; a digest of the URL makes it different for servers on one host, as browsers do
+    not keep cookies apart by ports.
 
     Pages of `origins` may use the cookie, too. `viewer_header` is the name, in lower case, of a header in which pages
     name the user whom they show.

@@ -47,7 +47,7 @@ NODE_SIZE = 260  # bytes of a node of a document, with its position and its part
 OPERATION_SIZE = 2_000  # bytes of an operation without its document
 OPERATION_MICROSECONDS = 3_000  # to parse, validate and compile an operation
 DOCUMENT_MICROSECONDS = 300  # to ask for a document that is not known any more, and to receive it
-NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
+NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)  # takes the place of all tokens of a document: see `drop_tokens`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -55,7 +55,8 @@ class Operation:
     """
     One operation of a valid document, which may be executed any number of times.
 
-    `key` is its key in the cache, `size` its memory in bytes, `digest` the SHA-256 of the text.
+    `key` is its key in the cache: the text of the document, and the name by which a request selected the operation.
+    `size` is its memory in bytes, `digest` the SHA-256 of the text. `name` is its own name in the document.
     """
 
     key: tuple[str, str | None]

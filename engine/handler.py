@@ -1,7 +1,8 @@
 """
 Executes GraphQL requests of any transport: finds the operation, opens a context, executes within a time limit.
 
-Queries that are equal and arrive at the same time are executed once. Results are JSON already, so that they share it.
+Queries that are equal and arrive at the same time are executed once. Results are encoded as JSON here, so that these
+queries share the bytes.
 """
 
 from asyncio import CancelledError, current_task
@@ -32,7 +33,7 @@ from engine.results import EncodedResult, encode, encode_to_keep
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
-MICROSECONDS_OF_A_USER = 300  # to find the user of a token
+MICROSECONDS_OF_A_USER = 300  # to find the user of a token: what an entry of the cache saves
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 

@@ -52,7 +52,7 @@ class WebSocketTransport:
         headers = headers_of(scope)
         await receive()
         if not self._is_allowed_origin(headers):
-            await send({"type": "websocket.close", "code": 1008})
+            await send({"type": "websocket.close", "code": 1008})  # a policy violation: the handshake gets 403
             return
         request_id = request_id_of(headers)
         known = PROTOCOL in scope["subprotocols"]

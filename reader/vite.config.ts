@@ -4,7 +4,7 @@ import { documents } from "./build/documents.ts";
 import { licences } from "./build/licences.ts";
 import { themeScript } from "./build/theme-script.ts";
 
-const UPVOTE = process.env.SERVER_URL ?? "http://127.0.0.1:8000";
+const SERVER = process.env.SERVER_URL ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
   base: "./",
@@ -21,7 +21,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // Few files, so that a change of the sources changes few: packages, what the first page needs, and all other pages.
-        // The WebSocket and the renderer of texts are files of their own, as they are not needed at once.
+        // The WebSocket and the renderer of texts are files of their own, as they are not needed at once. `$initial` is
+        // Rolldown's tag of modules that the entry imports, but for those of `import()`.
         codeSplitting: {
           groups: [
             { name: "packages", tags: ["$initial"], test: /node_modules/, priority: 3 },
@@ -36,9 +37,10 @@ export default defineConfig({
   test: { setupFiles: ["src/words.setup.ts"], testTimeout: 30_000 }, // milliseconds, on a busy machine
   server: {
     proxy: {
-      "/graphql": { target: UPVOTE, ws: true }, // with the Host of this page: cookies are only for pages of the server
-      "/explorer": { target: UPVOTE, changeOrigin: true },
-      "^/(.+/)?(rss|atom)\\.xml(\\?|$)": { target: UPVOTE, changeOrigin: true },
+      // `changeOrigin` would hide the Host of this page: the server takes cookies only from pages of its own host.
+      "/graphql": { target: SERVER, ws: true },
+      "/explorer": { target: SERVER, changeOrigin: true },
+      "^/(.+/)?(rss|atom)\\.xml(\\?|$)": { target: SERVER, changeOrigin: true },
     },
   },
 });

@@ -11,7 +11,7 @@ from store.mailboxes import KEPT, Email, MailFrequency, UserMailbox
 from store.sessions import ListedSession
 from store.validation import EMAIL_LENGTH
 
-PREFIX = "session:"
+PREFIX = "session:"  # of the id of a session in GraphQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,10 @@ def session_ids(listed: Sequence[ListedSession], context: Context) -> list[str]:
 
 
 async def end_session(context: Context, session_id: str | None = None) -> OwnAccount | None:
-    """End a session of the viewer, or all but the one of this request. None if that is the one that has ended."""
+    """
+    End one session of the viewer; without an id, all but the session of this request. Return None if the session of
+    this request has ended: nobody is logged in any more.
+    """
     if session_id is not None and not session_id.startswith(PREFIX):
         raise Invalid("a session's id begins with session:", "sessionId")
     actor, username = context.actor(), await context.viewer()
@@ -91,12 +94,17 @@ async def edit_account(
     current_password: str | None = None,
     token: str | None = None,
 ) -> OwnAccount:
+    """
+    Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. `token`, from a mail,
+    stands in for the password of who has none.
+    """
     actor, address = context.actor(), context.address
     if email is not KEPT and address is not None:
         if email is not None:
             context.store.mailboxes.checked(email)
         username = await context.store.site.username(actor)
         await context.store.attempts.count(context.rates.of_mails(address, username))
+    # when the user has logged in at their issuer, in unix milliseconds; 0 for sessions of this site
     authenticated_at = context.identified.authenticated_at if context.identified else 0
     edited = context.store.mailboxes.edit(
         actor, email, mail_replies, current_password, address, authenticated_at, token

@@ -25,7 +25,7 @@ async def queue(
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
-    if groups == ():
+    if groups == ():  # no group; None is the whole site
         return None
     listing = appeals.listing(context.store.site, groups)
     return await connection_oldest_first(context, listing, paging, moderation.ACTIONS)
@@ -33,8 +33,9 @@ async def queue(
 
 async def of_actions(actions: Sequence[ModerationAction], context: Context) -> list[Appeal | None]:
     """
-    The appeal against each action, for its author and for moderators of the place. One round trip, and those of
-    `moderation.moderates_places` for appeals of others; none if nobody is logged in.
+    The appeal against each action, for the author of the appeal and for moderators of the place of the action: its
+    group, or the groups of the text that it is about. One round trip, and those of `moderation.moderates_places` for
+    appeals of others; none if nobody is logged in.
     """
     viewer = await context.viewer()
     if viewer is None:
@@ -53,8 +54,8 @@ def answered_by(found: Sequence[Appeal], context: Context) -> list[User | None]:
 
 async def submit(context: Context, action_id: str, text: str) -> ModerationAction:
     """
-    Appeal against an action. An archived text of the viewer that it is about is written back to Redis before, as one of
-    the old conversations that a user brings back in a day.
+    Appeal against an action. If the action is about a text of the viewer that is archived, in the database only, the
+    text is first written back to Redis with its conversation. A user may bring back only some conversations in a day.
     """
     number = _checked_number(action_id)
     command = partial(appeals.submit, context.store.site, context.actor(), number, text)
@@ -73,7 +74,7 @@ async def submit(context: Context, action_id: str, text: str) -> ModerationActio
 
 
 async def answer(context: Context, action_id: str, text: str) -> ModerationAction:
-    """Answer the appeal against an action. An archived text that it is about is written back to Redis before."""
+    """Answer the appeal against an action. An archived text that the action is about is written back to Redis first."""
     number = _checked_number(action_id)
     command = partial(appeals.answer, context.store.site, context.actor(), number, text)
     text_number = moderation.text_of(await _action(context, number))

@@ -14,9 +14,9 @@ from store.ranking import since
 from store.ranking.formulas import PAGE_SIZE, Order
 from store.site import Site
 
-SIZES = range(1, 101)
+SIZES = range(1, 101)  # items of a page
 MAX_IDS = 100
-HIGHEST_PAGE = 2**31 - 1
+HIGHEST_PAGE = 2**31 - 1  # the highest integer of GraphQL
 NO_GROUP = "-"  # no valid name: nothing is ever posted to it
 
 P = TypeVar("P")

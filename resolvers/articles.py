@@ -148,8 +148,8 @@ async def standing(
     articles: Sequence[Article], context: Context, order: Order | None = Order.SCORE, group: str | None = None
 ) -> list[Standing | None]:
     """
-    The rank of each article by its value, which is computed from the record; None if it is not visible. One round trip
-    for all.
+    The rank of each article by its value in the order, which is computed from the record; None if the article is not
+    visible, or not in the group. One round trip for all.
     """
     site = context.store.site
     name = arguments.group_name(group) if group is not None else None
@@ -215,7 +215,7 @@ async def post(
     command = partial(context.store.articles.post, session, draft, idempotency_key)
     posted = await context.write(context.within_limits(context.rates.of_posts, command))
     context.reads.prime_login(posted.poster)
-    if posted.article is None:
+    if posted.article is None:  # replayed, and deleted or archived since
         posted = replace(posted, article=await reads.find(context.store, context.database, posted.number))
     if posted.article and not posted.replayed:
         context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
@@ -285,7 +285,7 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on an article, also on one that is archived."""
+    """Run a command on an article, also on one that is archived: then it is written back to Redis first."""
     changed = write_back.run_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 
@@ -301,6 +301,6 @@ async def _duplicate_of(article: Article | None, context: Context) -> Article | 
     if article is None or article.link is None or not site.policy.duplicate_window:
         return None
     since = context.now - round(site.policy.duplicate_window * 1000)
-    page = await context.reads.page(listings.by_link(site, article.link, since), Window(2))
+    page = await context.reads.page(listings.by_link(site, article.link, since), Window(2))  # the article is in it, too
     others = [position.number for position in page.positions if position.number != article.number]
     return (await context.reads.articles(others[:1]))[0] if others else None

@@ -1,4 +1,4 @@
-"""Bans from the site and from groups, and votes that count no more."""
+"""Bans from the site and from groups, and annulments: votes of a user that no longer count."""
 
 from collections.abc import Awaitable
 
@@ -35,7 +35,7 @@ async def ban(
     done = await context.within_removal_limit(act)
     if done.changed and done.action and done.action.removes_texts:
         await context.write(banned_texts.begin(context.store, context.database, done.action.number))
-    return await _with_votes(context, done)
+    return await _with_votes_annulled(context, done)
 
 
 async def annul_votes(
@@ -46,17 +46,20 @@ async def annul_votes(
     to: int | None = None,
     note: str | None = None,
 ) -> Moderated:
-    """Three round trips, and those of `archive.annulments.begin`. It counts as a ban for the limit of a moderator."""
+    """
+    Annul the votes of a user, or those cast between two instants (unix milliseconds). It counts as a ban for the rate
+    limit of the moderator. Three round trips, and those of `archive.annulments.begin`.
+    """
     username = checked_username(user_id)
 
     def act(authority: Authority) -> Awaitable[Moderated]:
         return annulments.annul(context.store.site, authority, username, from_, to, reason, note)
 
-    return await _with_votes(context, await context.within_removal_limit(act))
+    return await _with_votes_annulled(context, await context.within_removal_limit(act))
 
 
-async def _with_votes(context: Context, done: Moderated) -> Moderated:
-    """The result of a command, after the first votes were annulled if its action annuls some."""
+async def _with_votes_annulled(context: Context, done: Moderated) -> Moderated:
+    """Begin to annul votes if the action of a command annuls some. Return the action as it stands after that."""
     if not (done.changed and done.action and done.action.annulment):
         return done
     number = done.action.number

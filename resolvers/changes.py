@@ -1,8 +1,9 @@
 """
-The log as clients read it: pages of changes, and a subscription that continues after a cursor.
+The log of all changes as clients read it: pages of changes, and a subscription that continues after a cursor.
 
-Entries of several partitions are merged by the time at which the store has written them; those of one partition stay in
-their order. A cursor holds a position in each partition, and says which log it belongs to.
+Each partition of the store has a Redis stream of entries; together these streams are the log. Entries of several
+partitions are merged by the time at which the store has written them; those of one partition stay in their order. A
+cursor holds a position in each partition, and says which log it belongs to.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ READ_INTERVAL = 0.05  # seconds at least between two reads for a subscriber who 
 CHECK_INTERVAL = 1.0  # seconds after which the right of a subscriber is checked again
 CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints
 MAX_CURSOR = 20_000  # characters: about 10 for each partition
-CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)
+CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)  # see `LogPosition.cursor`
 REMOVED = "entries after this cursor were removed from the log"
 PARTITION_OFFSET = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,15}))?")  # a partition's part of `CURSOR`
 
@@ -46,7 +47,7 @@ class CursorGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """How far a reader is in a log: the id of the last entry in each partition."""
+    """How far a reader is in the log that `identity` names: the id of the last entry that it read in each partition."""
 
     identity: str
     ids: tuple[str, ...]
@@ -176,7 +177,7 @@ class LogReader:
     def __init__(self, site: Site, position: LogPosition) -> None:
         self.site, self._identity, self._ids = site, position.identity, list(position.ids)
         self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)
-        self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]
+        self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]  # by partition: fetched, not yet returned
         # A heap: the sort key of the first entry of each buffer, and its partition.
         self._firsts: list[tuple[tuple[int, int], int]] = []
         self._unread = set(range(site.partitions))  # partitions without an entry in their buffer, that may have more

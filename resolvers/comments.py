@@ -25,7 +25,7 @@ from store.validation import Faults
 
 T = TypeVar("T")
 
-NO_REPLIES = Page((), 0, 0)
+NO_REPLIES = Page((), above=0, below=0)
 
 
 class Replies(NamedTuple):
@@ -135,8 +135,8 @@ async def read_comments(context: Context, numbers: Iterable[int]) -> list[Commen
 
 async def shown_in_threads(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
-    Comments as the threads of their articles show them: the same for all who may read these. One round trip, and one
-    for the articles; one more if one of these is not visible and somebody is logged in.
+    Comments as the threads of their articles show them: the same for all who may read the article. One round trip, and
+    one for the articles; one more if an article is not visible and somebody is logged in.
     """
     stored = await context.reads.stored_comments(numbers)
     hidden = [article for _, article in stored if article and article.state is not ContentState.VISIBLE]
@@ -151,8 +151,8 @@ async def shown_in_threads(context: Context, numbers: Sequence[int]) -> list[Com
 
 async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
-    Comments as the viewer may read them by id: their posters, and the moderators of the groups of the article, read
-    those that are not visible. Round trips as those of `shown_in_threads`.
+    Comments as the viewer may read them by id: posters, and moderators of the groups of the article, read also those
+    that are not visible. These are of the class HiddenComment. Round trips as those of `shown_in_threads`.
     """
     stored = await context.reads.stored_comments(numbers)
     shown = await shown_in_threads(context, numbers)
@@ -214,12 +214,13 @@ async def _connections(
     empty: Container[int] = (),
 ) -> list[Connection[Comment] | BadInput]:
     """
-    The same page of the replies to each parent, given as the numbers of its article and itself: two round trips for
-    all, for the places and for the comments. Nothing is shown of the parents in `empty`.
+    The same page of the replies to each parent, which is given as the number of its article and its own number: two
+    round trips for all, for the places and for the comments. Parents whose numbers are in `empty` have no replies.
     """
     wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
     windows = for_each(wanted, lambda replies: _window(context, replies, paging))
     selected = pagination.valid_windows(wanted, windows)
+    # for each: its article, the read from Redis, and what computes the same from an archived conversation
     reads = [
         (
             replies.article,
@@ -298,7 +299,7 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on a comment, also on one that is archived."""
+    """Run a command on a comment, also on one that is archived: then it is written back to Redis first."""
     changed = write_back.run_comment_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

@@ -16,6 +16,7 @@ from store import article_moderation, comment_moderation, listings
 from store.moderation import Moderated
 from store.roles import Authority
 
+# the commands of moderators, by the kind of what they are about; functions of both modules have the same names
 COMMANDS: Mapping[str, ModuleType] = {"article": article_moderation, "comment": comment_moderation}
 
 
@@ -64,5 +65,5 @@ async def lock(
 
 
 async def _moderated(context: Context, number: int, command: Callable[[], Awaitable[Moderated]]) -> Moderated:
-    """Run a command on an article, also on one that is archived, or on a comment of one."""
+    """Run a command on an article or a comment, also if it is archived: then it is written back to Redis first."""
     return await write_back.run_moderation(context.store, context.database, number, command)

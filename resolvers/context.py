@@ -50,7 +50,7 @@ class Browser(Protocol):
     """
 
     def agent(self, scope: Any) -> str:
-        """The family and the system of the program; "" if it does not say."""
+        """The family and the system of the program, such as `Firefox on Linux`; "" if it does not say."""
         ...
 
     def can_keep(self, scope: Any) -> bool:
@@ -67,7 +67,7 @@ class Browser(Protocol):
 
 
 class IssuerTokens(Protocol):
-    """Accepts the tokens of issuers, and finds their users."""
+    """Accepts the tokens of issuers, services outside at which users log in, and finds their users."""
 
     async def user_of(self, token: str) -> Identified:
         """
@@ -79,7 +79,7 @@ class IssuerTokens(Protocol):
         ...
 
     def mapped_fields(self, issuer: str) -> Collection[str]:
-        """The fields of users that an issuer says."""
+        """The fields of users, such as `display_name`, whose values an issuer gives."""
         ...
 
 
@@ -101,7 +101,7 @@ class Context:
     - `database`: None if UPVOTE_DATABASE_URL is `none`.
     - `server_key`: the text that the client gave, not checked yet.
     - `browser` and `scope`: what the request says of the program that sends it, and whether that keeps cookies.
-    - `identified`: the user of the token, if it is one of an issuer; `issuers` accept further ones.
+    - `identified`: the user of the request's token, if an issuer made it; `issuers` accepts tokens in inputs.
     - `titles`: reads the titles of links; None if the site does not.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
@@ -193,7 +193,10 @@ class Context:
                 await self.store.attempts.take_back(counted)
 
     def waker(self) -> Waker:
-        """The viewer, for whom old conversations come back to Redis; without an address however many."""
+        """
+        The viewer, as the user for whom a write brings archived conversations back to Redis. How many a day is limited,
+        unless the request has no address.
+        """
         return Waker(self.actor(), None if self.address is None else self.rates.of_woken)
 
     async def within_removal_limit(self, act: Callable[[Authority], Awaitable[Moderated]]) -> Moderated:
@@ -226,7 +229,10 @@ class Context:
         return await self._issuers.user_of(token)
 
     async def issuers_of_fields(self) -> dict[str, str]:
-        """The fields of the viewer that are an issuer's, and the issuers. Two round trips if the site has issuers."""
+        """
+        The fields of the viewer whose values an issuer gives, each with the name of the issuer. Two round trips if the
+        site has issuers.
+        """
         username = await self.viewer() if self._issuers else None
         if self._issuers is None or username is None:
             return {}
@@ -390,6 +396,10 @@ class Context:
         return await key[0](parents, self, **arguments)
 
     def note_expired_pin(self, listing: str) -> None:
+        """
+        Note that a page of a listing is of the present, as its pin is gone: the copy of its places from the instant of
+        the first page. `extensions` tells the client.
+        """
         self._expired_pins.append(listing)
 
     async def rate_limit(self) -> RateLimit | None:

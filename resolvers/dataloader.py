@@ -161,8 +161,8 @@ class Reads:
 
     async def of_conversations(self, wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]) -> list[T]:
         """
-        The results of reads of conversations, each with the number of its article, and the function that computes the
-        same from a conversation that is archived. One round trip for all; more as `ArchiveReads.of_conversations`.
+        The results of reads of conversations (the comments of an article), each with the number of the article, and the
+        function that computes the same from an archived one. One round trip; more as `ArchiveReads.of_conversations`.
         """
         if self._archive is None or not self.site.rankings.has_archived_conversations:
             return await self.load_all([read for _, read, _ in wanted])
@@ -190,7 +190,7 @@ class Reads:
         How many visible comments are below each comment, given as the numbers of its article and itself. One command
         per partition; once conversations are archived, one per article.
         """
-        site, by_place = self.site, dict[int, list[int]]()
+        site, by_place = self.site, dict[int, list[int]]()  # the comments of each article, or of each partition
         is_of_articles = self._archive is not None and site.rankings.has_archived_conversations
         for article, number in dict.fromkeys(comments):
             by_place.setdefault(article if is_of_articles else site.home_of_article(number), []).append(number)
@@ -272,7 +272,8 @@ class Reads:
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """
-        A page of the articles of users, above `floor`. `last_posts` has the time of each user's newest article.
+        A page of the articles of users, of those above the position `floor` if there is one. `last_posts` has the time
+        (unix milliseconds) of the newest article of each user, by name.
 
         One round trip.
         """

@@ -1,4 +1,7 @@
-"""Fields of Feed. A feed belongs to the viewer, so a request has at most one."""
+"""
+Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
+A feed belongs to the viewer, so a request has at most one.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +84,10 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
 
 
 def _page_of(pull: Pull, window: Window) -> Page:
-    """The page of a pull that read one place more than the page has, to see whether there is a next one."""
+    """
+    The page of a pull that read one place more than the page has, to see whether there is a next one. `pull.behind`
+    says whether there is one on the side from which the client comes.
+    """
     more, behind = int(len(pull.positions) > window.count), int(pull.behind)
     places = tuple(pull.positions[: window.count])
     if window.upwards:
@@ -135,6 +141,7 @@ async def _size(reads: Reads, username: str) -> int:
         return size
     numbers = chain(*await reads.load_all(hidden.numbers(reads.site, username)))
     slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}
+    # the number of an article contains the slot of its poster, so most hidden articles of others need not be read
     suspects = await reads.articles([number for number in numbers if number % keys.SLOTS in slots])
     return size - sum(each is not None and each.poster.lower() in names for each in suspects)
 
@@ -149,11 +156,11 @@ async def posters_of(reads: Reads, username: str, floor: Position | None) -> tup
     site = reads.site
     chosen: list[Read[Any]] = [homes_of_store.blocked(site, username), *hidden.counts(site, username)]
     found = await reads.load_all([*chosen, *_of_followed(site, username, floor)])
-    blocked, counts = set(found[0]), found[1 : len(chosen)]
-    last_posts = await _followed(reads, username, floor, found[len(chosen) :])
+    blocked_names, *hidden_counts = found[: len(chosen)]
+    last_posts, blocked = await _followed(reads, username, floor, found[len(chosen) :]), set(blocked_names)
     if blocked:
         last_posts = {name: time for name, time in last_posts.items() if name not in blocked}
-    return last_posts, any(counts)
+    return last_posts, any(hidden_counts)
 
 
 def _of_followed(site: Site, username: str, floor: Position | None) -> list[Read[Any]]:
@@ -167,7 +174,10 @@ def _of_followed(site: Site, username: str, floor: Position | None) -> list[Read
 
 
 async def _followed(reads: Reads, username: str, floor: Position | None, found: Sequence[Any]) -> dict[str, float]:
-    """The posters of a feed before it is known whom the user blocks, from the results of `_of_followed`."""
+    """
+    Those whom a user follows, blocked ones too, and the user: the time of each one's newest article, by name. `found`
+    are the results of `_of_followed`.
+    """
     site = reads.site
     if floor:
         recent = _merged(found)

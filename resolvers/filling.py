@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple, Self
 
+from resolvers import pagination
 from resolvers.arguments import PageArguments
 from resolvers.context import Context
-from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Nodes, Total, connection_of_page, window
+from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Nodes, Total, connection_of_page
 from store.listings import Listing, Page, Window
 from store.records import Position
 
@@ -35,31 +36,31 @@ async def full_connection(context: Context, source: Source, paging: PageArgument
 
     Two round trips, one for the places and one for the records, and as many for each further read.
     """
-    placed = window(source.name, paging, ARTICLE_TIME_CURSOR)
-    page, places = await _full_page(context, source, placed, nodes)
-    total = places if source.total is None else source.total
+    window = pagination.window(source.name, paging, ARTICLE_TIME_CURSOR)
+    page, place_count = await _full_page(context, source, window, nodes)
+    total = place_count if source.total is None else source.total
     return await connection_of_page(context, source.name, page, total, nodes)
 
 
-async def _full_page(context: Context, source: Source, placed: Window, nodes: Nodes) -> tuple[Page, int]:
+async def _full_page(context: Context, source: Source, window: Window, nodes: Nodes) -> tuple[Page, int]:
     """The page, and how many places the listing has."""
     found: list[Position] = []
-    first, beyond, size = None, placed.beyond, placed.count + 1
+    first, beyond, size = None, window.beyond, window.count + 1
     while True:
-        page = await source.page(Window(size, placed.upwards, beyond))
+        page = await source.page(Window(size, window.upwards, beyond))
         first = first or page
         records = await nodes.read(context, [position.number for position in page.positions])
         shown = [position for position, record in zip(page.positions, records, strict=True) if record]
-        found = [*shown, *found] if placed.upwards else [*found, *shown]
-        is_more = page.above if placed.upwards else page.below
-        if len(found) > placed.count or not is_more or not page.positions:
-            return _cut(found, placed, first), first.total
-        beyond, size = page.positions[0 if placed.upwards else -1], min(2 * size, MOST_PLACES)
+        found = [*shown, *found] if window.upwards else [*found, *shown]
+        is_more = page.above if window.upwards else page.below
+        if len(found) > window.count or not is_more or not page.positions:
+            return _cut(found, window, first), first.total
+        beyond, size = page.positions[0 if window.upwards else -1], min(2 * size, MOST_PLACES)
 
 
-def _cut(found: list[Position], placed: Window, first: Page) -> Page:
+def _cut(found: list[Position], window: Window, first: Page) -> Page:
     """The page of what was found, which may have more than the page. `first` is what was read first."""
-    more = max(len(found) - placed.count, 0)
-    if placed.upwards:
+    more = max(len(found) - window.count, 0)
+    if window.upwards:
         return Page(tuple(found[more:]), above=more, below=first.below)
-    return Page(tuple(found[: placed.count]), above=first.above, below=more)
+    return Page(tuple(found[: window.count]), above=first.above, below=more)

@@ -31,8 +31,8 @@ class ShownFlag(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class QueueEdge:
     """
-    An article or a comment in a queue, with its flags. It waits since an instant (unix milliseconds), perhaps because a
-    rule of the site holds it.
+    An article or a comment in a queue, with its flags. It waits `since` an instant (unix milliseconds). `held_by` names
+    the rule of the site that holds it; None if none does.
     """
 
     edge: Edge[Article | Comment]
@@ -126,7 +126,7 @@ async def queue(
         context.reads.load_all(reads),
         context.reads.load_all([held_edits.rule(context.store.site, each.node) for each in held]),
     )
-    found = zip_longest(connection.edges, standing, rules)
+    found = zip_longest(connection.edges, standing, rules)  # without rules, but for PENDING
     edges = [_edge_for(authority, groups, *each) for each in found]
     (total,) = await total_count([connection], context)
     return QueueConnection(edges, connection.page_info, total)

@@ -1,4 +1,4 @@
-"""Edits that rules of the site hold, beside the texts that stay until a moderator has looked at them."""
+"""Edits that rules of the site hold until a moderator approves or rejects them; until then the texts do not change."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -12,7 +12,10 @@ from store.records import Article, Comment
 
 
 class ShownEdit(NamedTuple):
-    """A text as it is after an edit that waits. Comments have only content."""
+    """
+    A text as it is after an edit that waits. Comments have only content. `held_by` is the name of the rule, `at` is in
+    unix milliseconds.
+    """
 
     id: str
     title: str | None
@@ -24,8 +27,8 @@ class ShownEdit(NamedTuple):
 
 async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[ShownEdit | None]:
     """
-    The edit of each, for its poster and for moderators of the place. One round trip for all, one more for the articles
-    of comments; none if nobody is logged in.
+    The edit of each, for its poster and for moderators of its groups or of the site. One round trip for all, one more
+    for the articles of comments; none if nobody is logged in.
     """
     viewer = await context.viewer()
     if viewer is None:

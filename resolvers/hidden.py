@@ -41,7 +41,7 @@ class ArticleHidden(NamedTuple):
 
 
 async def hide(context: Context, article_id: str) -> ArticleHidden:
-    """Hide an article. The article, and whether anything has changed. It is read before, as it may be archived."""
+    """Hide an article from the viewer's home and feed. It is read first, as it may be archived."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     if await context.viewer() is None:

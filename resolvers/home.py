@@ -1,4 +1,7 @@
-"""The viewer's home: its articles, and the groups and users that it depends on. A request has at most one home."""
+"""
+The viewer's home, their own front page: its articles, and what they choose for it, which is the groups that they
+follow, the users whom they block and the articles that they hide. A request has at most one home.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -88,10 +91,10 @@ async def _page(
     chosen = Chosen.of(username, await reads.load_all(wanted))
     for tries_left in reversed(range(TRIES)):
         listing = homes_of_store.listing_of(chosen.choices, order, whole)
-        placed = article_window(whole._replace(name=listing.name), paging)
-        is_pinned = pinned if paging.cursor is None else placed.is_pinned
-        page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, placed)
-        connecting = connection_of_page(context, listing.name, page, 0)
+        window = article_window(whole._replace(name=listing.name), paging)
+        is_pinned = pinned if paging.cursor is None else window.is_pinned
+        page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, window)
+        connecting = connection_of_page(context, listing.name, page, total=0)  # a home has no `totalCount`
         connection: Connection[Article]
         connection, again = await asyncio.gather(connecting, load_again(site, wanted))
         before, chosen = chosen, Chosen.of(username, again)
@@ -101,19 +104,20 @@ async def _page(
     raise AssertionError("the last try returns")
 
 
-async def _current_page(context: Context, reads: Reads, listing: HomeListing, placed: Window) -> Page:
-    return await reads.home_page(listing, placed)
+async def _current_page(context: Context, reads: Reads, listing: HomeListing, window: Window) -> Page:
+    return await reads.home_page(listing, window)
 
 
-async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, placed: Window) -> Page:
+async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, window: Window) -> Page:
     """
-    A page of the pin of a home. The first one pins it, which takes one round trip more.
+    A page of the pin of a home: the first places as they were at an instant, which the store keeps for some minutes, so
+    that pages fit together. The first page makes the pin, which takes one round trip more.
 
     If the pin has expired, another one has taken its place, or the store takes no writes, the current home continues
     from the position, and `extensions` of the response says so.
     """
-    site, at = context.store.site, context.now if placed.at is None else placed.at
-    if placed.beyond is None:
+    site, at = context.store.site, context.now if window.at is None else window.at
+    if window.beyond is None:
         found = await reads.home_page(listing, Window(home_pins.MAX_PLACES, at=at))
         places: list[Position] | None = list(found.positions)
         if not await home_pins.pin(site, listing, at, found.positions):
@@ -122,9 +126,9 @@ async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, pla
         places = await reads.load(home_pins.pinned(site, listing, at))
     if places is None:
         context.note_expired_pin(listing.name)
-        return await reads.home_page(listing, placed)
+        return await reads.home_page(listing, window)
     shown = await _shown(reads, listing.choices, places)
-    return _cut(shown, placed)._replace(at=at, is_pinned=True)
+    return _cut(shown, window)._replace(at=at, is_pinned=True)
 
 
 async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:
@@ -143,14 +147,14 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
     ]
 
 
-def _cut(places: Sequence[Position], placed: Window) -> Page:
+def _cut(places: Sequence[Position], window: Window) -> Page:
     """The part of pinned places that a window shows. The article at its position may have left the places since."""
-    ahead = list(reversed(places)) if placed.upwards else list(places)
+    ahead = list(reversed(places)) if window.upwards else list(places)
     start = 0
-    if placed.beyond is not None:
-        beyond = placed.beyond
-        start = sum(place <= beyond if placed.upwards else place >= beyond for place in places)
-    shown, left = ahead[start : start + placed.count], len(ahead) - start - placed.count
-    if placed.upwards:
+    if window.beyond is not None:
+        beyond = window.beyond
+        start = sum(place <= beyond if window.upwards else place >= beyond for place in places)
+    shown, left = ahead[start : start + window.count], len(ahead) - start - window.count
+    if window.upwards:
         return Page(tuple(reversed(shown)), above=max(left, 0), below=start)
     return Page(tuple(shown), above=start, below=max(left, 0))

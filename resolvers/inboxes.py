@@ -1,4 +1,7 @@
-"""Fields of Inbox and of Notification. An inbox belongs to the viewer, so a request has at most one."""
+"""
+Fields of Inbox and of Notification: replies to the viewer, mentions of them, and what moderators do about them. An
+inbox belongs to the viewer, so a request has at most one.
+"""
 
 from collections.abc import Sequence
 
@@ -14,7 +17,7 @@ from store.notifications import Inbox, Notification
 from store.records import Article, Comment, ContentState, User
 
 Subject = Article | Comment | ModerationAction
-NOTHING = Window(0)  # the page that has only the numbers of an inbox
+NOTHING = Window(0)  # the page without notifications, which says how many are unseen and where the mark is
 
 
 @paginated

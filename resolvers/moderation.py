@@ -55,15 +55,16 @@ async def viewer_can_moderate(groups: Sequence[Group], context: Context) -> list
 
 
 async def may_read_note(action: ModerationAction, context: Context) -> bool:
-    """Whether the viewer is a moderator of the place of an action. No round trip for who has no role."""
+    """As `moderates_places`, of one action."""
     (may,) = await moderates_places([action], context)
     return may
 
 
 async def moderates_places(actions: Sequence[ModerationAction], context: Context) -> list[bool]:
     """
-    Whether the viewer is a moderator of the place of each action. No round trip for who has no role, or one in the
-    whole site; up to two for moderators of groups.
+    Whether the viewer is a moderator of the place of each action: of its group or, without one, of a group of the text
+    that it is about. A moderator of the whole site is one of every place. No round trip for who has no role, or one in
+    the whole site; up to two for moderators of groups.
     """
     grants = await context.viewer_roles()
     if not grants or roles.moderates_site(grants):
@@ -76,7 +77,10 @@ def moderator(actions: Sequence[ModerationAction], context: Context) -> list[Use
 
 
 async def note(actions: Sequence[ModerationAction], context: Context) -> list[str | None]:
-    """The field refuses others than moderators. A coroutine function, as it is awaited after the viewer's roles."""
+    """
+    The notes of actions: the permission of the field keeps them from others than moderators. It is a coroutine function
+    because the permission, which awaits the viewer's roles, is checked first.
+    """
     return [action.note for action in actions]
 
 

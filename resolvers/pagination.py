@@ -34,7 +34,7 @@ MAX_CURSOR = 500  # characters
 MAX_MEMOISED_NAME = 60  # characters of a listing's name
 PLACE_BYTES = 400  # of a place on a cached page, with its number and its edge
 PAGE_BYTES = 2_500  # of a cached page without its places
-PAGES: Cache[Hashable, Any] = POOL.cache("pages", microseconds=100)
+PAGES: Cache[Hashable, Any] = POOL.cache("pages", microseconds=100)  # the time that making an entry takes
 
 L = TypeVar("L")
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def decode_name(listing: str, cursor: str, pattern: re.Pattern[str]) -> str:
 
 def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPosition:
     try:
-        value, member, *more = decode_cursor(listing, cursor)
+        value, member, *more = decode_cursor(listing, cursor)  # `more`: nothing, an instant, or an instant and PINNED
         position = Position(_value(value, format), member)
         at = _instant(more[0]) if more else None
     except ValueError as error:
@@ -208,7 +208,7 @@ class PageInfo(NamedTuple):
 
 
 class Connection(NamedTuple, Generic[T]):
-    """`is_cacheable` says that this object is in a cache itself, so that its JSON may be cached with it."""
+    """`is_cacheable` says that this object, of `held_bytes`, is in a cache, so that its JSON may be cached, too."""
 
     edges: Sequence[Edge[T]]
     page_info: PageInfo
@@ -269,9 +269,9 @@ async def article_connection(
     Raises:
         BadInput: an argument is wrong.
     """
-    placed = article_window(listing, paging, default_size)
-    is_pinned = pinned if paging.cursor is None else placed.is_pinned
-    page = await (_pinned_page(context, listing, placed) if is_pinned else context.reads.page(listing, placed))
+    window = article_window(listing, paging, default_size)
+    is_pinned = pinned if paging.cursor is None else window.is_pinned
+    page = await (_pinned_page(context, listing, window) if is_pinned else context.reads.page(listing, window))
     return await connection_of_page(context, listing.name, page, page.total)
 
 
@@ -454,7 +454,8 @@ def page_info(ends: Sequence[HasCursor], has_previous: bool, has_next: bool) -> 
 
 async def _pinned_page(context: Context, listing: Listing, window: Window) -> Page:
     """
-    A page of a pinned listing. The first request of a second pins the listing.
+    A page of a pin: the first places of a listing as they were at an instant, which the store keeps for some minutes.
+    The first request of a second pins the listing.
 
     One round trip; for a first page, one more to see whether there is a pin, or three to pin. A viewer who has just
     posted gets a new pin that contains the new article. If a pin has expired, or the store is read-only and accepts no

@@ -81,6 +81,7 @@ class WriteRates:
 
 
 def _of_writes(action: str, username: str, address: str, limit: int, limit_a_day: int) -> Sequence[SlidingWindow]:
+    """The windows of an action, each with the name of what it counts, its length in seconds, and the highest count."""
     of_user, of_address = (action, "user", username.lower()), (action, "address", address)
     return [
         SlidingWindow(of_user, TEN_MINUTES, limit),

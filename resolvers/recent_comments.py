@@ -1,6 +1,6 @@
 """
-The comments of the whole site, or of a group, the newest first. Redis has the newest ones; older ones are read from the
-database. Without a database the list ends where the index in Redis does.
+The comments of the whole site, or of a group, the newest first. The index in Redis has those after an instant, the
+floor; older ones are read from the database. Without a database the list ends at the floor.
 """
 
 from collections.abc import Callable, Iterable
@@ -69,10 +69,10 @@ async def _page(context: Context, group: str | None, window: Window) -> Page:
     recent = tuple(each for each in page.positions if each.value > floor)
     missing = window.count - len(recent)
     if not floor or not missing:
-        return Page(recent, page.above, page.below or int(floor > 0))
+        return Page(recent, page.above, below=page.below or int(floor > 0))
     below = _in_time(window.beyond) if window.beyond and window.beyond.value <= floor else None
     older = await _rows(context, rows.newest, CommentRange(group, floor), below, missing)
-    return Page(recent + older, int(window.beyond is not None), int(len(older) == missing))
+    return Page(recent + older, above=int(window.beyond is not None), below=int(len(older) == missing))
 
 
 async def _page_above(context: Context, group: str | None, window: Window) -> Page:
@@ -85,14 +85,14 @@ async def _page_above(context: Context, group: str | None, window: Window) -> Pa
     )
     missing, is_below = window.count - len(older), int(window.beyond is not None)
     if not missing:
-        return Page(older[::-1], 1, is_below)
+        return Page(older[::-1], above=1, below=is_below)
     top = Position(floor, keys.member(numbering.HIGHEST_NUMBER))
     _, page = await _stored_page(context, group, Window(missing, upwards=True, beyond=top))
     return Page(page.positions + older[::-1], page.above, is_below)
 
 
 async def _stored_page(context: Context, group: str | None, window: Window) -> tuple[int, Page]:
-    """The page that Redis has, and the time up to which it is not complete. One round trip."""
+    """The floor, up to which Redis does not have all (unix milliseconds), and the page that it has. One round trip."""
     site = context.store.site
     reads = listings.partition_pages(recent_comments.listing(site, group), window)
     parts = await context.reads.load_all([*reads, *recent_comments.floors(site, group)])

@@ -1,5 +1,6 @@
 """
-The rings that the last search has found, for moderators of the site. `upvote rings` searches; here nothing is computed.
+Rings, groups of accounts that vote for each other far more often than chance explains: those that the last search has
+found, for moderators of the site. The command `upvote rings` searches; here nothing is computed.
 """
 
 from collections.abc import Sequence

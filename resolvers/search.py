@@ -110,7 +110,8 @@ async def search(
 
 async def _found(context: Context, database: Database, wanted: Search) -> Found:
     """
-    The matches of a search. One call of the database, also if graphql-core executes again what has failed in a plan.
+    The matches of a search. One call of the database, also if an operation whose compiled plan has failed is executed
+    again by graphql-core.
     """
     if message := TIMEOUTS.get(context, {}).get(wanted):
         raise DatabaseTimeout(message)
@@ -193,8 +194,9 @@ async def _page(
     rest = iter(range(above)[::-1] if window.upwards else range(below, total))
     edges: list[SearchEdge] = []
     while len(edges) < window.size and (indexes := list(islice(rest, window.size))):
-        nodes = await _nodes(context, search, found, [found.places[index][1] for index in indexes])
-        values = indexes if search.order is SearchOrder.RELEVANCE else [found.places[index][0] for index in indexes]
+        places = [found.places[index] for index in indexes]  # pairs of a value and a number
+        nodes = await _nodes(context, search, found, [number for _, number in places])
+        values = indexes if search.order is SearchOrder.RELEVANCE else [value for value, _ in places]
         pairs = zip(values, nodes, strict=True)
         edges += [SearchEdge(window.listing, value, node, search.phrases) for value, node in pairs if node]
     has_more = len(edges) > window.size or next(rest, None) is not None
@@ -216,14 +218,20 @@ def _bounds(search: Search, found: Found, window: MatchWindow) -> tuple[int, int
         end = len(places) if window.upwards else 0
         return end, end
     value, id = window.beyond.value, _row(found, window.beyond.member)
-    index = next((index for index, place in enumerate(places) if place[1] == id), None)
+    index = next((index for index, (_, number) in enumerate(places) if number == id), None)
     if index is not None:
         return index, index + 1
     if search.order is SearchOrder.RELEVANCE:
         index = max(0, min(int(value), len(places)))
     else:
-        index = bisect_left(places, (-value, -id), key=lambda place: (-place[0], -place[1]))
+        index = bisect_left(places, (-value, -id), key=_descending)
     return index, index
+
+
+def _descending(place: tuple[float, int]) -> tuple[float, int]:
+    """A sort key of a place, a value and a number, by which the highest comes first."""
+    value, number = place
+    return -value, -number
 
 
 def _row(found: Found, member: str) -> int:
@@ -235,7 +243,10 @@ def _row(found: Found, member: str) -> int:
 
 
 async def _nodes(context: Context, search: Search, found: Found, numbers: Sequence[int]) -> list[Node | None]:
-    """The records of matches; None for one that was deleted, or does not match any more."""
+    """
+    The records of matches; None for one that was deleted, or does not match any more. A number from `FIRST_USER` on is
+    the id of a user's row in the database; lower ones are numbers of articles and comments.
+    """
     of_comments = [number for number in numbers if number in found.comments]
     of_articles = [number for number in numbers if number < FIRST_USER and number not in found.comments]
     articles, comments = await gather(context.reads.articles(of_articles), context.reads.comments(of_comments))

@@ -53,7 +53,7 @@ async def log_in(context: Context, username: str, password: str, cookie: bool | 
 
 
 async def log_in_with_token(context: Context, token: str, cookie: bool | None = False) -> Opened:
-    """Beside the round trips of the check of the token, one."""
+    """Open a session for the user whom an issuer's token names. One round trip beside those that check the token."""
     if cookie:
         context.require_cookie()
     identified = await context.user_of_token(token)
@@ -82,7 +82,10 @@ async def delete_user(
     texts: DeletedTexts | None = None,
     token: str | None = None,
 ) -> str:
-    """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
+    """
+    Delete the viewer, and return the id of the pseudonym that stands in their place. Round trips of `Users.delete` and
+    `archive.leaving.begin`.
+    """
     command = context.store.users.delete(
         context.actor(),
         current_password,

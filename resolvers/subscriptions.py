@@ -1,8 +1,9 @@
 """
 Root fields of Subscription. Each yields a record for every event, read after the event.
 
-An event says that an article was posted or changed. If events are missing, because the pub/sub connection was lost or a
-mailbox was full, new articles are read from the listing by time, oldest first; each article is sent once.
+An event says that an article was posted or changed; it comes by Redis pub/sub to the mailbox of a subscriber. An event
+MISSED says that others were lost, as the connection was or the mailbox was full: then new articles are read from the
+listing by time, oldest first. Each article is sent once.
 """
 
 from asyncio import gather, sleep
@@ -327,7 +328,7 @@ async def _highest_comment(context: Context, article: int, above: int | None) ->
 
 
 async def _as_readable(context: Context, comment: Comment | None, article: Article | None) -> Comment | None:
-    """A comment that was read for all, if the viewer may read it; who may not does not read its article either."""
+    """A comment that was read for all subscribers; None if this viewer may not read its article."""
     if comment is None or article is None:
         return None
     if article.state is ContentState.VISIBLE:
@@ -346,14 +347,15 @@ async def _new_comment(number: int, above: int | None, reads: Reads) -> tuple[Co
 
 
 async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
+    """Whether a comment is anywhere below the comment `above`; True without one."""
     return above is None or (await reads.load(threads.are_under(reads.site, above, [number])))[number] == 1
 
 
 async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    The comment of an event as those read it who may read its article, which is the second value. If it is gone, as its
-    deletion left it, and if no thread has it, as such a comment is shown above visible ones. None if another event is
-    about that.
+    The comment of an event, as those read it who may read its article; and the article. A comment that is gone is as
+    its deletion left it. A comment that no thread shows has neither poster nor content, as if it had visible ones below
+    it. None if the comment is gone and the event is not its deletion, which then follows.
     """
     ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:

@@ -1,4 +1,7 @@
-"""The field `Article.thread`: pages of threads, and the cursors of their places."""
+"""
+The field `Article.thread`: pages of threads, and the cursors of their places. A thread has the comments of an article,
+or those below one of them, in pre-order: each comment before its replies.
+"""
 
 from asyncio import gather
 from base64 import b64decode, urlsafe_b64encode
@@ -35,9 +38,10 @@ from store.threads import (
 MAX_DEPTH = 10  # by default
 CURSOR_VERSION = b"\x01"  # no cursor of a listing, which is text, begins with this byte
 ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
-# Version, order, article, comment above (0: none), greatest depth, number of the last move, `newest` (0: unpinned).
+# Version, order, article, comment above (0: none), greatest depth, and then `moves` and `newest` (0: unpinned) of a
+# `ThreadPosition`: the last vote when the first page was read, and the highest number of a comment that a pin has.
 THREAD = Struct(">ccQQIQQ")
-LEVEL = Struct(">IdQ")  # depth, value, number
+LEVEL = Struct(">IdQ")  # the depth, the value by the order and the number of an ancestor, or of the comment itself
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
 NO_PAGE = PageInfo(has_next_page=False, has_previous_page=False, first=None, last=None)
 MAX_CACHED_PLACES = 100  # of a page
@@ -101,9 +105,9 @@ async def thread(
     """
     The same page of the thread of each article. Two round trips for all: one for the places, one for the comments.
 
-    With `pinned` a first page begins a pinned walk, which takes one more round trip. A cursor of a pinned page goes on
-    with the walk, also without `pinned`. If its pin has expired, or the store accepts no pins, the page is of the
-    present thread, and `extensions` of the response says so.
+    With `pinned` a first page begins a pinned walk: all its pages show the comments in the order of that instant. This
+    takes one more round trip. A cursor of a pinned page goes on with the walk, also without `pinned`. If the pin has
+    expired, or the store accepts no pins, the page is of the present thread, and `extensions` of the response says so.
 
     A thread below a comment that does not exist, or belongs to another article, is empty.
     """
@@ -172,7 +176,7 @@ def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
     header, levels = data[: THREAD.size], data[THREAD.size :]
     if data[:1] != CURSOR_VERSION or not levels or len(levels) % LEVEL.size:
         raise BadInput("this is not a valid cursor")
-    moves, newest = THREAD.unpack(header)[-2:]
+    *_, moves, newest = THREAD.unpack(header)
     if header != _header(thread, moves, newest):
         raise BadInput("this cursor belongs to another listing")
     position = ThreadPosition(
@@ -250,7 +254,7 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
 
 
 def _read(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> Awaitable[list[ThreadPage]]:
-    """One round trip for all."""
+    """One round trip for all. Each has its article, the read from Redis, and what gives the same if it is archived."""
     site = context.store.site
     return context.reads.of_conversations(
         [

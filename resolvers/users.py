@@ -135,4 +135,5 @@ def checked_username(user_id: str) -> str:
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:
     profiles = await context.reads.profiles(user.username for user in users)
-    return [profile or Profile(user.username, 0, 0) for user, profile in zip(users, profiles, strict=True)]
+    pairs = zip(users, profiles, strict=True)
+    return [profile or Profile(user.username, joined_at=0, karma=0) for user, profile in pairs]

@@ -101,7 +101,7 @@ class Votable(Node):
 @strawberry.type(description="An article that users vote on.")
 class Article(Votable):
     is_type_of = instances_of(records.Article)
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the engine may cache its JSON
 
     viewer_has_hidden: bool = field_of(
         hidden.viewer_has_hidden,

@@ -1,4 +1,4 @@
-"""Bans from the site and from groups, and votes that count no more."""
+"""Bans from the site and from groups, and annulments: votes of a user that no longer count."""
 
 import strawberry
 

@@ -74,8 +74,9 @@ def field_of(
 
     A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
     the same, for every client. `planned` takes the same arguments, and returns the same values where they are known, or
-    else an awaitable of them: a plan then needs no coroutines for this field and what is above it. `arguments` are the
-    descriptions of the arguments, by name. `options` are those of `strawberry.field`, such as `deprecation_reason`.
+    else an awaitable of them: a plan, which is an operation compiled by the engine, then needs no coroutines for this
+    field and what is above it. `arguments` are the descriptions of the arguments, by name. `options` are those of
+    `strawberry.field`, such as `deprecation_reason`.
     """
     _, _, *parameters = signature(resolver).parameters.values()
     resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
@@ -162,6 +163,10 @@ def _field(
     options: Mapping[str, Any],
     arguments: Mapping[str, str] = ARGUMENTS,
 ) -> Any:
+    """
+    A field of Strawberry. graphql-core calls `resolve` for each parent; a plan of the engine's compiler calls the
+    function of `declared` for all parents at once.
+    """
     if GUARDS & options.keys() and (isinstance(declared, RootResolver) or iscoroutinefunction(declared.function)):
         resolve = _as_coroutine_function(resolve)
     resolver = _described(resolve, parameters, arguments)

@@ -56,6 +56,7 @@ def nullable(description: str) -> Any:
 
 
 def query(payloads: Sequence[Any], context: Context) -> Sequence[Any]:
+    """The root object of queries for each payload: any object will do, as no root field reads it."""
     return payloads
 
 

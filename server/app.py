@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from server.observability.tracing import Spans
 
 PATH = "/graphql"
-CODES: dict[type[Exception], str] = {
+CODES: dict[type[Exception], str] = {  # in `extensions` of errors; the details of all other exceptions are not told
     BadInput: "BAD_USER_INPUT",
     ChangesLost: "UNAVAILABLE",
     CursorGone: "CURSOR_GONE",
@@ -304,7 +304,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         ipv6_prefix=settings.ipv6_prefix,
         on_untrusted_proxy=forwarding_warnings(),
         observer=app.state.observer,
-        viewer_key=attrgetter("token"),
+        viewer_key=attrgetter("token"),  # of a client: equal queries with the same token are executed once
         watch_session=app.state.ended_sessions.watch,
         while_subscribed=app.state.contexts.receiving_votes,
         event_id=event_id,
@@ -321,7 +321,10 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
 
 
 def event_id(value: object) -> EventId | None:
-    """The id of a value of a subscription: its cursor, at which the same subscription can go on."""
+    """
+    The id of a value of a subscription: its cursor, at which the same subscription can go on. A checkpoint is sent as
+    an id only, without a result.
+    """
     match value:
         case Change(position=position):
             return EventId(position.cursor)
@@ -370,6 +373,12 @@ def cors_middleware(settings: Settings) -> Middleware | None:
 
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
+    """
+    Open the store and the database, and run what works in the background as long as the application serves: it receives
+    events, keeps what is cached current, completes what writes have begun in other partitions, fills indexes, trims the
+    log, mirrors it into the database, archives, and sends webhooks and mails. What only one process may do at a time,
+    one of all processes does.
+    """
     check = app.state.text_check = text_check_of(settings, app.state.observer.metrics.text_checked)
     app.state.store = store = await open_store(settings, check=check)
     app.state.database = database = Database(settings.database) if settings.database else None

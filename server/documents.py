@@ -37,8 +37,8 @@ async def query(request: Request, document: str, variables: Mapping[str, Any] | 
     """
     Execute a query as everybody, also if the request has a session, and return its data.
 
-    The name of its operation is in the logs and the metrics. Points are taken from the client's address, or from its
-    server key.
+    The name of its operation is in the logs and the metrics. The cost points of its rate limit are taken from the
+    client's address, or from its server key.
 
     Raises:
         HTTPException: the query was refused, or a field of it failed. Starlette makes a response of it: 429 with

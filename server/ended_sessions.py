@@ -32,9 +32,10 @@ class Watched(NamedTuple):
 
 class EndedSessions:
     """
-    The sessions of open WebSockets and streams. After an action of a moderator, those of its subject's slot are read
-    again, and after sessions of a user have ended, or the user has left, those of the user's slot; after events were
-    lost, all. The number of an action carries the slot, as that of a departure and a token do.
+    The sessions of open WebSockets and streams, by the slot of their users: which of 1,024 shares of all users each
+    falls into. After events, sessions are read again: after an action of a moderator those of its subject's slot, which
+    the number of the action contains; after sessions of a user have ended, or the user has left, those of the user's
+    slot; after events were lost, all.
     """
 
     def __init__(self) -> None:
@@ -118,4 +119,5 @@ class EndedSessions:
 
 
 def slot_of(session: Session | Identified) -> int:
+    """The slot of the user of a session, or of an issuer's token."""
     return session.slot if isinstance(session, Session) else keys.slot(session.username)

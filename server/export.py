@@ -25,7 +25,7 @@ from database import personal
 from database.database import Database
 from database.personal import Edits
 from engine import Client, Refused
-from engine.endpoint import STATUSES
+from engine.endpoint import DEFAULT_STATUSES, STATUSES
 from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
@@ -85,8 +85,8 @@ async def respond(request: Request) -> StreamingResponse:
     try:
         client: Client = await state.endpoint.identified(request.scope)
     except Refused as refused:
-        message = refused.errors[0]["message"]
-        raise HTTPException(STATUSES.get(refused.code, (HTTPStatus.BAD_REQUEST,))[0], message, UNCACHED) from refused
+        status, _ = STATUSES.get(refused.code, DEFAULT_STATUSES)  # as application/json, and as GraphQL's own type
+        raise HTTPException(status, refused.errors[0]["message"], UNCACHED) from refused
 
     def open_context() -> Context:
         context: Context = state.contexts.open(client)
@@ -283,7 +283,10 @@ class Export:
         return found
 
     async def _ids(self, listed: AsyncIterator[Sequence[Line]], kind: str, hidden: Kind) -> AsyncIterator[list[str]]:
-        """The ids of the texts that are in the viewer's list, and of those that are in none, as they are hidden."""
+        """
+        The ids of the viewer's texts of a kind: `article` or `comment`. `listed` has those that everybody may read,
+        `hidden` is the kind of key under which Redis keeps the others.
+        """
         async for some in listed:
             yield [each["id"] for each in some]
         start = 0

@@ -126,7 +126,8 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise NoAnswer(f"the name {host} is not found") from error
-        addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+        texts = [str(host_and_port[0]) for *_, host_and_port in found]
+        addresses = [ip_address(text.partition("%")[0]) for text in texts]  # without the zone after `%`
         if not self._allows_private and not all(map(is_public, addresses)):
             raise NoAnswer(f"{host} is not on the public internet")
         return addresses[0]

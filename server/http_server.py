@@ -45,6 +45,12 @@ def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
 
 
 async def _check(settings: Settings, listener: socket.socket) -> None:
+    """
+    Check all that the settings name before a worker starts, and make the first administrator if one is wanted.
+
+    Raises:
+        WrongSetting, StoreError: something is not as it should be, or the store does not answer.
+    """
     trusted_documents(settings)
     issuers_of(settings)
     files = files_of(settings)

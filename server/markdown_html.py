@@ -35,7 +35,7 @@ LAST_WORD = re.compile(r"\s\S*$")
 TAG = re.compile("<(/?)(?!br|hr)[a-z]")  # of an element that may have others in it
 IMAGE = re.compile('<img src="([^"]*)" alt="([^"]*)"( title="[^"]*")? />')
 
-HTML = POOL.cache("html", microseconds=60)
+HTML = POOL.cache("html", microseconds=60)  # by the text, which takes about so long to render
 EXTENSIONS, PARSING, RENDERING = ExtensionOptions(), ParseOptions(), RenderOptions()
 EXTENSIONS.table = EXTENSIONS.strikethrough = True
 RENDERING.escape = True

@@ -62,7 +62,10 @@ def buckets_of(rates: RateLimiter, store: Store) -> dict[str, TokenBuckets]:
 
 
 async def take(buckets: Mapping[str, TokenBuckets], taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
-    """Take points from the buckets of all processes and return what is left. One round trip."""
+    """
+    Take points from the buckets of all processes and return what is left. A key is the kind of a bucket, such as
+    `address`, and whose it is. One round trip.
+    """
     kinds = {kind: {key: points for key, points in taken.items() if key[0] == kind} for kind in buckets}
     replies = [
         buckets[kind].take({" ".join(key): points for key, points in found.items()})

@@ -49,7 +49,8 @@ class Location(NamedTuple):
     changed_at: str = ""
 
 
-# by the number of changes of states, then that of the file; with the instant until which a file is used
+# Files by (how many changes of states there were before, the number of the file). Each is (until when it is used, by
+# `monotonic`; the pages of its articles).
 Files = Cache[tuple[int, int], tuple[float, list[Location]]]
 
 

@@ -1,6 +1,7 @@
 """
-Annulled votes: votes of a user that do not count, as an action of a moderator holds them. The action is recorded here.
-`archive/annulments.py` annuls and restores the votes in steps, of which this module has the scripts.
+Annulled votes: votes of a user that do not count, because an action of a moderator says so: the action holds them. Here
+the action is recorded. `archive/annulments.py` annuls and restores the votes in steps, of which this module has the
+scripts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,9 +62,9 @@ restoring = Kind(
 
 class Step(NamedTuple):
     """
-    What a step has done: the numbers of what is `absent` from Redis and was not given as archived, and of that about
-    which the database may not be complete yet (`unsure`). `is_reverted` says that nothing was annulled, as the action
-    was reverted.
+    What a step could not do. `absent` are the numbers of articles and comments that are neither in Redis nor among the
+    archived ones that it was given. `unsure` are those of which the database may not have all votes yet. `is_reverted`
+    says that nothing was annulled, as the action was reverted.
     """
 
     absent: list[int]
@@ -73,15 +74,15 @@ class Step(NamedTuple):
 
 class Archived(NamedTuple):
     """
-    Archived articles and comments that a step is about, by number, as the database has them, which was at this position
-    of the log by then.
+    The archived articles and comments that a step is about, by number, as they were read from the database. `position`
+    is how far in the log the database was then.
     """
 
     found: Mapping[int, Article | Comment]
     position: str
 
     def words(self, number: int) -> str:
-        """What an article or a comment is, for the script; "" of another one."""
+        """What an archived article or comment is, as the scripts take it; "" for one that is not among these."""
         found = self.found.get(number)
         if found is None:
             return ""
@@ -154,9 +155,9 @@ async def annul_some(
     archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
-    Annul votes of a user on some articles and comments of a partition, each given by its number and, where the set of
-    its voters may be gone, the value of the vote in the database, else 0. The database is known to have all votes until
-    `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
+    Annul votes of a user on some articles and comments of a partition. `votes` has the number of each, and the value of
+    the vote in the database where the set of its voters may be gone, else 0. The database is known to have all votes
+    until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
@@ -180,8 +181,8 @@ async def restore_some(
     are_gone: bool = False,
 ) -> Step:
     """
-    Restore votes of a user that a reverted action holds, on some articles and comments of a partition. What is not
-    there, and `are_gone` says so, is forgotten. Round trips as `annul_some`.
+    Restore votes of a user that a reverted action holds, on some articles and comments of a partition. `are_gone` says
+    that those which are absent were deleted: their votes are forgotten. Round trips as `annul_some`.
     """
     flat = [part for number in numbers for part in (number, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, "1" if are_gone else "")
@@ -236,7 +237,7 @@ async def _apply_karma(
 async def _run(
     site: Site, actor: Moderator, username: str, *arguments: Argument, reverts: int | None = None
 ) -> Moderated:
-    """Run the script. `arguments` are the span, the reason and the note."""
+    """Run the script. `arguments` are the two ends of the span of time, the reason and the note."""
     name = username.lower()
     slot = keys.slot(name)
     authority = await roles.read_moderator(site, actor)

@@ -1,7 +1,7 @@
 """
 Appeals: the user whom an action of a moderator concerns may object to it, once for each action, and a moderator
-answers. Only the user and moderators of the place read both. Like flags they are private: no event, no page of changes
-and no view of the database has them.
+answers. Only the user, and moderators of the group or the site where the action was done, read both. Like flags they
+are private: no event, no page of changes and no view of the database has them.
 
 An appeal waits in the queue of the site, and in those of the groups whose moderators could revert the action when it
 was made, until a moderator answers it or reverts the action, or what the action is about is gone.

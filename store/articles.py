@@ -39,7 +39,7 @@ POST = Script("post")
 REGROUP = Script("regroup")
 VOTE = Script("vote")
 
-RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
+RULES = {"title": validation.title, "link": validation.link, "content": validation.content}  # by the fields of an edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Voted:
-    """The article after a vote. `changed` is False if the voter had voted the same before."""
+    """The article after a vote by `voter`, a username. `changed` is False if the voter had voted the same before."""
 
     article: Article
     changed: bool
@@ -207,8 +207,8 @@ class Articles:
             verdict.refuse()
         if status not in ("edited", "held"):
             _refuse(status, number)
-        flat, *entry = reply
-        article = await self._stored(number, flat)
+        stored, *entry = reply
+        article = await self._stored(number, stored)
         await apply_edit(self._site, article.poster, number, *entry)
         return Edited(article, verdict.held_by)
 

@@ -1,6 +1,6 @@
 """
-Which rules of a site a text or an account breaks, from what is known of them: it reads and counts nothing. A refusal is
-made for each, also for what is only held.
+Which rules of a site a text or an account breaks, from what is known of them: it reads and counts nothing. Each breach
+has a refusal, RuleBroken, even where the text is only held until a moderator approves it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

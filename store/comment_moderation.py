@@ -86,7 +86,11 @@ async def read_poster(site: Site, number: int) -> Poster | None:
 
 
 async def notify(site: Site, moderator: str, number: int, action: str, entry: Sequence[Any]) -> None:
-    """Notify the poster of an action about a comment, if that is in another partition."""
+    """
+    Notify the poster of an article or a comment of an action about it, if the poster's home is another partition.
+    `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, what
+    `note_effects` returns, and whom the action notifies.
+    """
     id, noted, notified = entry
     of_action = Entry(
         site.home_of_article(number), id, "moderated", site.clock(), moderator, action, {"notified": notified}

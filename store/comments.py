@@ -27,14 +27,15 @@ EDIT_COMMENT = Script("edit_comment")
 SET_COMMENT_STATE = Script("set_comment_state")
 VOTE_ON_COMMENT = Script("vote_on_comment")
 
-STUBS_AT_ONCE = 500  # that one deletion removes above a comment
+STUBS_AT_ONCE = 500  # comments above one that a script removes from a thread, or puts back; further steps do the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Commented:
     """
-    `comment` is None if a replayed comment has been deleted, or is archived. `held_by` is the rule of the site that
-    holds it; None if none does, or if a moderator has approved it since.
+    What `Comments.post` returns. `replayed` says that an earlier comment with the same input was found and nothing
+    posted. Then `comment` is None if it was deleted, or is archived. `held_by` is the rule of the site that holds it;
+    None if none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None
@@ -205,8 +206,8 @@ class Comments:
 
     async def set_state(self, number: int, state: ContentState, actor: str = "") -> bool:
         """
-        Hide a comment (PENDING), or show it (VISIBLE), without a moderator, who has `comment_moderation`. False if it
-        has this state already, or a moderator has removed it.
+        Hide a comment (PENDING), or show it (VISIBLE), without a moderator; moderators use `comment_moderation`. False
+        if it has this state already, or a moderator has removed it.
 
         A hidden one leaves all counts, and lists, inboxes, searches and threads, where it stays as an empty place while
         there are visible comments below it; it comes back to the places that it would have had. One round trip; one
@@ -231,6 +232,10 @@ class Comments:
         told: str,
         change: Sequence[Any] = (),
     ) -> None:
+        """
+        Apply the effects of a new comment in other partitions: `told` is whom it notifies. A comment that is held has
+        the `change` of its state, too: see `apply_state`.
+        """
         values = {"time": str(comment.posted_at), "notified": told}
         await self._apply("commented", username, comment.number, values, id, noted)
         if change:
@@ -292,8 +297,8 @@ def checked(content: str, idempotency_key: str | None) -> str:
 
 async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]) -> None:
     """
-    Complete the change of the state of a comment, given what `set_comment_state` of comment_states.lua returned: in
-    other partitions, and for comments above it.
+    Complete the change of the state of a comment in other partitions, and for comments above it. `change` is what
+    `set_comment_state` of comment_states.lua has returned.
     """
     id, noted, state, poster, time, karma, listed, notified, next_comment, announced = change
     values = {"state": state, "poster": poster, "time": time, "karma": str(karma), "listed": listed}

@@ -1,6 +1,7 @@
 """
-The comments of an article in Redis as a whole, for the archive: read when they are about to leave, removed once the
-article has left, and written back before the article is. Each of these is done in steps of some milliseconds.
+Conversations: all comments of an article, as they move between Redis and the archive in the database. They are read
+when they are about to leave Redis, removed once the article has left, and written back before the article is. Each of
+these is done in steps of some milliseconds.
 
 `left` has the articles of which Redis may have comments although they are archived. Whoever removes or writes these
 holds the lease of the conversations of the partition.
@@ -26,7 +27,7 @@ CONVERSATIONS, LEASE_TIME = "conversations", 10_000  # milliseconds after which 
 READ_AT_ONCE = 200  # comments, in a round trip
 WRITTEN_AT_ONCE = 50  # comments, in two milliseconds
 DROPPED_AT_ONCE = 100  # comments, in two milliseconds
-READ_UP_TO = 128  # comments of an article that has no `latest`: see comments.lua
+READ_UP_TO = 128  # comments: only an article with more has the index `latest`, see comments.lua
 left = Kind(
     "left",
     "zset",
@@ -44,7 +45,7 @@ woken = Kind(
     lifetime="until they leave again",
     written_by="unarchive, archive, delete",
 )
-STAYING = ("unannounced", "held_by")  # fields of comments that wait for something
+STAYING = ("unannounced", "held_by")  # fields of comments that are still to be announced, or that a rule holds
 
 
 class Overtaken(Exception):
@@ -121,8 +122,9 @@ async def restore(
 ) -> bool:
     """
     Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
-    of the log. False if the article is in Redis by now, or was deleted. With `room`, all that came back have at most so
-    many comments then, unless no other did. One round trip for `WRITTEN_AT_ONCE`.
+    of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if all
+    conversations that came back have no more comments than that then, or if this is the only one. One round trip for
+    `WRITTEN_AT_ONCE`.
 
     Raises:
         Overtaken: another process holds the lease.

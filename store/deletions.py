@@ -12,8 +12,8 @@ from store.site import Site
 
 def noted(site: Site) -> list[Read[list[int]]]:
     """
-    The reads of the numbers of deleted articles and comments, one for each partition: of all whose deletion a mirror
-    of the log may not have when it is read later. The comments of a deleted article are not among them.
+    The reads of the numbers of deleted articles and comments, one for each partition. A database that is read after
+    them may still have these, and has no others that were deleted, but for the comments of a deleted article.
     """
     return [Read(("ZRANGE", keys.deleted(partition), 0, -1), _numbers) for partition in range(site.partitions)]
 

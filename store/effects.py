@@ -2,8 +2,9 @@
 Effects of changes in other partitions than their own: a follow changes the followers of a user of another partition, a
 vote on a comment the karma of its poster, a text the inboxes of those whom it mentions.
 
-The script of such a change appends its entry to the log and notes in `effects` that the entry has an effect in another
-partition. There `apply_effect.lua` applies it and stores in `applied` how far it has come in that log, in one step:
+The script of such a change appends its entry to the log, the stream of its own partition, and notes in `effects` that
+the entry has an effect in another one. There `apply_effect.lua` applies it and stores in `applied` how far it has come
+in that log, in one step:
 each effect is applied once, in the order of the log. The process that makes a change applies its effect at once; if it
 dies before, another process does.
 """
@@ -57,8 +58,9 @@ class Effect:
     """
     Commands on keys of partition `target`. Each is the name of the command, the key, and the arguments after it.
 
-    Besides commands of Redis there are NOTIFY, PUTBACK, UPVOTED and DECIDED, which `apply_effect.lua` implements; they
-    do nothing for users who do not exist.
+    Besides commands of Redis there are four that `apply_effect.lua` implements: NOTIFY adds a notification to an inbox;
+    PUTBACK adds one again that had been removed; UPVOTED notes by whom a user was upvoted; DECIDED notes what became of
+    a user's flag. They do nothing for users who do not exist.
     """
 
     target: int
@@ -67,8 +69,8 @@ class Effect:
 
 class Pending(NamedTuple):
     """
-    Effects of the log of `partition` in partition `target` that are not applied: those after entry `applied` ("" for
-    all) to `last`.
+    Effects of entries in the log of `partition` on partition `target` that are not applied: those of the entries after
+    the one with the id `applied` ("" for all) up to that with the id `last`.
     """
 
     partition: int
@@ -89,6 +91,7 @@ class NewEntry(NamedTuple):
     before: str
 
 
+# The effects of an entry, for each kind of entry that has some: see `EFFECTS`.
 def _of_followed(site: Site, entry: Entry) -> list[Effect]:
     target, followers = _followers(site, entry)
     return [Effect(target, (("ZADD", followers, entry.values["since"], entry.actor),))]
@@ -100,7 +103,7 @@ def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _followers(site: Site, entry: Entry) -> tuple[int, str]:
-    """The partition and the key of the followers of a user or a group."""
+    """The partition and the key of the followers of the user or group that an entry is about."""
     followable = followed.OF_ENTRIES[entry.kind]
     followee = entry.values[followable.field]
     target = followable.home(site, followee)
@@ -114,9 +117,9 @@ def _of_commented(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
-    if not entry.actor:  # a stub
+    if not entry.actor:  # a deleted comment, which has replies
         return []
-    target, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1
+    target, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1  # the poster's own vote gives none
     added = ("ZADD", keys.comments(target, entry.actor), entry.values["time"], _member(entry))
     earned = ("HINCRBY", keys.user(target, entry.actor), "comment_karma", str(karma))
     return [Effect(target, (added, earned) if karma else (added,))]
@@ -143,6 +146,10 @@ def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _of_comment_state_changed(site: Site, entry: Entry) -> list[Effect]:
+    """
+    `karma` is the change of the poster's karma. `listed` is "" if the comment is not in lists and inboxes any more.
+    `announced` says that it is visible for the first time.
+    """
     values, poster = entry.values, entry.values["poster"]
     target = site.home_of_user(poster)
     counted = ("HINCRBY", keys.user(target, poster), "comment_karma", values["karma"])
@@ -157,7 +164,7 @@ def _of_comment_state_changed(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
-    """`outcomes` has words, each the name of who has flagged the thing, and what has become of the flag."""
+    """`outcomes` has a word NAME:OUTCOME for each who has flagged the subject: what has become of the flag."""
     _, _, number = entry.subject.partition(":")
     effects = []
     for word in entry.values["outcomes"].split():
@@ -168,7 +175,7 @@ def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
-    """`karma` has words, each the name of a poster with another home, and by how much the karma of comments changes."""
+    """`karma` has a word NAME:CHANGE for each poster with a home elsewhere: the change of the karma of comments."""
     effects = []
     for word in entry.values["karma"].split():
         poster, _, change = word.partition(":")
@@ -179,10 +186,11 @@ def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
 
 def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     """
-    Of comments of one article that become visible or invisible with it. The values of the entry are words: `comments`
-    has NUMBER:POSTER:TIME of each, `notified` has NUMBER:NOTIFIED of those that had notified users, `announced` of
-    those that notify now, as they are visible for the first time, and `of_article` whom the article has notified. Its
-    `poster` is that of the article, which entries of earlier versions lack.
+    The effects of an entry about comments of one article that become visible or invisible with it. Its values are
+    words. `comments` has NUMBER:POSTER:TIME of each comment. `notified` has NUMBER:NOTIFIED of each comment and each
+    user whom it had notified (see `notifications.notified`); so has `announced`, of comments that notify only now, as
+    they are visible for the first time. `of_article` has whom the article itself has notified. `poster` is that of the
+    article; entries of earlier versions lack it.
     """
     effects, posters = [], dict[str, str]()
     for word in entry.values["comments"].split():
@@ -203,7 +211,10 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _listed(target: int, poster: str, member: str, values: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """The commands that add a comment to the list of its poster, or move it to those that are not listed."""
+    """
+    The commands that move a comment, as its member, to the list of its poster's comments, or, if `listed` is "", to
+    that of the poster's comments which are not shown.
+    """
     own, other = keys.comments(target, poster), keys.unlisted(target, poster)
     if not values["listed"]:
         own, other = other, own
@@ -239,8 +250,9 @@ def _notice(entry: Entry, member: str, notified: Notified) -> tuple[str, ...]:
 
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
     """
-    Whom a text notifies: each with the partition, and the member of the inbox there. An edit of a text that is not
-    visible has the value `told`: of its `notified` those who are told now, the others are when it is visible again.
+    Whom a text notifies: each with the partition, and the member of the inbox there. The entry of an edit of a text
+    that is not visible has the value `told`, a part of `notified`: these users are notified now, the others once the
+    text is visible again.
     """
     type, _, number = entry.subject.partition(":")
     for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
@@ -251,6 +263,7 @@ def _member(entry: Entry) -> str:
     return keys.member(int(entry.subject.partition(":")[2]))
 
 
+# by the kind of an entry; entries of other kinds have no effects
 EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "followed": _of_followed,
     "unfollowed": _of_unfollowed,
@@ -425,6 +438,7 @@ def _commands(site: Site, entry: Entry, target: int) -> list[tuple[str, ...]]:
 
 
 def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
+    """The call that applies these commands of an entry, if the entry `before` is the last one that was applied."""
     script_keys = [*_keys(target), *(key for _, key, *_ in commands)]
     flat: list[Argument] = []
     for name, _, *arguments in commands:
@@ -433,6 +447,7 @@ def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], bef
 
 
 def _keys(target: int) -> list[str]:
+    """KEYS 1 to 8 of `apply_effect.lua`; the keys that the commands change follow."""
     others = [
         mailboxes.mailbox(target, ""),
         mails.mailing(target),

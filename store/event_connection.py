@@ -35,8 +35,9 @@ from store.site import Site
 LEAVE_SECONDS = 10.0  # after the last subscription, in which another one may begin
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
-WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries
-WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed", "comments_listed")  # whose `notified` are told nothing
+WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries without groups
+# kinds of entries whose value `notified` has users who were notified before: these are told nothing
+WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed", "comments_listed")
 NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
 
 logger = logging.getLogger("upvote")
@@ -94,7 +95,7 @@ async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: async
 
 
 class Receiver:
-    """Dispatches messages, and from the log what it has instead of messages that were lost."""
+    """Dispatches the messages of the pub/sub connection, and in place of lost ones what the log has of them."""
 
     def __init__(self, site: Site, leaves_votes: bool) -> None:
         self.events = Events()
@@ -106,13 +107,13 @@ class Receiver:
         self.hears_votes = not leaves_votes
         self.connection: SubscriberConnection | None = None
         self.joined: asyncio.Future[None] | None = None  # done when the connection has the channels of votes
-        self._hearers = 0
+        self._hearers = 0  # how many contexts of `_receiving_votes` are open
         self._site = site
-        self._identity = ""
+        self._identity = ""  # of the log
         self._positions: list[str] = []  # in the log of each partition
         self._passed: list[str] | None = None  # positions up to which no message can be under way any more
         self._latest: dict[str, str] = {}  # the last message of each channel: its id is not parsed yet
-        self._held: list[tuple[str, str]] | None = None  # channels and messages
+        self._held: list[tuple[str, str]] | None = None  # channels and messages that wait for `catch_up`; None: no wait
         self._behind: set[str] = set()  # channels that may still bring what the log had; a busy cluster is late
 
     def receive(self, channel: str, message: str) -> None:

@@ -127,6 +127,7 @@ PRIVATE = frozenset(
 
 ENDS_SESSIONS = frozenset({EventKind.PASSWORD_CHANGED, EventKind.SESSION_ENDED})
 
+# the beginnings of messages about several articles and comments: see `events_in`
 ABOUT_VOTES = tuple(f"{kind.value} " for kind in (EventKind.VOTES_ANNULLED, EventKind.VOTES_RESTORED))
 
 
@@ -153,7 +154,8 @@ class Event:
     @classmethod
     def read(cls, message: str) -> Self:
         """
-        Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED.
+        Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED. Its words are kind,
+        number, poster, id of the entry, for a comment the number of its article, and groups.
 
         Messages of earlier versions have no id.
         """
@@ -191,12 +193,12 @@ def _voted_on(word: str, id: str) -> Event:
 
 
 def entry_id(message: str) -> str:
-    """The id of the entry of a message; "" if it has none."""
+    """The id of the entry of a message, its fourth word; "" if it has none."""
     words = message.split(" ", 4)
     return words[3] if len(words) > 3 and ENTRY_ID.fullmatch(words[3]) else ""
 
 
-Topic = tuple[str, int | str | None]
+Topic = tuple[str, int | str | None]  # what events are about: a word, and which article, user or group, if it is of one
 Listener = Callable[[Event], None]
 
 
@@ -264,6 +266,7 @@ ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 
 
 def topics(event: Event) -> Iterator[Topic]:
+    """The topics whose listeners get an event. An event MISSED goes to all listeners instead."""
     if event.kind is EventKind.NOTIFIED:
         yield of_inbox(event.poster)
         return
@@ -310,7 +313,7 @@ def _topics_of_comment(event: Event) -> Iterator[Topic]:
 
 class Mailbox:
     """
-    The pending events of a subscriber: the latest of each subject.
+    The pending events of a subscriber: the latest of each subject, by default of each number.
 
     More than `capacity` events are replaced with one event MISSED.
     """

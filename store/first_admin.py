@@ -1,7 +1,7 @@
 """
-The first administrator, whom the operator names at the start: an account without a password, which a link gives one. A
-field of the account says that its link was not printed yet, so that another start goes on where one was killed, and so
-that nobody who has registered the name is taken for the administrator.
+The first administrator, whom the operator names at the start: an account without a password. The server prints a link
+with which a password is set. A field of the account says that its link was not printed yet, so that another start goes
+on where one was killed, and so that nobody who has registered the name is taken for the administrator.
 """
 
 from enum import Enum, auto

@@ -1,10 +1,12 @@
 """
-Whose flags count toward hiding a thing, by the rules of a site: nobody's with a young account, with karma that too few
-others have given, with a ban, or whose flags moderators have not upheld more often than overruled.
+Whose flags count toward hiding a thing, an article or a comment, by the rules of a site. Flags of a user do not count
+if the account is too young or has too little karma, if too few others have upvoted the user, during a ban, or unless
+moderators have upheld more of the user's last flags than they have overruled.
 
 By whom a user was upvoted, and what has become of their last flags, is kept with the user as votes and decisions come,
 see `upvoters.lua` and `flag_outcomes.lua`: voters are known for a week only, and things that were flagged are edited
-and deleted. So one hash says all, and an upvote costs one command more, or two while the user has few upvoters.
+and deleted. So one hash has all that is asked for, and an upvote costs one command more, or two while the user has few
+upvoters.
 """
 
 from collections.abc import Sequence

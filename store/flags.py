@@ -200,7 +200,10 @@ def waiting(partition: int, number: int, flags: Iterable[Flag], is_visible: bool
 
 
 def state_commands(partition: int, number: int) -> list[Command]:
-    """What `is_visible` needs to know of an article or a comment with this number."""
+    """
+    What `is_visible` needs to know of an article or a comment with this number. A thing with a `state`, or with `away`,
+    which hides it together with its article, is not visible.
+    """
     return [
         ("HMGET", keys.article(partition, number), "poster", "state", "away"),
         ("HMGET", keys.comment(partition, number), "poster", "state", "away"),

@@ -135,6 +135,7 @@ async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str
     now = site.clock()
     replies = await site.redis.pipeline([_command(site, followed, *pair, now, begins=begins) for pair in pairs])
     entries: list[NewEntry] = []
+    # `last` is the id of the last entry with an effect in the followee's partition, `before` that of the one before it
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
         partition, target = site.home_of_user(follower), followed.home(site, followee)
         if status == "changed" and last:

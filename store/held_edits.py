@@ -1,7 +1,7 @@
 """
 Edits that rules of the site hold, and the names of these rules. The text that others read stays as it is, and the new
-one waits in the queue PENDING until a moderator approves or rejects it. Only its poster and moderators of the place
-read it: no event, no page of changes, no search and no view of the database has it before.
+one waits in the queue PENDING until a moderator approves or rejects it. Only its poster and those who moderate the
+article or comment read it: no event, no page of changes, no search and no view of the database has it before.
 """
 
 import re

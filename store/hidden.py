@@ -156,6 +156,7 @@ def _by_number(numbers: Sequence[int], times: Sequence[float | None]) -> dict[in
 
 
 async def _set(site: Site, actor: Actor, number: int, limit: int) -> Hidden:
+    """Hide an article, unless `limit` are hidden in its partition; with a limit of 0, show it again."""
     status, *reply = await site.run(HIDE, site.home_of_article(number), actor, member(number), limit)
     if status == "unauthenticated":
         raise Unauthenticated

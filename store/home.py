@@ -2,9 +2,10 @@
 A user's home: the articles of the groups that they follow, or of the whole site while they follow none, in any order,
 without those that they hide and those of users whom they block.
 
-Nothing is stored for it: a read merges the beginnings of the groups' indexes. One call of a script looks at the indexes
-of some groups in a partition, and replies with the first places of these; a further call goes on where it has stopped,
-if places beyond that may be on the page.
+Nothing is stored for it: a read merges the beginnings of the groups' indexes. Below, a list is what one group, or the
+whole site, has in one partition, and a place is the position of an article in it. One call of a script looks at some
+lists of a partition, and replies with their first places together; a further call goes on where it has stopped, if
+places beyond that may be on the page.
 """
 
 from asyncio import gather
@@ -30,18 +31,20 @@ HOME_NEWEST = Script("home_newest")
 HOME_PAGE = Script("home_page")
 HOME_SINCE = Script("home_since")
 
-UNBOUNDED_LISTS = 100  # of all partitions; of more, some are read first, for a bound
-FEW_LISTS = 5  # that are read for it where much is hidden
+UNBOUNDED_LISTS = 100  # of all partitions; if there are more, some are read first, for a bound (see `Ahead`)
+FEW_LISTS = 5  # lists that are read for the bound where much is hidden
 LISTS_PER_CALL = 50  # so that no call takes longer than a millisecond
-LISTS_BEYOND = 25  # the same, if the ranks of a position are searched for, or down to a bound
-SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
+LISTS_BEYOND = 25  # likewise, if the call has to find a position in each list, or reads down to a bound
+SEARCHED_LISTS = 20  # likewise, by GRAVITY or by VOTES since an instant: no index has these orders, so each is a search
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
-MOST_PLACES = 500  # that a call of such a search looks at
+MOST_PLACES = 500  # places that a call of such a search looks at
 MOST_READ = 450  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
+# the weights that the values of these orders depend on; those of other orders depend on none
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 
+# sends reads, and returns their results
 Load = Callable[[Sequence[Read[Any]]], Awaitable[list[Any]]]
 
 
@@ -61,13 +64,13 @@ class Chosen(NamedTuple):
 
     @classmethod
     def of(cls, username: str, results: Sequence[Any]) -> "Chosen":
-        """The results of `chosen`."""
+        """What the reads of `chosen` result in, in their order."""
         names, blocked_names, *hides = results
         return cls(Choices(username, tuple(names), tuple(blocked_names)), tuple(hides))
 
 
 class HomeListing(NamedTuple):
-    """The home of a user in an order. `whole` is the listing of the whole site in that order."""
+    """The home of a user in an order. `whole` is the listing of the whole site in that order, with its bounds."""
 
     name: str
     choices: Choices
@@ -76,7 +79,7 @@ class HomeListing(NamedTuple):
 
 
 class IndexGroup(NamedTuple):
-    """Lists of one partition that a call reads, each with its indexes."""
+    """Lists of one partition that a call reads. Each is the keys of the indexes that have it: see `_indexes`."""
 
     partition: int
     lists: tuple[tuple[str, ...], ...]
@@ -84,8 +87,8 @@ class IndexGroup(NamedTuple):
 
 class Ahead(NamedTuple):
     """
-    The direction of a page, how many places to look at, and the instant of the values, if they decay. With a `bound`,
-    all places down to that one are looked at: the last place of the page is there, or above it.
+    How a page is read ahead: its direction, how many places are wanted, and the instant of the values, if they decay.
+    With a `bound`, all places down to that one are looked at: the last place of the page is there, or above it.
     """
 
     upwards: bool
@@ -96,8 +99,8 @@ class Ahead(NamedTuple):
 
 class NextPlaces(NamedTuple):
     """
-    The next places of the first lists of a source: `lists` were read. These have more beyond `stop`, if that is
-    given.
+    The next places of an IndexGroup. Only its first `lists` lists were read, as a call may leave the others. They have
+    more places beyond `stop`, unless that is None.
     """
 
     positions: Sequence[Position]
@@ -164,7 +167,10 @@ def instant_of(listing: HomeListing, window: Window) -> int | None:
 
 
 def before(position: Position, upwards: bool) -> Position:
-    """The position next to one, from which it is itself the next one against the direction of a page."""
+    """
+    The position just before another one in the direction of a page. A read against that direction, beyond the result,
+    begins with the other one.
+    """
     return Position(position.value, keys.member(position.number + (1 if upwards else -1)))
 
 
@@ -233,7 +239,10 @@ async def _merge(
     sources: Mapping[IndexGroup, Position | None],
     found: dict[str, Position],
 ) -> None:
-    """Adds to what is found, by member, all places that are wanted of some sources, each read beyond its position."""
+    """
+    Add to `found`, by member, all places that are wanted of some sources. A source is an IndexGroup, with the position
+    beyond which it is read.
+    """
     is_searched, count = _is_searched(listing.whole), ahead.wanted
     while sources:
         parts = await _read_lists(load, listing, ahead, sources)
@@ -255,7 +264,10 @@ async def _read_lists(
     sources: Mapping[IndexGroup, Position | None],
     newest: Script | None = None,
 ) -> dict[IndexGroup, NextPlaces]:
-    """The next places of all lists, each beyond its position: what one call leaves, the next one reads."""
+    """
+    The next places of all lists of some sources: what one call leaves, the next one reads. `newest` is the script to
+    call in place of that of the order.
+    """
     found = dict[IndexGroup, NextPlaces]()
     while sources:
         reads = [_read(listing, source, ahead, beyond, newest) for source, beyond in sources.items()]
@@ -276,7 +288,7 @@ def _lists_per_call(beyond: Position | None, is_searched: bool, has_bound: bool)
 
 
 def _is_searched(whole: Listing) -> bool:
-    """Whether no index has the places in their order: by GRAVITY, and by VOTES since an instant."""
+    """Whether no index has the places in their order, so that a search finds them: see `SEARCHED_LISTS`."""
     return bool(whole.decay or whole.since)
 
 
@@ -287,8 +299,8 @@ def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
 
 def _sources(site: Site, listing: HomeListing, size: int) -> list[IndexGroup]:
     """
-    The indexes that are read in a partition, at most `size` lists in each call. Each call has some from everywhere
-    among the groups, so that a few calls are a sample of all.
+    The lists of all partitions, at most `size` in each call. Each call has every n-th of them, so that a few calls are
+    a sample of all groups.
     """
     found = []
     for partition in range(site.partitions):
@@ -313,6 +325,7 @@ def _read(
     listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, newest: Script | None = None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
+    # `given` has ARGV 1-5, which differ by script, then ARGV 6-14 of all: see home_places.lua
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
         numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)
@@ -327,7 +340,7 @@ def _read(
         keys.article(partition, ""),
         HIDDEN(partition, choices.username),
         keys.ranking(partition),
-        SITE_RANKED(partition, "", "")[:-1],
+        SITE_RANKED(partition, "", "")[:-1],  # what keys of this kind begin with
     ]
     direction = "up" if ahead.upwards else "down"
     bound = (repr(ahead.bound.value), ahead.bound.member) if ahead.bound else ("", "")

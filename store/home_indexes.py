@@ -1,5 +1,6 @@
 """
-The indexes that homes need beside those of groups: by the site's weights, of groups with weights of their own.
+The indexes that homes, the front pages of users, need beside those of groups. A home merges groups by the weights of
+the site, so a group with weights of its own has here a second index by those of the site.
 
 A store that an earlier version made lacks them: the server's tasks fill them once, while scripts that write already
 keep them. Until then homes lack articles of such groups, in the orders for which these have a weight.

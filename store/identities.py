@@ -1,7 +1,7 @@
 """
-Users who log in at an issuer, an identity provider outside. An identity is a subject of an issuer, and belongs to one
-user for ever. It is kept under a digest, with the key of the store for names, so that nothing is left of it but the
-digest once its user is deleted.
+Users who log in at an issuer, an identity provider outside (OpenID Connect). An identity is a subject of an issuer: the
+claim `sub` of its tokens. It belongs to one user for ever. It is kept under a digest, made with the key of the store
+for digests of names, so that nothing is left of it but the digest once its user is deleted.
 
 At first sight a name is reserved for the identity in the partition of its digest; then the user is made in the home of
 the name. Both steps may be repeated, by any process.
@@ -36,10 +36,10 @@ UPDATE_IDENTIFIED = Script("update_identified")
 LONGEST_NAME = 20
 NAMELESS = "user"  # the beginning of the name of somebody whose claims have none that can be used
 NAMES_AT_ONCE = 20  # that are looked up in one round trip
-RESERVED, MADE, GONE = "reserved", "made", "gone"
+RESERVED, MADE, GONE = "reserved", "made", "gone"  # a name is kept for the subject; its user was made; was deleted
 ISSUER = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")  # the name of an issuer
-SUBJECT_LENGTH = 255
-UNUSABLE = re.compile(r"[^A-Za-z0-9_-]+")
+SUBJECT_LENGTH = 255  # characters of a subject's id, at most
+UNUSABLE = re.compile(r"[^A-Za-z0-9_-]+")  # what a username cannot have
 
 
 def slot_of_digest(digest: str) -> int:
@@ -216,7 +216,10 @@ class IdentifiedUsers:
         return {name for name, is_taken in zip([*names, *names], found, strict=True) if is_taken}
 
     async def _swap(self, digest: str, known: str, wanted: str) -> str:
-        """Change what is stored of a subject, if it is what is known of it, and return what is stored now."""
+        """
+        Change the state that is stored of a subject from `known` to `wanted`, "" for nothing, and return what is stored
+        then. If another state than `known` is stored, it stays.
+        """
         command = (*SWAP_IDENTITY.beginning(self._home(digest)), digest, known, wanted)
         return str(await self._site.redis.run(command))
 
@@ -263,7 +266,7 @@ def usable_name(claimed: str) -> str:
 async def digests_of(site: Site, username: str) -> list[str]:
     """The digests of the subjects that are a user's. One round trip."""
     listed = await site.redis.run(("HKEYS", identities(site.home_of_user(username), username)))
-    return sorted(name for name in listed if ":" not in name)
+    return sorted(name for name in listed if ":" not in name)  # others are such as `iat:` and a digest
 
 
 async def refuse(site: Site, username: str) -> None:

@@ -1,7 +1,8 @@
 """
 Invitations to register, each for one registration within a week. The store holds only their SHA-256. They name no user,
-so their partition is a random one, and a registration claims one in a step of its own: for the name and the call, so
-that of two registrations at once one gets it, and that one which was interrupted can go on with the same name.
+so their partition is a random one, and a registration claims one in a step of its own. The claim has the name and the
+call: so only one of two registrations at once gets the invitation, and one that was interrupted can go on with the same
+name.
 """
 
 import secrets

@@ -1,7 +1,7 @@
 """
 Answers of scripts that are kept for a moment: a call whose reply was lost is sent again, and has the first answer.
 
-Without it the second run of such a call would say that there was nothing to change. It would also undo what was changed
+Otherwise the second run of such a call would say that there was nothing to change. It would also undo what was changed
 since, where a server runs the first of two equal calls after the second.
 """
 

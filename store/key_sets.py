@@ -1,6 +1,6 @@
 """
-The keys of issuers as one process has fetched them for all: public ones, as their providers publish them. They survive
-a restart, and are not in backups: a provider may have revoked them since.
+The public keys of issuers, the identity providers at which users log in: they verify the tokens that issuers sign. One
+process fetches them for all. They survive a restart, and are not in backups: a provider may have revoked them since.
 """
 
 from typing import NamedTuple

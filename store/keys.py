@@ -1,6 +1,7 @@
 """
-The kinds of keys that several modules write, and the texts that keys are made of. Other kinds are declared beside the
-commands that write them.
+The Redis keys that several modules write: their kinds, and the patterns of their parts. Other kinds are declared beside
+the commands that write them. A partition is one share of the data, all on one server. The one in which a user's own
+keys and articles are is the user's home; comments are in the partition of their article.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
 """
@@ -14,17 +15,20 @@ from store.ranking.formulas import ORDERS
 
 SLOTS = 1024
 CACHED = ("article:{", "comment:{", "user:{", "action:{", "place:{")  # prefixes of the keys that processes cache
-CACHED_VOTERS = ("voted:{",)
-CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{", "annulled:{")
+CACHED_VOTERS = ("voted:{",)  # likewise: of the names of those who voted up
+CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{", "annulled:{")  # likewise: of the votes of single users
 
 
 def slot(name: str) -> int:
-    """Which of 1 024 shares a user or a group falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name."""
+    """
+    Which of 1 024 shares a user or a group falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name. Modulo the
+    number of partitions, it is the home.
+    """
     return crc_hqx(name.lower().encode(), 0) % SLOTS
 
 
 def slot_of_number(number: str) -> int:
-    """The slot of the poster of an article, which its number carries, and so do the numbers of its comments."""
+    """The slot of the poster of an article, by the number of the article or of one of its comments."""
     return int(number) % SLOTS
 
 
@@ -44,25 +48,25 @@ def number_of(member: str) -> str:
 
 
 def pseudonym(name: str) -> str:
-    """A random name in the place of that of a deleted user, in the same slot: numbers of articles have it."""
+    """A random name to replace that of a deleted user. Its slot is the same, as the numbers of the articles have it."""
     while slot(found := "~" + "".join(choice(ascii_lowercase + digits) for _ in range(12))) != slot(name):
         pass
     return found
 
 
-NUMBER = Text("N", r"[1-9][0-9]{0,15}", slot_of_number)
+NUMBER = Text("N", r"[1-9][0-9]{0,15}", slot_of_number)  # of an article, a comment or an action of a moderator
 USERNAME = Text("NAME", r"(?:[a-z0-9_-]{2,20}|~[a-z0-9]{12})", slot, is_folded=True)  # or a pseudonym
-OWNER = Text("NAME", USERNAME.pattern, is_folded=True)  # of a key that is in the partition of an article
+OWNER = Text("NAME", USERNAME.pattern, is_folded=True)  # a user, in a key that is in the partition of an article
 GROUP = Text("NAME", r"[a-z0-9][a-z0-9_-]{0,49}")
-PLACE = Text("NAME", GROUP.pattern, slot)
+PLACE = Text("NAME", GROUP.pattern, slot)  # a group, in a key that is in the group's own partition
 ORDER = Text("ORDER", f"(?:{'|'.join(ORDERS)})")
 LISTING = Text("LISTING", rf"(?:group:{GROUP.pattern}:)?{ORDER.pattern}(?::since:(?:0|[1-9][0-9]{{0,15}}))?")
-TIME = Text("TIME", "(?:0|[1-9][0-9]{0,15})")
-SCOPE = Text(
+TIME = Text("TIME", "(?:0|[1-9][0-9]{0,15})")  # unix milliseconds
+SCOPE = Text(  # which actions of moderators an index has
     "SCOPE", rf"(?:all|group:{GROUP.pattern}|(?:article|comment|ban):{NUMBER.pattern}|user:{USERNAME.pattern})"
 )
-ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")
-DIGEST = Text("DIGEST", "[0-9a-f]{64}")
+ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")  # where a role holds
+DIGEST = Text("DIGEST", "[0-9a-f]{64}")  # a SHA-256
 
 store = Kind(
     "store",
@@ -86,7 +90,7 @@ article = Kind(
     record="article",
     check=Check.ARTICLE,
 )
-ARTICLE = Member("[0-9]{16}", article, member_of, number_of)
+ARTICLE = Member("[0-9]{16}", article, member_of, number_of)  # of lists of articles
 voted = Kind(
     "voted",
     "set",

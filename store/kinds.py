@@ -18,8 +18,8 @@ from typing import Literal
 
 import store
 
-TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
-NEW_LOG = "nothing: a new log begins"
+TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)  # name, partition and suffix of a key
+NEW_LOG = "nothing: a new log begins"  # what the keys of a log are `rebuilt_from`
 
 Type = Literal["hash", "set", "string", "zset", "list", "stream", "channel"]
 
@@ -34,10 +34,10 @@ class Backup(Enum):
 
 
 class Check(Enum):
-    """How `verify` checks a key, besides its type."""
+    """How `verify` checks a key, besides its type. "And" means: besides the value of the key."""
 
     ARTICLE = auto()  # and its entries in all sorted sets
-    USER = auto()  # and its karma, by all articles of the user
+    USER = auto()  # and the karma, by all articles of the user
     MEMBERS = auto()  # each member of a sorted set belongs there
     VALUE = auto()  # by its value alone
     FOLLOWS = auto()  # by its value and the other side of each follow
@@ -217,7 +217,7 @@ def _builder(kind: Kind) -> Callable[..., str]:
     if kind.parts is None:
         return kind.name.format
     if kind.names:
-        return "{1}:{{{0}}}".format
+        return "{1}:{{{0}}}".format  # such as `score:{0}`, of partition 0 and the name "score"
     build = ":".join((kind.name, "{{{}}}", *["{}"] * len(kind.parts))).format
     return partial(_folded, build) if kind.parts and kind.parts[0].is_folded else build
 

@@ -1,6 +1,7 @@
 """
-Users who are deleted: what is left of them is a pseudonym, as `~` and twelve characters, with the same home. It has
-their votes and the texts that stay. A name is never given again: it is kept as a digest under a key of the store.
+Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, with the same home
+partition. It has their votes and the texts that stay. A name is never given again: it is kept as a digest, made with a
+secret key of the store.
 
 `begin` marks a user, and ends all sessions, in one step. `archive/leaving.py` then replaces the name everywhere in
 steps, of which this module has the scripts.
@@ -29,8 +30,8 @@ NOTE_DELETED_USER = Script("note_deleted_user")
 READ_PSEUDONYMS = Script("read_pseudonyms")
 REPLACE_NAME = Script("replace_name")
 
-KEPT_IN_LOG = 30 * DAY * 1000  # milliseconds after which no entry names a deleted user
-SECRET_BYTES = 32
+KEPT_IN_LOG = 30 * DAY * 1000  # milliseconds after which no entry of the log names a deleted user
+SECRET_BYTES = 32  # of the key for digests of names
 
 leaving = Kind(
     "leaving",
@@ -109,7 +110,7 @@ class Leaver(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """What `leaving` has."""
+        """Decode a member of the set `leaving`."""
         name, pseudonym, texts = text.split(" ")
         return cls(name, pseudonym, DeletedTexts(texts) is DeletedTexts.REMOVE)
 
@@ -176,8 +177,8 @@ async def name_key(site: Site) -> str:
 
 async def keep_names(site: Site, names: Sequence[tuple[str, str, str]]) -> None:
     """
-    Keep names from being given again: each is the key and the digest of a name, and the pseudonym. The first key
-    becomes that of a store that has none; names under another one are left out. Three round trips.
+    Keep names from being given again. For each there are the key of its digest, the digest, and the pseudonym. A store
+    without a key takes the first one; names under another key than the store's are left out. Three round trips.
     """
     for partition in range(site.partitions):
         await site.redis.run(("SET", namekey(partition), names[0][0], "NX"))
@@ -219,8 +220,8 @@ async def end(site: Site, leaver: Leaver) -> None:
 
 async def is_moderated(site: Site, leaver: Leaver, noted: Sequence[Kind]) -> bool:
     """
-    Whether something of an action about the user is left to be done, such as votes to be annulled: `noted` have the
-    numbers of these actions. Two round trips.
+    Whether something of an action about the user is left to be done, such as votes to be annulled. `noted` are the
+    kinds of keys that have the numbers of such actions. Two round trips.
     """
     partition = site.home_of_user(leaver.name)
     found = await site.redis.pipeline([("ZRANGE", kind(partition), 0, -1) for kind in noted])
@@ -279,7 +280,7 @@ async def with_pseudonyms(site: Site, entries: Iterable[Entry]) -> list[Entry]:
 
 
 NAMES = ("followee", "voter", "name", "moderator", "poster")  # fields of entries that are a name
-IN_WORDS = {  # fields with names in words, and which part of a word is one, between colons
+IN_WORDS = {  # fields that are words with names in them, and which part of a word, between colons, is the name
     "voters": 0,
     "upvoters": 0,
     "downvoters": 0,

@@ -28,7 +28,7 @@ MAX_MEMOISED_PARTITIONS = 16
 MAX_MEMOISED_NAME = 60  # characters
 MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
-TIMELINE = "timeline"  # of the listings of a user the one that the archive has, too
+TIMELINE = "timeline"  # the one kind of a user's listings that may have archived articles
 PARTITION_PAGES = POOL.cache("places", microseconds=50)
 
 GOOD_ARTICLES = Kind(
@@ -50,8 +50,8 @@ class Listing(NamedTuple):
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
     `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
     `may_be_archived` says that it has archived articles, too. `unions` are set if the listing has what is in any of
-    several indexes, for each partition: a member has the same value in all of them. It has no bounds then.
-    `intersections` likewise, if it has what is in all of several indexes.
+    several indexes: those indexes of each partition, in which a member has the same value. It has no bounds then.
+    `intersections` likewise, if it has only what is in all of several indexes.
     """
 
     name: str
@@ -163,7 +163,8 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
     The reads of a page, one for each partition. Each results in a PartitionPage or, if values decay or the listing
     begins at an instant, in a further read.
 
-    With one partition that has the `whole` listing, the server skips entries, otherwise `merge` does.
+    If one partition has all of the listing, the server skips entries; otherwise `merge` does. `is_whole` is False if
+    pages of the archive are merged, too.
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
@@ -200,7 +201,7 @@ def _ranked(site: Site, order: Order, group: str | None) -> Listing:
     listing = _indexed(site, order, group)
     if not order.decays:
         return listing
-    both = tuple(zip(listing.indexes, _indexed(site, Order.VOTES, group).indexes, strict=True))
+    both = tuple(zip(listing.indexes, _indexed(site, Order.VOTES, group).indexes, strict=True))  # as in `Decay.keys`
     policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
     return listing._replace(decay=Decay(site.clock(), numbers, both))
@@ -253,6 +254,7 @@ def _range(
 
 
 def _combined(how: str, indexes: Sequence[str], window: Window, count: int, skip: int) -> Read[PartitionPage]:
+    """The read of a page of several indexes of one partition together. `how` is ZUNION or ZINTER."""
     position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
     direction = "up" if window.upwards else "down"
     return Read(UNION_PAGE.command(indexes, direction, count, skip, *position, how), _partition_page)

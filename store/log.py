@@ -1,6 +1,7 @@
 """
 The log of each partition: a stream with an entry for each change, which the script that makes the change appends. Here
-entries are read, consumers keep their positions, and entries that nobody needs are removed.
+entries are read, consumers keep their positions, and entries that nobody needs are removed. A consumer is what reads
+all of the log, such as the mirror that writes it to the database; its position is the id of the last entry taken.
 """
 
 import re
@@ -32,7 +33,7 @@ CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
 USER_DELETED = events.EventKind.USER_DELETED.value
-# kinds of entries that remove others, and name them
+# kinds of entries that remove earlier entries, whose ids their value `entries` has
 DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
@@ -58,7 +59,7 @@ OUTDATED = Kind(
     written_by="deleteUser",
 )
 
-Removable = Callable[[Site], Awaitable[Sequence[str] | None]]
+Removable = Callable[[Site], Awaitable[Sequence[str] | None]]  # see `kept_trimmed`
 
 
 class EntriesRemoved(StoreError):
@@ -70,8 +71,9 @@ class Entry:
     """
     A change. `id` is its place in the log of `partition`, `at` is in unix milliseconds.
 
-    `actor` is a username, or "". `subject` is the id of an article or a user, or "". `values` are new values, as text.
-    What another program has appended, without these fields, has the kind `FOREIGN`, which consumers pass over.
+    `actor` is a username, or "". `subject` is the id of what has changed, such as `article:1541` or `user:alice`, or
+    "". `values` are new values, as text. What another program has appended, without these fields, has the kind
+    `FOREIGN`, which consumers pass over.
     """
 
     partition: int
@@ -99,7 +101,8 @@ async def read(site: Site, partition: int, after: str, count: int) -> list[Entry
 
 def deleted_comment(site: Site, number: int, id: str) -> Read[Comment | None]:
     """
-    The read of a comment that is gone, from the entry of its deletion; None if that was removed, or is about a stub.
+    The read of a comment that is gone, from the entry of its deletion, which has this id. None if the entry was
+    removed, or if the comment had been deleted before and only its place went now, with its last reply.
     """
     partition = site.home_of_article(number)
     return Read(("XRANGE", keys.log(partition), id, id), _deleted_comment, (partition, number))

@@ -201,8 +201,9 @@ class Mailboxes:
         password_hash: str = "",
         token_digest: str = "",
     ) -> str:
+        """Run the script. `change` says what becomes of the address: keep, set, repeat (it is the same), or remove."""
         partition = actor_slot(actor) % self._site.partitions
-        new = (secrets.token_hex(KEY_BYTES), secrets.token_hex(4))
+        new = (secrets.token_hex(KEY_BYTES), secrets.token_hex(4))  # values of `key`, if it has none, and of `edit`
         given = (change, email, password_hash, replies.value if replies else "", *new, token_digest)
         status, *name = await self._site.run(EDIT_MAILBOX, partition, actor, *given)
         match status:
@@ -241,5 +242,6 @@ def unsubscribing_token(username: str, key: str) -> str:
 
 
 def is_unsubscribing(token: str, key: str) -> bool:
+    """Whether a text is a token that `unsubscribing_token` makes with this key."""
     name = token.partition(".")[0]
     return key != "" and hmac.compare_digest(token.encode(), unsubscribing_token(name, key).encode())

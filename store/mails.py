@@ -24,8 +24,8 @@ PUT_OFF_MAIL = Script("put_off_mail")
 QUEUE_MAIL = Script("queue_mail")
 TAKE_MAIL = Script("take_mail")
 
-NOTICES = ("change", "removal")
-WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)
+NOTICES = ("change", "removal")  # to an address that a user had before: it was changed or removed
+WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)  # what a mail is for
 # a notification, as `notifications.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)

@@ -70,7 +70,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _without_spans(block: str) -> str:
-    """A block without code spans, which are between two runs of as many backticks."""
+    """A block without code spans: each is between two runs of backticks of the same length."""
     runs = list(BACKTICKS.finditer(block))
     next_run: dict[int, int] = {}  # by length, of the runs behind the one that is looked at
     closed_by = [-1] * len(runs)

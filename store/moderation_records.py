@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from store import keys
 
-PLACE = rf"(?:site|group:{keys.GROUP.pattern})"
-BANS = re.compile(rf"(?:{PLACE}=[0-9]{{1,15}}(?: {PLACE}=[0-9]{{1,15}})*)?")  # unix milliseconds, 0 for good
-GRANTED = re.compile(rf"(admin|moderator)(?::({keys.GROUP.pattern}))?=([0-9]{{1,15}})")
-GRANT = rf"(?:admin|moderator(?::{keys.GROUP.pattern})?)=[0-9]{{1,15}}"
-ROLES = re.compile(rf"(?:{GRANT}(?: {GRANT})*)?")
+PLACE = rf"(?:site|group:{keys.GROUP.pattern})"  # where a ban holds
+BANS = re.compile(rf"(?:{PLACE}=[0-9]{{1,15}}(?: {PLACE}=[0-9]{{1,15}})*)?")  # PLACE=UNTIL: unix ms, 0 for good
+GRANTED = re.compile(rf"(admin|moderator)(?::({keys.GROUP.pattern}))?=([0-9]{{1,15}})")  # role, group, unix ms
+GRANT = rf"(?:admin|moderator(?::{keys.GROUP.pattern})?)=[0-9]{{1,15}}"  # the same without capturing groups
+ROLES = re.compile(rf"(?:{GRANT}(?: {GRANT})*)?")  # the field `roles` of a user: see `parse_roles`
 
 
 class Role(Enum):
@@ -55,10 +55,11 @@ class AnnulmentState(Enum):
 @dataclass(frozen=True, slots=True)
 class Annulment:
     """
-    What becomes of the votes of the action with a number that annuls votes, those that were cast from `since` to
-    `until` (unix milliseconds; None for all, and until the action). It holds `held` votes now: `done` of `total` are
-    annulled so far, or restored; `total` is None if it is not known. Votes that were cast before `reaches_back_to` are
-    untouched. `is_kept` says that they stay annulled although it was reverted.
+    What becomes of the votes that the action with this number annuls: those that were cast from `since` (None: from the
+    first on) to `until` (None: to the action; unix milliseconds). The action holds `held` votes now. Of `total` votes,
+    None if that is not known, `done` are annulled so far, or restored if it was reverted. Votes that were cast before
+    `reaches_back_to` are untouched. `is_kept` says that the votes stay annulled although the action was reverted,
+    `began_restoring` that a step to restore them was noted.
     """
 
     number: int
@@ -146,7 +147,7 @@ def _annulment(number: int, fields: Mapping[str, str]) -> Annulment:
     """What becomes of the votes that an action annuls."""
     names = ("annulled", "total", "reaches", "from", "to")
     held, total, reaches, since, until = (int(fields[name]) if fields.get(name) else None for name in names)
-    count, settled = held or 0, fields.get("annulment")
+    count, settled = held or 0, fields.get("annulment")  # None while the votes are being annulled
     began_restoring = settled in (AnnulmentState.RESTORING.value, AnnulmentState.RESTORED.value)
     if "reverted_by" in fields and "kept" not in fields:
         state = AnnulmentState.RESTORED if settled == AnnulmentState.RESTORED.value else AnnulmentState.RESTORING

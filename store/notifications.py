@@ -11,6 +11,7 @@ from typing import NamedTuple
 from store import keys
 from store.records import Position
 
+# a word of the field `notified`: kind, name in lower case, slot of the user, and when (unix milliseconds)
 NOTIFIED = re.compile(r"(reply|mention|moderation):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 
 
@@ -43,7 +44,8 @@ class Inbox:
 
 class Notification(NamedTuple):
     """
-    An article, a comment or an action, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
+    What notifies a user, and why (`kind`): the article, comment or action of a moderator (`type`) with this number.
+    `at` is in unix milliseconds.
     """
 
     username: str

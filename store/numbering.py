@@ -20,5 +20,5 @@ def sequence_of(number: int) -> int:
 
 
 def is_of_story(sequence: int) -> bool:
-    """Whether a sequence was given to an imported story by a version that adds it to `numbered`."""
+    """Whether a sequence was given to an imported story, by a version that adds it to the sorted set `numbered`."""
     return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE

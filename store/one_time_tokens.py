@@ -1,6 +1,6 @@
 """
-One-time tokens and for a time, which a user gets by mail or from the operator: to reset a password, to
-confirm an address, to stand in for the password of who has none. The store holds only the SHA-256 of a token, in the
+One-time tokens, valid for a time, which a user gets by mail or from the operator: to reset a password, to confirm an
+address, to stand in for the password of a user who has none. The store holds only the SHA-256 of a token, in the
 partition of its user, which the token names.
 
 `issue` gives one to a user. It is used up by the script of the command that it is for: the script requires
@@ -29,7 +29,7 @@ token = Kind(
     "token",
     "string",
     (DIGEST,),
-    "of the one-time token and has this SHA-256: username, what it is for, when it ends, the call that has "
+    "of the one-time token that has this SHA-256: username, what it is for, when it ends, the call that has "
     "used it, or -, and a detail",
     lifetime="until it ends, at most a week",
     written_by="password, resetPassword",

@@ -78,7 +78,7 @@ class Passwords:
         self._clock = clock
         self._max_wait = max_wait if is_bounded else math.inf
         self._threads = ThreadPoolExecutor(threads, "passwords")
-        self._free = threads * (1 + queue_length) if is_bounded else math.inf
+        self._free = threads * (1 + queue_length) if is_bounded else math.inf  # places, in threads and in the queue
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -120,6 +120,7 @@ class Passwords:
 
 
 def run_before(deadline: float, function: Callable[..., T], *arguments: str) -> T:
+    """Call a function, in a thread, unless it is later than `deadline` by the monotonic clock."""
     if monotonic() > deadline:
         raise WaitedTooLong
     return function(*arguments)

@@ -20,7 +20,7 @@ from store.validation import Faults
 
 EDIT_GROUP = Script("edit_group")
 
-RULES = {"title": validation.group_title, "about": validation.group_about}
+RULES = {"title": validation.group_title, "about": validation.group_about}  # by the fields of a group's hash
 
 
 @dataclass(frozen=True, slots=True)

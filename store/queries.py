@@ -19,16 +19,17 @@ VOTER_VOTES = Script("voter_votes")
 
 T = TypeVar("T")
 
-ANY_TIME = float("-inf")
+ANY_TIME = float("-inf")  # an instant before all others
 SORTED_NAMES = POOL.cache("names", microseconds=4)
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
 NUMBER_IN_KEY = re.compile(r"[0-9]{1,16}")
+# What `caches` needs to choose the entries that it evicts: the time to make a value again, and its bytes.
 VOTES_MICROSECONDS = 200  # to read and decode the votes of a voter on a page
 VOTERS_MICROSECONDS = 20  # to read and decode the voters of an article
 VOTE_BYTES = 400  # with the article by which it is found, if no other vote on it is cached
 VOTER_BYTES = 350  # of a voter, beside the votes
 VOTED_ARTICLE_BYTES = 200  # of an article, beside the names of its voters
-NAME_BYTES = 110
+NAME_BYTES = 110  # of the name of a voter
 NO_VOTES: dict[int, Vote] = {}
 
 
@@ -134,6 +135,7 @@ def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int,
 
 
 def _vote_keys(partition: int) -> list[str]:
+    """What the keys of votes begin with in a partition. The script adds the number of each article."""
     return [keys.voted(partition, ""), keys.downvoted(partition, ""), keys.annulled(partition, "")]
 
 
@@ -185,7 +187,7 @@ class VoteCache:
     def add(self, command: Command, reply: list[Any]) -> bool:
         if command[0] != "EVALSHA" or command[1] != VOTER_VOTES.digest:
             return False
-        voter, *numbers = command[6:]
+        voter, *numbers = command[6:]  # after EVALSHA, the digest, the number of keys, and three keys
         self._add(
             str(voter), {int(number): VOTES_BY_VALUE[value] for number, value in zip(numbers, reply, strict=True)}
         )

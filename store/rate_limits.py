@@ -49,7 +49,7 @@ class SlidingWindow:
 
 
 class Counted(NamedTuple):
-    """An attempt that was counted in the window of a key, perhaps by this process only."""
+    """An attempt that was counted in the window of a key; `is_own` if only this process has counted it."""
 
     key: str
     is_own: bool
@@ -106,7 +106,10 @@ class Attempts:
         await self._site.redis.pipeline([("LPOP", each.key) for each in counted if not each.is_own])
 
     def _count_here(self, window: SlidingWindow, error: StoreUnavailable) -> tuple[str, *tuple[int, ...]]:
-        """Count an attempt in this process, as the script does, if the store is out of memory."""
+        """
+        Count an attempt in this process, as the script does, if the store is out of memory. Returns what the script
+        replies: "counted", or "full" and when there is room again (unix milliseconds).
+        """
         if not is_out_of_memory(error):
             raise error
         key, now, known = self._key(window), self._site.clock(), self._site.own_attempts

@@ -121,6 +121,7 @@ def filling(site: Site) -> AbstractAsyncContextManager[None]:
 
 
 async def _relist(site: Site, partition: int, noted: Sequence[str]) -> None:
+    """Each of `noted` is a text `NUMBER PLACE`: an article, and a place that its comments enter or leave."""
     for each in noted:
         article, _, place = each.partition(" ")
         command: Command = site.command(RELIST_COMMENTS, partition, site.partitions, article, place)

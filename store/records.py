@@ -17,10 +17,10 @@ ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
-SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
+SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")  # value (a time) and member of the newest position seen
 PSEUDONYM = re.compile(r"~[a-z0-9]{12}")  # in the place of the name of a deleted user
 NAME = re.compile(rf"[A-Za-z0-9_-]{{2,20}}|{PSEUDONYM.pattern}")
-UPVOTERS = re.compile(rf"(?:{NAME.pattern})(?: (?:{NAME.pattern})){{0,9}}")
+UPVOTERS = re.compile(rf"(?:{NAME.pattern})(?: (?:{NAME.pattern})){{0,9}}")  # up to ten names
 DELETED = "[deleted]"  # the name that deleted users have for clients
 UPHELD, OVERRULED = "+", "-"  # what has become of a flag: stands after the number of what was flagged
 FLAG_OUTCOMES = re.compile(r"[1-9][0-9]{0,15}[+-](?: [1-9][0-9]{0,15}[+-]){0,9}")
@@ -40,7 +40,10 @@ VOTES_BY_VALUE = {vote.value: vote for vote in Vote}
 
 
 class Position(NamedTuple):
-    """The sort key of an entry in an order: by value, then by the text of the member, highest first."""
+    """
+    The sort key of an entry in an order: by value, then by the text of the member, highest first. The member names an
+    article or a comment by its number with 16 digits, and a user by the username.
+    """
 
     value: float
     member: str
@@ -56,8 +59,11 @@ class PartitionPage(NamedTuple):
     The part of a page that one partition holds, highest first.
 
     `above` counts the positions before these, `total` all of the partition's listing. Where values decay, `at` is the
-    instant of the values (unix milliseconds). There, and beyond a position of a listing by VOTES since an instant,
-    `above` is exact only if it is 0 or if no position follows these; otherwise 1 means that there are some.
+    instant of the values (unix milliseconds).
+
+    Two kinds of listings do not count exactly: those whose values decay, and those by VOTES since an instant, if the
+    page begins beyond a position. For them `above` is exact if it is 0 or if no position follows these; else it is 1,
+    which means that there are some.
     """
 
     above: int
@@ -137,8 +143,8 @@ class Comment(NamedTuple):
     @property
     def as_shown(self) -> "Comment | None":
         """
-        What everybody may read of it, if its article is visible. Of a hidden comment with visible ones below it that is
-        its place only, of another hidden one nothing.
+        What everybody may read of the comment, if its article is visible. A hidden comment with visible ones below it
+        is shown without poster and content, any other hidden one not at all (None).
         """
         if self.state is ContentState.VISIBLE:
             return self
@@ -146,7 +152,7 @@ class Comment(NamedTuple):
 
     @property
     def as_hidden(self) -> "Comment":
-        """Its place, without poster and content."""
+        """The comment without poster and content: only its place in the thread is left."""
         return self._replace(poster=None, content=None)
 
     @property
@@ -171,7 +177,7 @@ class UncachedComment(Comment):
 
 
 class HiddenComment(UncachedComment):
-    """A comment that is not visible, or whose article is not, for its poster and for moderators of the place."""
+    """A comment that is not visible, or whose article is not, for its poster and those who moderate the article."""
 
     __slots__ = ()
 
@@ -187,7 +193,7 @@ class HiddenArticle(Article):
 
 
 class ArchivedArticle(Article):
-    """An article that has left Redis with its conversation."""
+    """An article that has left Redis together with its comments and notifications, of which it had some."""
 
     __slots__ = ()
 
@@ -209,7 +215,7 @@ class UncachedArticle(Article):
 class User:
     """
     A user by name, as written at registration. Pages of articles show no more of their posters. A deleted user has a
-    pseudonym in the place of the name. It makes their id, and nothing is stored by it.
+    pseudonym in the place of the name: the id has it, the username is `DELETED`, and there is no hash of such a user.
     """
 
     username: str
@@ -224,7 +230,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The hash of a user without the password. `bans` are the words of the field, see `moderation_records.BANS`."""
+    """The hash of a user without the password. `bans` is the text of the field: see `moderation_records.BANS`."""
 
     username: str
     joined_at: int
@@ -291,12 +297,12 @@ def user(username: str) -> User:
 
 
 def named(username: str | None) -> User | None:
-    """As `user`; None for nobody, and for a deleted user."""
+    """As `user`; None if there is no name, or if it is the pseudonym of a deleted user."""
     return None if username is None or is_pseudonym(username) else user(username)
 
 
 def is_pseudonym(username: str) -> bool:
-    """Whether this is in the place of the name of a deleted user."""
+    """Whether this is not a name, but what replaces that of a deleted user."""
     return username.startswith("~")
 
 
@@ -409,7 +415,7 @@ def home_owner(id: str) -> str | None:
 
 
 def notification_parts(id: str) -> tuple[str, int] | None:
-    """The name and the number in a notification's id; None for any other text."""
+    """The name of the user and the number of what notifies, in a notification's id; None for any other text."""
     rest, _, number = id.rpartition(":")
     name, found = _username("notification", rest), _number("", f":{number}")
     return (name, found) if name and found else None

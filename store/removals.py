@@ -1,9 +1,9 @@
 """
 Work that deletions and moderation leave to be done in steps. A deletion is answered once no list, inbox or thread shows
 what was deleted; a task then removes the comments of a deleted article, and deleted comments without replies. When an
-article is hidden or shown again, its comments leave lists and inboxes or come back. When a comment is, the comments
-above it may lose or get their places in the thread. A process that is interrupted leaves the rest to a task of every
-server.
+article is hidden or shown again, its comments leave lists and inboxes or come back. When a comment is hidden or shown
+again, the comments above it may lose or get their places in the thread. A process that is interrupted leaves the rest
+to a task of every server.
 """
 
 import asyncio
@@ -124,7 +124,7 @@ def _is_noted(partition: int) -> Command:
 
 async def _list_comments(site: Site, partition: int, article: str) -> bool:
     """Add the comments of an article to lists and inboxes, or remove them. False if there is no such article."""
-    place, changed = "-", ""
+    place, changed = "-", ""  # where in the tree to go on, first at its beginning; "1" once this pass changed something
     while True:
         command = site.command(LIST_COMMENTS, partition, site.partitions, article, place, LISTED_AT_ONCE, changed)
         status, *reply = await site.redis.run(command)
@@ -149,7 +149,10 @@ async def _remove(site: Site, partition: int, number: str) -> None:
 
 
 async def _remove_some(site: Site, partition: int, number: str) -> str:
-    """Remove some comments of an article, or stubs from one upwards. Returns the number to go on with, or ""."""
+    """
+    Remove some comments of a deleted article with this number, or with that of a comment update its place and those
+    above, as `update_places` does. Returns the number to go on with, or "".
+    """
     last: dict[int, str] = {}  # the last entry with an effect in another partition
     for _ in range(STEPS_AT_ONCE):
         command = site.command(REMOVE_THREAD, partition, site.partitions, number, REMOVED_AT_ONCE)
@@ -163,7 +166,7 @@ async def _remove_some(site: Site, partition: int, number: str) -> str:
 
 async def _forget_comments(site: Site, partition: int, article: int) -> None:
     """Take the comments of a deleted article out of the lists of their posters and out of inboxes."""
-    script_keys, place = [keys.tree(partition, article), keys.comment(partition, "")], "-"
+    script_keys, place = [keys.tree(partition, article), keys.comment(partition, "")], "-"  # the beginning of the tree
     while place:
         command = CONCERNED_USERS.command(script_keys, place, FORGOTTEN_AT_ONCE)
         place, *flat = await site.redis.run(command)
@@ -177,7 +180,10 @@ async def _forget_comments(site: Site, partition: int, article: int) -> None:
 
 
 def _members(site: Site, flat: Sequence[str]) -> Members:
-    """The members of lists and inboxes that some comments have, given as number, poster, `notified`, ..."""
+    """
+    The members that some comments have in lists and inboxes. `flat` has three texts for each comment: number, poster,
+    and whom it has notified.
+    """
     found: Members = defaultdict(lambda: defaultdict(list))
     for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
         if poster:

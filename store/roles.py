@@ -209,7 +209,10 @@ async def _set(
 async def keeping_an_admin(
     site: Site, username: str, role: Role | None, authority: Authority, field: str = "userId"
 ) -> AsyncIterator[None]:
-    """Hold the lease of those who take the role of an admin from somebody, and refuse to take it from the last one."""
+    """
+    While the context is open, a role may be taken from a user. For ADMIN it holds a lease, so that no other process
+    takes that role from somebody meanwhile, and refuses to take it from the last admin.
+    """
     if role is not Role.ADMIN or not is_admin(authority.grants):
         yield
         return

@@ -91,6 +91,7 @@ def _are_there(times: Sequence[float | None]) -> list[bool]:
 
 
 async def _set(site: Site, actor: Actor, number: int, limit: int) -> Saved:
+    """Save an article or a comment, unless `limit` are saved; with a limit of 0, take it out."""
     status, *reply = await site.run(SAVE, actor_slot(actor) % site.partitions, actor, member(number), limit)
     if status == "unauthenticated":
         raise Unauthenticated

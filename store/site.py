@@ -23,15 +23,19 @@ from store.rules import NO_RULES, Rules
 from store.scripts.registry import Script
 from store.standing_bans import refuse_banned
 
+# asks a service outside about a text of an account that is about to be posted
 Check = Callable[[Account, Candidate], Awaitable[Opinion | None]]
 
 MAX_MENTIONS = 10  # of a text that notify
-WOKEN_COMMENTS = 200_000  # some 200 MB
+WOKEN_COMMENTS = 200_000  # comments of archived articles that may be back in Redis: some 200 MB
 MAX_PROBED = 16  # partitions that `write_error` tries
 
 
 class Session(NamedTuple):
-    """The parts of a token: its SHA-256, and the slot of its user. The session may not exist."""
+    """
+    The parts of the token of a session: its SHA-256, and the slot of its user, from which the partition follows. The
+    session may not exist.
+    """
 
     digest: str
     slot: int
@@ -41,7 +45,7 @@ class Login(NamedTuple):
     """
     The user of a session, and when it ends (unix milliseconds). `bans` are the words of the user's field of this name:
     `site=UNTIL` or `group:NAME=UNTIL` (unix milliseconds, 0 for good), of which some may have ended. `used_at` is when
-    it was used last, but for an hour; 0 in the form of earlier versions, which did not store it.
+    it was used last, up to an hour too early; 0 in the form of earlier versions, which did not store it.
     """
 
     username: str
@@ -59,7 +63,7 @@ def actor_slot(actor: Actor) -> int:
 
 
 def digest_and_name(actor: Actor) -> tuple[str, str]:
-    """The digest of the actor's session and the actor's name, of which scripts get the one that is known."""
+    """The digest of the actor's session and the actor's name, as scripts take them: the one that is not known is ""."""
     return (actor.digest, "") if isinstance(actor, Session) else ("", actor)
 
 
@@ -83,8 +87,8 @@ def unix_milliseconds() -> int:
 @dataclass(frozen=True, slots=True)
 class Site:
     """
-    `clock` returns unix milliseconds; `session_lifetime` is in seconds. `max_mentions` is how many mentions of an
-    article or a comment notify.
+    An open store, as the functions of all modules take it. `clock` returns unix milliseconds; `session_lifetime` is in
+    seconds. `max_mentions` is how many mentions of an article or a comment notify.
     """
 
     redis: RedisClient
@@ -98,11 +102,11 @@ class Site:
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     deletions: Path | None = None  # the file that has the deletions of users
     offers_mail: bool = False  # whether there is a server that takes mails
-    woken_comments: int = WOKEN_COMMENTS  # of conversations that came back, which may be in Redis
+    woken_comments: int = WOKEN_COMMENTS  # how many comments of archived articles may be back in Redis
     commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
-    pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
-    thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
-    own_attempts: dict[str, list[int]] = field(default_factory=dict)  # instants of those of this process, by key
+    pin_expiries: deque[int] = field(default_factory=deque)  # of pinned listings of this process, unix milliseconds
+    thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pinned threads
+    own_attempts: dict[str, list[int]] = field(default_factory=dict)  # by key, instants: see `rate_limits.Attempts`
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
 
     def policy_of(self, group: str | None) -> Policy:

@@ -1,4 +1,7 @@
-"""Which bans stand at an instant, by the words of a user or a session: `site=UNTIL` or `group:NAME=UNTIL`."""
+"""
+Which bans stand at an instant. The hash of a user and each of their sessions have the bans as words: `site=UNTIL` or
+`group:NAME=UNTIL` (unix milliseconds, 0 for good).
+"""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple

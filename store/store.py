@@ -97,9 +97,10 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
-        Articles take no comments after `comment_days`, if given, and users bring conversations of up to
-        `woken_comments` back. Without `strict`, a store created with another policy is opened, too: `verify` rebuilds
-        its indexes. Without `bounded_hashing`, passwords are hashed however late.
+        Articles take no comments after `comment_days`, if given. A comment, an edit or a deletion brings an archived
+        conversation back to Redis, as long as all that came back have at most `woken_comments` comments. Without
+        `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
+        `bounded_hashing`, passwords are hashed however late.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.

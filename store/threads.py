@@ -1,6 +1,6 @@
 """
 Threads: the comments of an article, or those below a comment, in pre-order. A page is one script; its cost depends on
-the number of its places, not on the size of the thread.
+the number of its places, not on the size of the thread. A walk is what a reader does who goes from page to page.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ MAX_PLACES = 500  # of a page
 MAX_ANCESTORS = 1_000
 PLACE_BYTES = 600  # of a decoded place without the levels above it
 LEVEL_BYTES = 8  # of a level, which later places share
-UNLIMITED = 2**31  # a greatest depth that no comment has
+UNLIMITED = 2**31  # as `max_depth` of a page: no comment is that deep
 PIN_LIFETIME = 10 * 60 * 1000  # milliseconds
 SHARING_PERIOD = 60 * 1000  # milliseconds in which readers of a thread share a pin of an order
 PLACE_LIFETIME = 2 * PIN_LIFETIME  # of places kept for a pin: it lives on until another one expires, or is made later
@@ -38,7 +38,7 @@ MAX_PINS = 5_000  # unexpired pins of threads of one process
 OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
 
 PINNED_ORDER = Text("ORDER", "(?:best|votes|controversial)")
-MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
+MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")  # a value of the key `moves`
 
 REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
 
@@ -158,7 +158,10 @@ class ThreadWindow:
 
 
 class ThreadPlace(NamedTuple):
-    """`depth` counts from where the thread begins. `hidden` counts visible descendants that are too deep to show."""
+    """
+    A comment on a page. `depth` counts from where the thread begins. `hidden` counts visible descendants that are too
+    deep to show.
+    """
 
     number: int
     depth: int
@@ -231,7 +234,7 @@ def page(
     partition = site.home_of_article(article)
     script_keys = [
         keys.comment(partition, ""),
-        REPLIES(partition, "", "")[:-1],
+        REPLIES(partition, "", "")[:-1],  # what keys of this kind begin with, and so the last one
         keys.tree(partition, article),
         STUBS(partition, article),
         moves(partition),
@@ -313,7 +316,7 @@ def _is_full(site: Site) -> bool:
 
 
 def _thread_page(newest: int | None, reply: str) -> ThreadPage:
-    """Decode a reply of `thread_page.lua`. `newest` is that of the position which the page is beyond."""
+    """Decode a reply of `thread_page.lua`. `newest` is that of the position beyond which the page is."""
     known: ThreadPage | None = PARTITION_PAGES.get((newest, reply))
     if known is None:
         known = _new_thread_page(newest, reply)
@@ -326,7 +329,7 @@ def _thread_page(newest: int | None, reply: str) -> ThreadPage:
 def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
     moves, pinned, before, after, known, *flat = reply.split(" ")
     is_pinned = pinned == "1"
-    end = 3 * int(known)
+    end = 3 * int(known)  # so many words are the ancestors of the first place; the rest are four words for each place
     path = [
         ThreadLevel(int(depth), Position(float(value), member))
         for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)
@@ -349,6 +352,7 @@ def kept_levels(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
 
 
 def _reversed_page(reply: str) -> PartitionPage:
+    """Decode a reply of `listing_page.lua` for a page of an ascending order, which was read in the other direction."""
     above, total, *flat = reply.split(" ")
     found = tuple(Position(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True))
     return PartitionPage(int(total) - int(above) - len(found), int(total), found[::-1])

@@ -35,7 +35,7 @@ CREATE_USER = Script("create_user")
 REGISTER = Script("register")
 RESET_PASSWORD = Script("reset_password")
 
-FAILURES_WINDOW = 15 * 60
+FAILURES_WINDOW = 15 * 60  # seconds in which so many log-ins may fail:
 FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50
 FAILURES_OF_NAME = 100
@@ -55,7 +55,7 @@ class Again(NamedTuple):
 
 
 class Users:
-    """Commands on users and their passwords."""
+    """Commands on users and their passwords. An `address` is the network address of the client, `agent` its program."""
 
     def __init__(
         self,
@@ -201,8 +201,8 @@ class Users:
         token: str | None = None,
     ) -> Leaver:
         """
-        Begin to delete a user: see `leaving.begin`. What shows that it is the user is said in `authenticate_again`.
-        Five round trips; with an address, whose failures are counted, seven, and for an admin four more.
+        Begin to delete a user: see `leaving.begin`. The actor proves to be the user as in `authenticate_again`. Five
+        round trips; with an address, whose failures are counted, seven, and for an admin four more.
 
         Raises:
             Unauthenticated: the session has ended.
@@ -283,8 +283,8 @@ class Users:
         if invitation:
             await invitations.claim(self._site, invitation, username, session.digest)
         beginning, login = REGISTER.beginning(self._site.home_of_user(username)), opened.login
-        times = (login.used_at, session.digest, login.expires_at, opened.details)
-        (status,) = await self._site.redis.run((*beginning, username, password_hash, *times))
+        given = (login.used_at, session.digest, login.expires_at, opened.details)
+        (status,) = await self._site.redis.run((*beginning, username, password_hash, *given))
         if status == "taken":
             if invitation:
                 await invitations.release(self._site, invitation, session.digest)

@@ -51,8 +51,8 @@ class Verdict:
     @property
     def words(self) -> str:
         """
-        `refuse`, `hold` and the name of the rule, or "", for the script, which replays what was posted before, whatever
-        the rules say.
+        What the script that posts is told: `refuse`, `hold RULE`, or "" for neither. The script decides, because it
+        replays a text that was posted before, whatever the rules say.
         """
         if self.breach is None:
             return ""
@@ -112,7 +112,8 @@ async def on_text(site: Site, actor: Actor, text: Candidate) -> AsyncIterator[Ve
 
 async def on_edit(site: Site, actor: Actor, text: Candidate) -> Verdict:
     """
-    The verdict on what an edit sets. An edit is no text of the day, and may repeat one. Otherwise as `on_text`.
+    The verdict on what an edit sets. Otherwise as `on_text`, but an edit does not count as one of the texts of a day,
+    and may repeat a text.
     """
     verdict = Verdict()
     await _judge(site, actor, text, verdict)
@@ -146,7 +147,7 @@ async def on_registration(site: Site, address: str | None) -> AsyncIterator[None
 
 
 async def _judge(site: Site, actor: Actor, text: Candidate, verdict: Verdict) -> None:
-    """Set the breach of a verdict. What is counted is in the verdict at once, so that it is taken back in any case."""
+    """Set the breach of a verdict. What is counted gets into it at once, so that it is taken back in any case."""
     rules = site.rules
     texts = {name: each for name, each in text.texts.items() if each}
     if not texts or not (rules.have_texts or site.check):
@@ -182,8 +183,9 @@ async def _count(site: Site, account: Account, texts: Mapping[str, str], verdict
 
 async def _stood(site: Site, account: Account, wanted: int) -> int:
     """
-    How many texts of an account moderators have approved, or stood without a flag for a day; what is archived has. At
-    most one round trip. It counts no further than `wanted`, nor beyond `MOST_LOOKED_AT` articles and comments.
+    How many texts of an account were approved by moderators, or have stood without a flag for a day, as all that are
+    archived have. At most one round trip. It counts no further than `wanted`, nor beyond `MOST_LOOKED_AT` articles and
+    comments.
     """
     if account.archived >= wanted or account.archived + len(account.texts) < wanted:
         return account.archived
@@ -206,7 +208,7 @@ async def _check_least(site: Site, actor: Actor, name: str, rule: LeastRules, wh
 
 async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:
     """
-    The account of an actor, with so many of its oldest articles and comments. One round trip.
+    The account of an actor, with at most `texts` of its oldest articles, and as many comments. One round trip.
 
     Raises:
         Unauthenticated, Banned: the session has ended, or the user is banned from the site.

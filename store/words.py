@@ -19,6 +19,7 @@ UNSPACED = [  # scripts without spaces between words, and Korean, whose particle
     *(range(0xFF66, 0xFFA0), range(0x1B000, 0x1B170), range(0x20000, 0x32000)),
 ]
 
+# the symbols in names such as `c++`, `c#` and `.net`
 NAMES = re.compile(r"(?<=[^\W_])(?:\+\+|#)(?![\w+#])|(?<![\w.])\.(?=net(?!\w))", re.IGNORECASE)
 LETTERS = str.maketrans({"+": "\u1429", "#": "\u2d4c", ".": "\ua4f8"})  # that look like these symbols
 
@@ -38,7 +39,7 @@ def folded_words(text: str) -> list[str]:
 
 
 def with_names(text: str) -> str:
-    """A text of the same length whose symbols are letters where they belong to a name such as `c++`."""
+    """The text, as long as before, with letters in the place of the symbols in names such as `c++`: these are words."""
     return NAMES.sub(lambda name: name[0].translate(LETTERS), text)
 
 

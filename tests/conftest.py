@@ -1,8 +1,9 @@
 """
-Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store of 1 partition.
+Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store, which is all that
+Upvote keeps in Valkey. A store is split into partitions by user: most tests have a store of 1 partition.
 
-Tests marked `routed` run with 8 partitions, and outside of `make test` with 1 too; in CI there with 1 only. With
-`--store cluster`, tests run on a cluster, in stores of 16 partitions.
+Tests marked `routed` are about several partitions. `make test` runs them with 8. Otherwise they run with 1 and with 8,
+on CI with 1 only, as it has run `make test`. With `--store cluster`, tests run on a cluster, with 16 partitions.
 """
 
 import gc
@@ -60,7 +61,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def partition_counts(test: pytest.Item) -> list[int]:
     if test.get_closest_marker("routed") is None:
         return [1]
-    if TAKES_FEW:
+    if TAKES_FEW:  # in `make test`
         return [8]
     return [1] if os.environ.get("CI") else [1, 8]  # CI has run `make test` before
 
@@ -74,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage as rarely as a server does, without the modules: else it takes a tenth of the time."""
+    """Collect garbage as rarely as a server does, and no imported modules: else it takes a tenth of the tests' time."""
     collect_garbage_less_often()
 
 
@@ -131,7 +132,7 @@ def servers_of(redis: "Redis") -> list[dict[str, object]]:
 
 
 def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
-    """The clients of all servers."""
+    """The connections that all servers have, as CLIENT LIST describes them."""
     if not isinstance(redis, RedisCluster):
         return redis.client_list(**filters)
     return [client for found in redis.client_list(**filters, target_nodes="all").values() for client in found]
@@ -151,7 +152,7 @@ def collected() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def cheap_passwords() -> Iterator[None]:
-    """Hash passwords of this process at the least cost that argon2id has: the usual one takes a tenth of the time."""
+    """Hash passwords at the least cost that argon2id has: the usual one takes a tenth of the tests' time."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(passwords, "HASHER", CHEAP_HASHER)
         patched.setattr(passwords, "DUMMY_HASH", passwords.DUMMY_HASH.replace("m=19456,t=2", "m=8,t=1"))

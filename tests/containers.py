@@ -23,13 +23,13 @@ from tests.servers import PATIENCE, until
 
 ROOT = Path(__file__).parents[1]
 BASE = "localhost/python:3.14-slim"
-MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # read-only
+MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # folders of this machine, and where containers have them
 PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages are downloaded before
+BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages were downloaded to /wheels
 HOST = {
     "LD_LIBRARY_PATH": "/python/lib",
     "PYTHONPYCACHEPREFIX": "/bytecode",
-}  # how the Python of this machine runs there
+}  # what the Python of this machine needs to run in a container
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str]
     """
     Run a command as process 1 in the files of an image, in the network of this machine: read-only but for /tmp.
 
-    With `boots` the files may be written, systemd runs, and the command has its arguments.
+    With `boots`, process 1 is systemd, `command` has its arguments, and the files may be written.
     """
     (bytecode := root.parent / "bytecode").mkdir(0o777, exist_ok=True)
     bytecode.chmod(0o777)
@@ -153,7 +153,7 @@ def require_containers() -> None:
 
 
 def _end(nspawn: "subprocess.Popen[str]") -> None:
-    """The first signal is lost while systemd starts. The second one kills the container."""
+    """End a container. The first signal is lost if systemd is starting in it. The second one kills it."""
     for _ in range(2):
         nspawn.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -170,7 +170,7 @@ def _leader_of(nspawn: int) -> int:
 
 
 def _make_base(storage: Sequence[str], folder: Path) -> None:
-    """An image that has only what the programs of /usr need besides."""
+    """Make the base image: it has only what the programs of /usr, which is mounted, need besides."""
     for name in (
         "usr",
         "python",

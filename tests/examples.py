@@ -1,7 +1,7 @@
 """
-What `make test` leaves to `make test-slow`, because it has six minutes: it tests properties with a sixteenth of their
-examples, routing with 8 partitions only, not with 1 too, and some tests with the first
-of their parameters only.
+What `make test` leaves to `make test-slow`, because it may take six minutes: it runs tests of Hypothesis with a
+sixteenth of their examples, tests marked `routed` with 8 partitions only, not with 1 too, and some tests with the first
+of their parameters only. `make test` sets EXAMPLES=few.
 """
 
 import os
@@ -14,6 +14,7 @@ TAKES_FEW = os.environ.get("EXAMPLES") == "few"
 
 
 def examples(count: int) -> int:
+    """The number of examples of a test of Hypothesis that has `count` outside of `make test`."""
     return max(count // 16, 1) if TAKES_FEW else count
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ROOT / ".venv-newest"
-MINORS = range(sys.version_info.minor + 1, sys.version_info.minor + 10)
+MINORS = range(sys.version_info.minor + 1, sys.version_info.minor + 10)  # minor versions newer than this Python's
 TESTS = (
     "--numprocesses",
     "2",
@@ -48,14 +48,17 @@ def interpreters() -> Iterator[Path]:
 
 
 def minor_of(interpreter: Path) -> int:
-    """The minor version of an interpreter; -1 if it does not start, as a shim of pyenv whose version is not chosen."""
+    """
+    The minor version of an interpreter; -1 if it is not CPython or does not start, as a shim of pyenv whose version is
+    not chosen.
+    """
     code = "import sys; print(sys.implementation.name == 'cpython' and sys.version_info.minor)"
     done = subprocess.run([interpreter, "-c", code], capture_output=True, text=True)
     return int(done.stdout) if done.stdout.strip().isdecimal() else -1
 
 
 def install(interpreter: Path) -> None:
-    """Make the environment of the locked packages, unless it is that of this interpreter and these packages."""
+    """Install the locked packages for an interpreter, unless the stamp says that this was done."""
     lock, stamp = ROOT / "requirements-dev.lock", ENVIRONMENT / "stamp"
     wanted = f"{interpreter}\n{lock.read_text()}"
     if stamp.exists() and stamp.read_text() == wanted:

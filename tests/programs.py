@@ -17,7 +17,7 @@ from typing import NoReturn
 import pytest
 
 LOCK = Path(tempfile.gettempdir(), "upvote-tests-install.lock")
-POLICY = Path("/usr/sbin/policy-rc.d")
+POLICY = Path("/usr/sbin/policy-rc.d")  # Debian asks this program whether a service may start; 101 forbids it
 
 
 def chromium() -> str:
@@ -54,6 +54,7 @@ def python_environment(folder: Path) -> Path:
 
 
 def program(name: str, package: str | None = None) -> str:
+    """The path of a program. If it is missing, its Debian package is installed, by default the one of the same name."""
     if shutil.which(name) is None:
         with LOCK.open("w") as locked:  # tests run in two processes
             fcntl.flock(locked, fcntl.LOCK_EX)

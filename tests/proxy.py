@@ -10,7 +10,8 @@ class Proxy:
     """
     Counts round trips: each begins with the first data from the client after data from the server.
 
-    The next request that contains `loses` is executed by the server, but its reply is lost with the connection.
+    The next request that contains `loses` is executed by the server, but its reply is lost with the connection. `lost`
+    counts these replies.
     """
 
     def __init__(self, upstream: str, at: Path) -> None:
@@ -22,6 +23,7 @@ class Proxy:
         self.lost = 0
 
     async def link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass on the data of a client's connection in both directions, which share `turn`."""
         up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
         turn = {"server sent last": True}
         pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
@@ -54,6 +56,7 @@ class Proxy:
 
 @asynccontextmanager
 async def counting(redis_url: str, at: Path) -> AsyncIterator[Proxy]:
+    """A running proxy, which listens on the unix socket `at`, to the server at another unix socket."""
     proxy = Proxy(redis_url.removeprefix("unix://"), at)
     server = await asyncio.start_unix_server(proxy.link, at)
     yield proxy

@@ -29,8 +29,8 @@ PATIENCE = 30.0  # seconds
 PROCESSES = 8  # that tests may run in at the same time; the last is one without pytest-xdist
 GIVEN_PORTS: set[int] = set()
 IN_MEMORY, ROOMY = Path("/dev/shm"), 2_000_000_000  # a folder of Linux whose files are in memory; free bytes of it
-SLOTS = 16_384
-SERVICE = "upvote"
+SLOTS = 16_384  # of a cluster
+SERVICE = "upvote"  # the name of the primary among the sentinels
 NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost
 BUSY = 30_000  # milliseconds, where no failover is wanted: a busy machine may delay a server for more than NODE_TIMEOUT
 
@@ -110,7 +110,7 @@ def running(*servers: Server) -> Iterator[None]:
 
 @dataclass
 class Cluster:
-    """A cluster: primaries, then their replicas."""
+    """A cluster. `servers` has its primaries, `primaries` in number, and then their replicas."""
 
     servers: list[Server]
     primaries: int = 3
@@ -146,12 +146,12 @@ class Cluster:
         return all(self._is_complete(server) for server in self.servers)
 
     def _is_complete(self, server: Server) -> bool:
-        each = len(self.servers) // self.primaries - 1  # replicas
+        replicas_each = len(self.servers) // self.primaries - 1
         with server.client() as client:
             info = client.execute_command("CLUSTER INFO")
             replication = client.info("replication")
         linked = replication.get("master_link_status", "up") == "up"
-        served = replication["role"] == "slave" or replication["connected_slaves"] == each
+        served = replication["role"] == "slave" or replication["connected_slaves"] == replicas_each
         size = (info["cluster_known_nodes"], info["cluster_size"])
         known = info["cluster_state"] == "ok" and size == (str(len(self.servers)), str(self.primaries))
         return bool(linked and served and known)

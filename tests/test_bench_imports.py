@@ -1,4 +1,4 @@
-"""Benchmarks, most of which no other test runs, import only names that are there."""
+"""Benchmarks, most of which no other test runs, import only names that exist."""
 
 import ast
 from importlib import import_module
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 FILES = sorted((Path(__file__).parents[1] / "bench").glob("*.py"))
+# the packages of the project
 ROOMS = {"archive", "caches", "database", "engine", "resolvers", "schema", "server", "store"}
 
 

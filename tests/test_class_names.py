@@ -6,11 +6,12 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+# the packages of the project
 ROOMS = ("archive", "caches", "engine", "schema", "resolvers", "database", "store", "server")
 
 
 def test_no_class_name_has_several_owners():
-    """A type of the schema has the name of the record or of the connection that it shows."""
+    """Except that a type of the schema may have the name of the record or of the connection that it shows."""
     shown = {name for name, modules in owners("schema").items() if len(modules) == 1}
     data, everywhere = owners("resolvers", "store"), owners(*ROOMS)
     shared = {name for name, modules in everywhere.items() if len(modules) > 1}

@@ -40,12 +40,13 @@ ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 CODES = re.compile(r"  # ((?:[A-Z][0-9]{1,2}(?:,? |$))+)$", re.MULTILINE)  # of behaviours, after the name of a test
-WORD = re.compile(r"[a-z]+|%")
+WORD = re.compile(r"[a-z]+|%")  # of a report, in which numbers may differ
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)")
 FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
+# what a page loads: the address of an element, or the attributes of a <link>
 LOADED = re.compile(r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?([^"'\s>]+)|<link\b([^>]*)>""")
-FAR = re.compile(r"https?:|//")
-WITHOUT_STATUS = {
+FAR = re.compile(r"https?:|//")  # the beginning of an address on another host
+WITHOUT_STATUS = {  # codes of errors that have no HTTP status
     "CURSOR_GONE",
     "NOT_A_MODERATOR",
     "NOT_FOUND",
@@ -53,9 +54,10 @@ WITHOUT_STATUS = {
     "SUBSCRIBER_TOO_SLOW",
     Code.TOO_MANY_OPERATIONS,
 }  # in streams and on WebSockets, or of a field that is null in an answer
+# codes, with their statuses, of answers that the HTTP server gives before the application gets the request
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
 LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()
-FIXED = {  # limits without a setting
+FIXED = {  # limits without a setting: the text in the table of docs/errors.md, and the value
     "tokens": LIMITS.tokens,
     "characters": LIMITS.characters,
     "nested levels": LIMITS.depth,

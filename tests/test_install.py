@@ -20,6 +20,7 @@ if [ "$2" = venv ]; then
 fi
 exec {python} "$@"
 """
+# a Python that says that it has an older version
 OLD = """#!{python}
 import sys
 sys.version_info = {version}

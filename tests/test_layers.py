@@ -150,6 +150,7 @@ def test_schema_is_imported_from_this_project():
 
 
 def test_kinds_alone_make_texts_of_keys():
+    """A kind of keys is declared once, as a `Kind`, which makes their texts, such as "user:{0}:alice"; no others do."""
     key_in_python, key_in_lua = re.compile(r"[a-z]+:\{\{"), re.compile(r"\"[a-z]+:\{")
     python = [path for layer in LAYERS for path in modules(layer) if key_in_python.search(path.read_text())]
     scripts = [path for path in (ROOT / "store" / "scripts").rglob("*.lua") if key_in_lua.search(path.read_text())]

@@ -1,4 +1,7 @@
-"""The mutants of the soak, which `make test-slow` runs, fit the files that they change."""
+"""
+Mutants fit the files that they change. A mutant is a fault that replaces some text of a source file: `make test-slow`
+tests that the soak, which runs random operations beside a model, finds it.
+"""
 
 import pytest
 

@@ -2,9 +2,9 @@
 Compares what a request runs through with the lists of docs/architecture.md.
 
 The requests come over a socket from a client that accepts gzip. `python -m tests.test_request_paths` prints the
-modules, the number of calls that change the room, and the number of calls from a command of the store to the bytes of
-its script; with `--write` it puts them into the page. The description of a module is the first sentence of its
-docstring.
+modules, the number of calls that change the room, which is one of the project's packages, and the number of calls from
+a command of the store to the bytes of its script; with `--write` it puts them into the page. The description of a
+module is the first sentence of its docstring.
 """
 
 import ast

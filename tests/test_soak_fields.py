@@ -1,4 +1,7 @@
-"""The model of the soak, which reads random fields, knows each field of the schema."""
+"""
+The model of the soak knows each field of the schema. The soak, which `make test-slow` runs, sends random operations and
+compares the answers with those of its model.
+"""
 
 import pytest
 from graphql import GraphQLObjectType
@@ -6,7 +9,7 @@ from graphql import GraphQLObjectType
 from tests.soak.answers import FIELDS
 from tests.soak.requests import SCHEMA
 
-# what the soak reads by other means, or never has
+# types that the soak does not select at random: it reads them by other means, or its servers have none of them
 LEFT_OUT = {
     "Mutation", "Subscription", "Change", "ChangePage", "RankingChange", "RankingMove", "RateLimit",
     "VotingRing", "VotingRingMove",

@@ -1,4 +1,4 @@
-// The configuration of the peers: Valkey's socket, key names, the vote script, port and number of workers.
+// The configuration of the peers: Valkey's socket, formats of keys, Upvote's scripts of votes, port, number of workers.
 import { readFileSync } from "node:fs";
 
 export const config = JSON.parse(readFileSync(process.env.BENCH_CONFIG, "utf8"));

@@ -5,7 +5,7 @@ import { serveMercurius } from "./fastify.js";
 import { cursorOf, positionOf } from "./resolvers.js";
 import { articleOf, key, listingOf, redis, voteOf } from "./store.js";
 
-const VALUES_PER_ARTICLE = 11;
+const VALUES_PER_ARTICLE = 11; // in the reply of page.lua, which describes them
 
 redis.defineCommand("readPage", {
   numberOfKeys: 2,

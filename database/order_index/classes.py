@@ -1,6 +1,7 @@
 """
-The classes of votes of indexes of GRAVITY: articles whose `votes - 1` have the same sign and the same first `DIGITS`
-binary digits are in one index.
+The classes of votes of indexes of GRAVITY: articles whose `votes - 1` have the same sign, the same length and the same
+first `DIGITS` binary digits are in one index. Values by GRAVITY depend on votes and age, so within a class they follow
+the posting time but for a few percent, and an index by that time is enough.
 """
 
 from functools import cache

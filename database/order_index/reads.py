@@ -1,8 +1,8 @@
 """
 Reads of the places of archived articles, each of one statement: a part of a listing, parts of many listings, and ranks.
 
-Every statement is a range of the primary key of `places`, or of that of `place_counts`, whose rows count about 1 000
-places each.
+A place is an article with its value in a listing. Every statement is a range of the primary key of `places`, or of that
+of `place_counts`, whose rows count about 1 000 places each.
 """
 
 import json
@@ -32,7 +32,8 @@ class Index(NamedTuple):
     """
     A listing of archived articles as stored: how many places it has, and the weights that their values depend on.
 
-    GRAVITY has one for each class of votes (see `gravity`), whose places are ordered by time. The others have class 0.
+    A listing by GRAVITY has one for each class of votes (see `classes`), whose places are ordered by time. The others
+    have class 0.
     """
 
     id: int
@@ -51,7 +52,10 @@ class Range(NamedTuple):
 
 
 class Place(NamedTuple):
-    """`extra` is the number of votes in an index by time, the posting time in one by votes, else None."""
+    """
+    An article with its value in an index. `extra` is the number of votes in an index by time, the posting time in one
+    by votes, else None.
+    """
 
     value: float
     number: int
@@ -77,15 +81,16 @@ def before(key: Key) -> Key:
 
 
 def nudged(key: Key, upwards: bool) -> Key:
-    """The key next to another one."""
+    """The key just above (upwards) or below another one."""
     return key[0], key[1] + (1 if upwards else -1)
 
 
 def page_of(found: Sequence[Key], window: Window, has_behind: bool, total: int, at: int | None = None) -> PartitionPage:
     """
-    The page of a window whose first `count` + 1 keys are found, nearest first, where nothing is counted.
+    The page of a window whose first `count` + 1 keys are found, nearest first, where nobody counts the places above.
 
-    `has_behind` says whether any is behind them, opposite to the direction of the page.
+    `has_behind` says whether any is behind them, opposite to the direction of the page. `total` is the size of the
+    listing, and `at` the instant of the values if these change with time. See `PartitionPage` for what `above` says.
     """
     shown, has_more = found[: window.count], len(found) > window.count
     has_above, has_below = (has_more, has_behind) if window.upwards else (has_behind, has_more)

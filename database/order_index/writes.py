@@ -1,8 +1,9 @@
 """
 Writes of the places of archived articles, and of the counts by which ranks are found.
 
-`place_counts` divides each listing of more than `MOST_COUNTED` places into ranges: a row has the lower end of a range
-and its number of places. A range with more than `MOST_COUNTED` is divided.
+A place is an article with its value in a listing. `place_counts` divides each listing of more than `MOST_COUNTED`
+places into ranges: a row has the lower end of a range and its number of places. A range with more than `MOST_COUNTED`
+is divided.
 """
 
 from bisect import bisect_right
@@ -23,7 +24,7 @@ IndexName = tuple[str, int]  # the name of a listing, and the class of votes
 
 
 class Move(NamedTuple):
-    """A place that is another one of the same article now, and the value that it had."""
+    """The value that an article had in an index, and the place that it has there now."""
 
     old: float
     place: Place

@@ -51,13 +51,17 @@ from engine.bridge import (
 )
 from engine.compiler.plan import Arguments, NotCompilable
 
+# Values of these types are taken as they are if they have this class; all others are left to graphql-core.
 PLAIN: dict[GraphQLType, type] = {GraphQLString: str, GraphQLID: str, GraphQLInt: int, GraphQLBoolean: bool}
-MAX_BITS = 31  # of an Int
+MAX_BITS = 31  # of an Int, without its sign
 Coerce = Callable[[Any], Any]  # returns Undefined if a value does not fit
 
 
 class VariableArgument(NamedTuple):
-    """An argument given as a variable. `default` applies where the variable is not given."""
+    """
+    An argument given as a variable, by its Python `name`. `default` has the argument where the variable is not given:
+    it is empty if there is no value then either.
+    """
 
     name: str
     variable: str
@@ -67,7 +71,7 @@ class VariableArgument(NamedTuple):
 
 
 class ResolverArguments(NamedTuple):
-    """Arguments of a declared resolver: constants, variables, and literals that contain variables."""
+    """Arguments of a declared resolver: constants, variables, and (`mixed`) literals that contain variables."""
 
     constant: Arguments
     variables: tuple[VariableArgument, ...]
@@ -112,6 +116,9 @@ def resolver_arguments(
     schema: strawberry.Schema, own: StrawberryField, definition: GraphQLField, node: FieldNode
 ) -> ResolverArguments:
     """
+    The arguments of one field of an operation: `own` is Strawberry's field, `definition` that of graphql-core, and
+    `node` is the field in the document.
+
     Raises:
         GraphQLError: a literal does not fit.
     """
@@ -171,7 +178,7 @@ class Variable(NamedTuple):
 
 
 class InputField(NamedTuple):
-    """A field of an input object; `default` is Undefined if it has none."""
+    """A field of an input object; `out_name` is its key in a coerced value, `default` is Undefined if it has none."""
 
     name: str
     out_name: str
@@ -204,6 +211,7 @@ class VariableCoercion:
         return VariableValues(sources, coerced)
 
     def _in_full(self, given: dict[str, Any]) -> VariableValues:
+        """As `coerced`, by graphql-core itself."""
         values = get_variable_values(self._schema, self._definitions, given)
         if isinstance(values, list):
             raise NotCompilable("variables")

@@ -1,5 +1,6 @@
 """
-Compiles an operation into a plan, for any Strawberry schema.
+Compiles an operation into a plan, for any Strawberry schema. A plan is executed level by level: a level is all the
+objects at one place of the operation, which are the parents of the fields below.
 
 A field is resolved in one of three ways: a plain attribute is read off the parents, a declared resolver
 (`engine.compiler.resolvers`) is called once for a level, and the resolver of any other field is called once for each
@@ -102,7 +103,10 @@ def compile_operation(
 
 @dataclass
 class Compiler:
-    """Compiles one operation: collects its fields and their arguments, level by level."""
+    """
+    Compiles one operation: collects its fields and their arguments, level by level. The index of an item of `arguments`
+    is called its place, and is known to the field's resolver.
+    """
 
     schema: strawberry.Schema
     operation: Operation
@@ -147,7 +151,7 @@ class Compiler:
     def _resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
     ) -> tuple[type[Field], Resolve, bool]:
-        """How a field is resolved, and whether it is pure."""
+        """The kind of a field, its `resolve`, and whether it is pure: its value is the same for every client."""
         node = details[0].node
         definition = parent.fields[node.name.value]
         own = declared_field(definition)

@@ -1,5 +1,6 @@
 """
-Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them.
+Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them. A column has the
+values of one field for all objects of a level (see `engine.compiler.plan`).
 
 A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value.
 JSON of immutable records is cached as templates, with placeholders for values that are not cached.
@@ -114,7 +115,8 @@ class AbstractCompletion:
     """
     Objects of an interface or a union: those of one type are completed together.
 
-    An instance of a Strawberry class is of the type of that class; for other objects the types' `is_type_of` decides.
+    `types` has the `is_type_of` and the level of each possible type. `classes` has the index in `types` of each
+    Strawberry class: an instance is of the type of its class. For other objects the types' `is_type_of` decides.
     """
 
     types: tuple[tuple[TypeTest | None, Rows], ...]
@@ -173,7 +175,7 @@ class ListCompletion:
             if value is not None and not isinstance(value, list | tuple):
                 raise NotCompilable("list")
         items = [item for value in values if value is not None for item in value]
-        if not items:  # as the errors of most mutations
+        if not items:  # such as the list of errors of a mutation that succeeds
             return [None if value is None else [] for value in values]
         flat = self.item(items, run)
         return _split(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
@@ -184,8 +186,8 @@ class ListCompletion:
 
 class JsonTemplate:
     """
-    The JSON of an object with placeholders. Between `texts[i]` and `texts[i + 1]` stands the value of the field number
-    `order[i]`.
+    The JSON of a record with placeholders. Between `texts[i]` and `texts[i + 1]` stands the value of the field number
+    `order[i]`. `length` are the bytes of the JSON, `size` those that the template takes in memory.
 
     `only_field` is the number of the field if all placeholders are for one field, `own_field` if there is exactly one
     placeholder, and it is for a field of the object itself; else they are None.
@@ -205,10 +207,11 @@ class JsonTemplate:
         is_own = len(self.order) == 1 and placeholders[self.order[0]][0] is record
         self.own_field = self.order[0] if is_own else None
         self.length = len(text)
-        held = getattr(record, "held_bytes", 0)
-        self.size = 2 * len(text) + held + TEMPLATE_SIZE * (1 + sum(map(len, placeholders.values())))
+        record_bytes = getattr(record, "held_bytes", 0)
+        self.size = 2 * len(text) + record_bytes + TEMPLATE_SIZE * (1 + sum(map(len, placeholders.values())))
 
     def filled(self, values: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
+        """The JSON with the next values, as JSON, of each field in the placeholders."""
         pieces = [b""] * (len(self.texts) + len(self.order))
         pieces[::2] = self.texts
         if self.only_field is None:
@@ -222,7 +225,7 @@ FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length
 
 
 class TemplateCache:
-    """Templates by level and record."""
+    """Templates by the number of a level and the `id` of a record."""
 
     def __init__(self, pool: Pool = POOL) -> None:
         self.levels = count()  # numbers of levels: each is used once
@@ -241,7 +244,8 @@ class TemplateCache:
 @dataclass(frozen=True, slots=True)
 class CachedLevel:
     """
-    A level of objects whose JSON is cached if `is_cacheable(record)`, which all records of a level are, or none.
+    A level of objects whose JSON is cached if `is_cacheable(record)`, which all records of a level are, or none. The
+    parents of the level are these records.
 
     `fields` are those of the level and of the levels below it, by number. References to fields above would be cycles,
     and evicted plans would stay in memory until the next garbage collection.

@@ -1,4 +1,7 @@
-"""Executes valid operations: by their plans, or else by graphql-core, as Strawberry's `Schema.execute` calls it."""
+"""
+Executes valid operations: by their plans, or else by graphql-core, as Strawberry's `Schema.execute` calls it. A plan is
+what an operation is compiled to: see `engine.compiler.plan`.
+"""
 
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
@@ -30,10 +33,10 @@ from engine.limits.documents import MAX_ANSWER
 
 Variables: TypeAlias = dict[str, Any]
 
-COMPILE_AT = 2  # executions: compiling costs more than it saves if a document is sent once
-MAX_FAILURES = 10  # of plans; with more, plans are used only while at most half of the executions fail
+COMPILE_AT = 2  # the execution of an operation that compiles it: for a document that is sent once it costs too much
+MAX_FAILURES = 10  # of an operation's plans; with more, they are used only while at most half of its executions fail
 MAX_PLANS = 16  # of one operation
-ENTRY_SIZE = 3_000  # bytes of an operation's entry without plans
+ENTRY_SIZE = 3_000  # bytes of a `PlanCache` without plans
 VARIABLE_SIZE = 3_000  # bytes of each variable
 FIELD_SIZE = 2_000  # bytes of each field of a plan
 ARGUMENTS_SIZE = 2_500  # bytes of the arguments of a field
@@ -73,7 +76,10 @@ class NotUsed(NotCompilable):
 
 
 class Execution:
-    """Executes the operations of a schema. `grew` is called with the bytes that are cached for an operation."""
+    """
+    Executes the operations of a schema. `grew` is called with an operation and the bytes by which what is cached for it
+    has grown. A result has at most `max_answer` bytes.
+    """
 
     def __init__(
         self,
@@ -180,7 +186,7 @@ class PlanCache:
     """
     The plans of one operation: one for each combination of the variables in its `@include` and `@skip` directives.
 
-    `grew` is called with the bytes of each plan. Beyond `MAX_PLANS` the oldest plan is dropped.
+    `grew` is called with the operation and the bytes of each plan. Beyond `MAX_PLANS` the oldest plan is dropped.
     """
 
     def __init__(
@@ -198,6 +204,7 @@ class PlanCache:
         definitions = operation.node.variable_definitions or ()
         self._variables = VariableCoercion(core_schema(schema), definitions)
         self._deciding = deciding_variables(operation)
+        # by the values of `_deciding`: a plan, or the reason why there is none
         self._by_case: dict[tuple[Any, ...], Plan | str] = {}
         grew(operation, ENTRY_SIZE + VARIABLE_SIZE * len(definitions))
 

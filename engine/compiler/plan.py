@@ -1,6 +1,10 @@
 """
 Plans of compiled operations. A plan is executed level by level: a field is resolved for all objects of a level at once,
-and its values, a column, are completed together.
+and its values, a column, are completed together. A level is all the objects that are at one place of an operation, such
+as all objects of a list; they are the parents of the fields below.
+
+A JSON template is the JSON of a record with placeholders for values that must not be cached with it: see
+`engine.compiler.completion`.
 """
 
 from asyncio import CancelledError, Future, ensure_future, gather
@@ -21,8 +25,8 @@ from engine.limits.documents import MAX_ANSWER
 Column = list[Any]
 Pending = Column | Awaitable[Column]
 Arguments = Mapping[str, Any]
-Placeholders = dict[int, Column]  # by field number, the parents whose values fill the placeholders of a JSON template
-MARK = b"\0"  # on both sides of a field number in a template; JSON never has this byte
+Placeholders = dict[int, Column]  # for each field number, the parents whose values fill the field's placeholders
+MARK = b"\0"  # on both sides of a field number, which is a placeholder then; JSON never has this byte
 PUNCTUATION = 3  # bytes around a value: quotes and a comma
 MIN_CHARACTERS = 4_096  # of a column of texts; only beyond that are its UTF-8 bytes counted
 
@@ -254,7 +258,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class AttributeField(Field):
-    """A field that is an attribute of its parents, which `resolve` gets of one of them."""
+    """A field that is an attribute of its parents: `resolve` takes one parent and returns the value."""
 
     def column(self, parents: Column, run: Run) -> Pending:
         return self.complete(list(map(self.resolve, parents)), run)
@@ -277,11 +281,14 @@ class RootField(Field):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """All fields of the objects of a level. Their awaitables are awaited concurrently."""
+    """
+    All fields of the objects of a level. Their awaitables are awaited concurrently. `build` makes the rows of the
+    columns of these fields, see `row_builder`.
+    """
 
     fields: tuple[Field, ...]
     build: Callable[[Sequence[Column]], Column]
-    row_bytes: int = 0  # of an object without its values
+    row_bytes: int = 0  # of the JSON of an object without its values
 
     def rows(self, parents: Column, run: Run) -> Pending:
         if run.placeholders is not None:
@@ -306,6 +313,8 @@ class Level:
             raise NotCompilable("length") from None
 
 
+# The functions `resolve_...` are the `resolve` of fields, with their first arguments bound by `partial`. `place` is the
+# index of the field's arguments in `Run.arguments`.
 def resolve_typenames(name: str, parents: Column, run: Run) -> Pending:
     return [name] * len(parents)
 
@@ -324,13 +333,16 @@ def resolve_mutation_root(function: Callable[..., Any], place: int, key: str, pa
 
 
 def row_bytes(keys: Sequence[str]) -> int:
+    """The bytes of the JSON of an object with these keys, without its values: estimated."""
     return sum(len(key) + 2 * PUNCTUATION for key in keys)
 
 
 def row_builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
     """
     A function that makes rows of columns: one comprehension with a dict display. It raises ValueError if the columns
-    have different lengths.
+    have different lengths. For the keys `a` and `b` it is
+
+        lambda columns: [{'a': v0, 'b': v1} for v0, v1, in zip(*columns, strict=True)]
 
     The keys are GraphQL names (letters, digits and `_`), so they are safe in the source of a function.
     """
@@ -350,6 +362,7 @@ def all_ready(columns: Sequence[Any]) -> bool:
 
 
 def awaited_places(columns: Sequence[Any]) -> list[int]:
+    """The indexes of the columns that have to be awaited."""
     return [place for place, column in enumerate(columns) if not isinstance(column, list)]
 
 

@@ -1,5 +1,7 @@
 """
-How a schema declares the resolver of a field, and calls of resolvers that are not declared, one for each parent.
+How the fields of a compiled operation are resolved. A schema may declare for a field a resolver that takes all parents
+of a level at once; where it declares none, the Strawberry resolver is called once for each parent (`RowResolver`). A
+level is all the objects that are at one place of an operation, such as all objects of a list.
 
 A declaration is an entry `RESOLVER` in the metadata of a field:
 
@@ -64,7 +66,8 @@ class RowResolver:
     """
     Calls the resolver that Strawberry made for graphql-core, once for each parent: with its permissions and extensions.
 
-    `key` is the response key of a root field. A root field of a mutation is executed once: its outcome is recorded.
+    `key` is the response key of a root field, None for other fields. A root field of a mutation is executed once: its
+    outcome is recorded. `place` is the index of the field's arguments in `Run.arguments`.
     """
 
     field: GraphQLField
@@ -97,6 +100,7 @@ class RowResolver:
 
 
 async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
+    """The values, of which those at these indexes are awaited first."""
     for place, value in zip(places, await gather_all([values[place] for place in places]), strict=True):
         values[place] = value
     return values
@@ -104,9 +108,10 @@ async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
 
 class RowInfo:
     """
-    Stands in for graphql-core's `GraphQLResolveInfo` in a resolver of one row.
+    Stands in for graphql-core's `GraphQLResolveInfo` where a resolver is called for one parent.
 
-    Only root fields have a `path`: a level does not have the indexes of its objects in lists.
+    Only root fields have a `path`: a level does not have the indexes of its objects in lists. A resolver that reads it
+    elsewhere raises NotCompilable, and graphql-core executes the operation.
     """
 
     __slots__ = (*(name for name in GraphQLResolveInfo._fields if name != "path"), "_key", "operation_extensions")

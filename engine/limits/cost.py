@@ -1,9 +1,10 @@
 """
 The cost of an operation in points, estimated before execution from the document, the schema and the variables.
 
-A field that returns objects costs one point each time it is resolved, and a page one point for each item. The cost
-of nested fields is multiplied by the length of their list. Fields without a resolver, such as `pageInfo` or the `node`
-of an edge, are free. So are scalars, except those with points in `Weights.texts`.
+A field that returns objects costs one point each time it is resolved, and a page one point for each item: a page is a
+field with an argument that gives its size, such as `first`. The cost of nested fields is multiplied by the length of
+their list. Fields without a resolver, such as `pageInfo` or the `node` of an edge, are free. So are scalars, except
+those with points in `Weights.long_texts`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ Measure: TypeAlias = Callable[[Any], int | None]  # of an argument, given as a l
 
 INTROSPECTION = ("__schema", "__type")
 PAGE_ARGUMENTS = ("first", "last")
-PAGE_NUMBER = "page"
+PAGE_NUMBER = "page"  # the argument that selects a page by its number
 MAX_CACHED_COSTS = 16  # for each operation, by the sizes that its variables give
 MAX_CACHED_SIZE = 2**31  # costs of larger sizes are not cached: a huge integer takes memory
 
@@ -106,7 +107,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class SizeArgument:
-    """An argument that determines a size: the value of a variable, or else the literal in the document."""
+    """
+    An argument that determines a part of the cost: the value of a variable, or else the literal in the document.
+    `measure` makes a number of it, such as that of a size; None if it is not given.
+    """
 
     measure: Measure
     variable: str | None
@@ -209,7 +213,10 @@ def cost_of(
 
 @dataclass
 class CostReader:
-    """Walks the selections of an operation and collects the costs of its fields and its size arguments."""
+    """
+    Walks the selections of an operation, and collects the costs of its fields and, in `sizes`, the arguments that these
+    depend on. `defaults` are those of the operation's variables.
+    """
 
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]

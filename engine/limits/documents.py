@@ -27,7 +27,8 @@ MAX_ANSWER = 10_000_000  # bytes
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may contain at most, how many `seconds` an execution may take, and the size of a result in bytes.
+    What a document may contain at most, how many points it may `cost`, with the `weights` of `engine.limits.cost`, how
+    many `seconds` an execution may take, and how many bytes its `answer` may have.
 
     A mutation may have only one of the root fields named by `exclusive`. `fields` counts the fields of a fragment each
     time it is spread. `comparisons` counts pairs of fields with one response name, which validation compares.
@@ -81,7 +82,10 @@ class SelectionLevel(NamedTuple):
 
 @dataclass
 class LimitChecker:
-    """Walks a document level by level, as its result is nested, and stops at the first limit that it exceeds."""
+    """
+    Walks a document level by level, as its result is nested, and stops at the first limit that it exceeds. `counts` has
+    what was found so far, by what it is called in the error.
+    """
 
     limits: Limits
     fragments: dict[str, FragmentDefinitionNode]

@@ -2,7 +2,8 @@
 Rate limits by cost: a token bucket of points for each user, server key and address.
 
 A request takes points from one bucket: that of the user of its session, or else of its server key, or else of its
-address. Buckets are kept in this process, so that no request waits for them; `synchronize` shares them with others.
+address. A server key is sent by another server that asks for its own visitors. Buckets are kept in this process, so
+that no request waits for them; `synchronize` shares them with other processes.
 """
 
 import asyncio
@@ -24,13 +25,13 @@ BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached 
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
 MAX_LOOKUPS = 100  # of one kind at the same time
 MAX_SERVER_KEYS = 1_000  # in the cache
-MAX_SECONDS = 10**15 - 1  # the largest integer of a structured field
+MAX_SECONDS = 10**15 - 1  # the largest integer in a structured field of HTTP (RFC 9651), as the headers are
 LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; after that it counts for its address
 COST_OF_A_WRONG_KEY = 10  # points
 KIND_NAMES = {"address": "address", "user": "user", "key": "server key"}
 
 BucketKey: TypeAlias = tuple[str, str]  # "address", "user" or "key", and its name
-FindNames: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]
+FindNames: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]  # see `Identities`
 TakePoints: TypeAlias = Callable[
     [Mapping[BucketKey, float]], Awaitable[Mapping[BucketKey, float]]
 ]  # takes points from the buckets shared by all processes, and returns what they have left
@@ -71,7 +72,10 @@ class RateStatus(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """The name that a text identifies, None for nobody, and the time of the lookup. It is uncertain if that failed."""
+    """
+    The name that a text (a token or a server key) identifies, None for nobody, and the time of the lookup in seconds.
+    It is not certain if the lookup failed.
+    """
 
     name: str | None
     at: float
@@ -159,7 +163,10 @@ class Identities:
 
 
 class Charge:
-    """What a request has taken from its bucket. `client` has the address of the visitor that a server key names."""
+    """
+    What a request has taken from its bucket, in points. `client` is the client of the request; if it has a server key,
+    with the address of the visitor for whom that server asks.
+    """
 
     __slots__ = ("_key", "_rates", "client", "points")
 
@@ -206,8 +213,8 @@ class RateLimiter:
     _evictions: int = 0
 
     def __post_init__(self) -> None:
-        self.sessions = Identities(1.5, 60, self.clock, self.max_buckets)
-        self.keys = Identities(0.3, 0.8, self.clock, MAX_SERVER_KEYS)
+        self.sessions = Identities(fresh=1.5, lifetime=60, clock=self.clock, max_entries=self.max_buckets)
+        self.keys = Identities(fresh=0.3, lifetime=0.8, clock=self.clock, max_entries=MAX_SERVER_KEYS)
         self._policy_headers = {
             kind: (b"ratelimit-policy", b'"%b";q=%d;qu="points";w=%d' % (kind.encode(), policy.points, policy.window))
             for kind, policy in self.policies.items()
@@ -226,16 +233,17 @@ class RateLimiter:
             Refused: the bucket is empty, or the server key is not valid.
         """
         now = self.clock()
-        account = self._known_account(client, now)
-        if account is None:
+        bucket = self._known_bucket(client, now)
+        if bucket is None:
             await self.identify(client)
-            account = self._known_account(client, now) or of_address(client)
+            bucket = self._known_bucket(client, now) or of_address(client)
         if client.key is not None:
             client = self._of_visitor(client, self.keys.known(client.key.text, now))
-        level = self._level(account, now)
+        level = self._level(bucket, now)
         if level < 1:
-            raise too_often(now, account[0], self.policies[account[0]], level)
-        return Charge(self, account, client)
+            kind, _ = bucket
+            raise too_often(now, kind, self.policies[kind], level)
+        return Charge(self, bucket, client)
 
     async def identify(self, client: Client) -> None:
         """Look up the token and the server key of a client unless they are cached. At most two round trips."""
@@ -249,8 +257,9 @@ class RateLimiter:
     def status(self, client: Client) -> RateStatus:
         """What the bucket of a client has left."""
         now = self.clock()
-        account = self._known_account(client, now) or of_address(client)
-        policy, level = self.policies[account[0]], self._level(account, now)
+        bucket = self._known_bucket(client, now) or of_address(client)
+        kind, _ = bucket
+        policy, level = self.policies[kind], self._level(bucket, now)
         return RateStatus(
             policy.points, max(0, int(level)), policy.refill, now + (policy.points - level) / policy.refill
         )
@@ -261,11 +270,12 @@ class RateLimiter:
 
         `t` is the number of seconds until the bucket is full again, or, while it is empty, until it has a point.
         """
-        return self.headers_of(self._known_account(client, self.clock()) or of_address(client))
+        return self.headers_of(self._known_bucket(client, self.clock()) or of_address(client))
 
     def headers_of(self, key: BucketKey) -> list[tuple[bytes, bytes]]:
         """As `headers`, for a bucket."""
-        kind, policy, level = key[0], self.policies[key[0]], self._level(key, self.clock())
+        kind, _ = key
+        policy, level = self.policies[kind], self._level(key, self.clock())
         seconds = (policy.points - level if level >= 1 else 1 - level) / policy.refill
         limit = b'"%b";r=%d;t=%d' % (kind.encode(), max(0.0, level), min(ceil(seconds), MAX_SECONDS))
         return [(b"ratelimit", limit), self._policy_headers[kind]]
@@ -298,7 +308,7 @@ class RateLimiter:
                 points -= self._taken.get(key, 0)  # taken while this waited
                 self._buckets[key] = min(self._level(key, now), points), now
 
-    def _known_account(self, client: Client, now: float) -> BucketKey | None:
+    def _known_bucket(self, client: Client, now: float) -> BucketKey | None:
         """The bucket of a client; None if its token or its server key has to be looked up."""
         user = key = None
         if client.identified is not None:
@@ -340,6 +350,7 @@ class RateLimiter:
             del self._buckets[oldest]
 
     def _level(self, key: BucketKey, now: float) -> float:
+        """The points in a bucket. Less than 0 if a request took more than there was."""
         policy = self.policies[key[0]]
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -369,6 +380,7 @@ def visitor_address(client: Client) -> str:
 
 
 def too_often(now: float, kind: str, policy: RatePolicy, level: float) -> Refused:
+    """The refusal where the bucket of a kind has `level` points, less than one."""
     seconds = (1 - level) / policy.refill
     retry_at = datetime.fromtimestamp(ceil(now + seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     change = f"; {policy.setting} changes this limit" if policy.setting else ""

@@ -1,6 +1,7 @@
 // Puts each GraphQL document where it is used: graphql(`query ...`) becomes gql("query ...") with its fragments. The
-// generated module has the documents of all pages, and the first page would load them all; so it only gives the types.
-// Writes documents.json: all operations by their SHA-256, as urql sends them, for servers that trust no others.
+// module that graphql-codegen generates, src/gql, has the documents of all pages, and the first page would load them
+// all; so it only gives the types. Writes documents.json: all operations by their SHA-256, as urql sends them, for
+// servers that execute no others.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +34,7 @@ export function documents(): Plugin {
   };
 }
 
-/** A fragment is used for its type only, so nothing is left of it but an object. */
+/** The code that replaces a call. A fragment is used for its type only, so an empty object takes its place. */
 function call(text: string, fragments: Map<string, string>): string {
   return isFragment(text) ? "({})" : `__gql(${JSON.stringify(whole(text, fragments))})`;
 }
@@ -55,6 +56,7 @@ function whole(text: string, fragments: Map<string, string>): string {
   return stripIgnoredCharacters([text, ...needed.values()].join(" "));
 }
 
+/** Adds the fragments that a document spreads, and those that they spread, to `needed`. */
 function collect(text: string, fragments: Map<string, string>, needed: Map<string, string>): void {
   visit(parse(text), {
     FragmentSpread({ name }) {
@@ -67,6 +69,7 @@ function collect(text: string, fragments: Map<string, string>, needed: Map<strin
   });
 }
 
+/** The texts of all fragments of the sources, by their names. */
 function fragmentsOf(folder: string): Map<string, string> {
   const named = textsOf(folder).map((text): [string, string] => [/^\s*fragment\s+(\w+)/.exec(text)?.[1] ?? "", text]);
   return new Map(named.filter(([name]) => name !== ""));

@@ -15,7 +15,7 @@ export function licences(): Plugin {
   };
 }
 
-/** Packages with the same text share it. */
+/** The licences of the packages in these folders. Packages with the same text share it. */
 function texts(folders: string[]): string {
   const names = new Map<string, string[]>();
   for (const folder of folders.sort()) {

@@ -26,7 +26,7 @@ export function themeScript(): Plugin {
       const source = minifySync(SOURCE, readFileSync(file, "utf8")).code;
       const hash = createHash("sha256").update(source).digest("base64url").slice(0, 8);
       name = `./reader/theme-${hash}.js`;
-      this.emitFile({ type: "asset", fileName: name.slice(2), source });
+      this.emitFile({ type: "asset", fileName: name.replace("./", ""), source });
     },
   };
 }

@@ -1,4 +1,5 @@
-// All addresses are relative to the base of the document, so the pages work under any path of a proxy.
+// All addresses are relative to the base of the document, so the pages work under any path of a proxy. The server tells
+// the settings of the site in `<meta>` elements of the page, whose names begin with `upvote-`.
 
 const BASE = new URL(document.baseURI);
 
@@ -8,18 +9,19 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
 
-/** What the operator has added to the site: a logo, pages by their paths, and a sentence for visitors without a session. */
+/** What the operator has added: the address of a logo, the paths of pages, and a sentence for visitors. */
 export const LOGO = meta("upvote-logo");
 export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
-/** The orders of the site, that of the front page first, and how many are shown. The page of Vite's development server has neither. */
+/** The orders of articles that the site has, the front page's first; undefined on Vite's development server. */
 export const ORDERS = meta("upvote-orders")?.split(" ");
-/** Whether the store maintains an order. */
+/** Whether the site has an order, as is assumed of all on Vite's development server. */
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
+/** How many orders are shown as links; the others are below "More". */
 export const SHOWN_ORDERS = Number(meta("upvote-shown-orders") ?? 4);
 
-/** Who may register. The server says so in the page unless everybody may. */
+/** Who may register: `open`, `invited` or `closed`. The server says so in the page unless everybody may. */
 export const REGISTRATION = meta("upvote-registration") ?? "open";
 
 /** Whether the site has passwords of its own. */
@@ -28,24 +30,26 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 /** Whether somebody may register here, at least with an invitation. */
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 
-/** The hosts whose pictures of users are shown. */
+/** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 
-/** The issuers at which the server lets browsers log in, and the site's own page to log in, if there is one. */
+/** The names of the issuers (identity providers) at which users can log in. */
 export const FRONT_DOORS = meta("upvote-front-doors")?.split(" ") ?? [];
+/** The operator's own page to log in, if there is one. */
 export const LOGIN_URL = meta("upvote-login-url");
 
-/** The address at which a log-in at an issuer begins. It ends at a path of the site. */
+/** The address at which a log-in at an issuer begins; it leads back to `end`, a path of the site. */
 export const frontDoor = (issuer: string, end: string): string =>
   new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
 
-/** The whole address at which somebody registers who is invited. The invitation stands in the fragment, which no log has. */
+/** The address at which an invited person registers. The invitation is in the fragment, which browsers do not send. */
 export const invitationLink = (invitation: string): string => new URL(`register#${invitation}`, BASE).href;
 
 export const ENDPOINT = new URL("graphql", BASE);
+/** Where the viewer's data is downloaded. */
 export const EXPORT = new URL("export", BASE);
 
-/** The number of a node's id, which its address has: 12 of `article:12`. */
+/** The number in an id, by which addresses name its article or comment: `12` of `article:12`. */
 export function numberOf(id: string): string {
   return id.slice(id.indexOf(":") + 1);
 }
@@ -55,7 +59,7 @@ export const articlePath = (id: string): string => `/article/${numberOf(id)}`;
 export const commentPath = (articleId: string, id: string): string =>
   `${articlePath(articleId)}/comment/${numberOf(id)}`;
 
-/** The name that deleted users have. It has no page. */
+/** The name that all deleted users have. They have no page. */
 export const DELETED_USER = "[deleted]";
 
 export const userPath = (username: string): string => `/user/${encodeURIComponent(username)}`;
@@ -74,6 +78,7 @@ export function withQuery(path: string, parameters: Record<string, string | numb
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
+/** The content of the page's `<meta>` element with this name. */
 export function meta(name: string): string | undefined {
   return document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
 }

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { CURSOR_PAGE } from "./cursors";
 import { useLive } from "./live";
 
-/** How a page learns of new items: by a subscription, and after a gap by a query for those before a cursor. */
+/** How a page learns of new items: by a subscription, and after a lost connection by a query before a cursor. */
 interface Source<Arrival, Missed> {
   subscription: TypedDocumentNode<Arrival, Record<string, never>>;
   idOf: (arrival: Arrival) => string;
@@ -16,13 +16,14 @@ interface List {
   path: string;
   /** The page that is shown, once it is read. */
   items: readonly { cursor: string; node: { id: string } }[] | undefined;
-  /** Whether that is the first page, where new ones are. */
+  /** Whether that is the first page, where new items appear. */
   isFirst: boolean;
   /** Reads it again. */
   renew: () => Promise<unknown>;
 }
 
 export interface Arrivals {
+  /** How many new items are not shown. */
   count: number;
   show: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { Observable, useObservable } from "./observable";
 import { useSession } from "./session";
 
-/** That somebody is banned from the whole site. */
+/** A ban from the whole site. */
 export interface Ban {
   userId: string;
   /** When it ends; null if it is for good. */
@@ -15,9 +15,10 @@ interface Viewer {
   bannedUntil: string | null;
 }
 
+/** The ban of the user who is logged in, as the data of the last page told it. */
 const known = new Observable<{ username: string; ban: Ban } | null>(null);
 
-/** Each page asks with its own data whether the viewer is banned: see `usePageQuery`. */
+/** Keeps whether the viewer is banned, which each page asks for with its own data: see `usePageQuery` in frame.ts. */
 export function noteBan(viewer: Viewer | null | undefined): void {
   const next = viewer?.isBanned
     ? { username: viewer.username, ban: { userId: viewer.id, until: viewer.bannedUntil } }
@@ -25,7 +26,7 @@ export function noteBan(viewer: Viewer | null | undefined): void {
   if (JSON.stringify(next) !== JSON.stringify(known.get())) known.set(next);
 }
 
-/** The ban of whoever is logged in from the whole site, as the last page has told it. */
+/** The ban of the user who is logged in; null without one. */
 export function useBan(): Ban | null {
   const session = useSession();
   const noted = useObservable(known);

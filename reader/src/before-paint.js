@@ -1,5 +1,5 @@
-// Runs in the head, before the first paint: the theme that the reader chose, if it is not that of the system, and whether
-// somebody is logged in, who gets no sentence about the site. It also asks for the texts of the pages, beside the scripts.
+// Runs in the head, before the first paint. It sets the theme that the user chose, if it is not that of the system, and
+// whether somebody is logged in: then the page does not show its welcome. It also begins to load the pages' texts.
 try {
   const theme = localStorage.getItem("upvote-theme");
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;

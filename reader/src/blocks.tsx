@@ -38,6 +38,7 @@ const UNBLOCK = graphql(`
   }
 `);
 
+/** The ids of the button's texts. */
 const BLOCKING = {
   on: "blocked-verb",
   off: "block",
@@ -50,7 +51,7 @@ interface BlockButtonProps {
   user: { id: string; username: string; viewerIsBlocking: boolean };
 }
 
-/** Blocks a user for the viewer, which ends following them, or stops it. */
+/** A button that blocks a user for the viewer, who then no longer follows them, or unblocks them. */
 export function BlockButton({ user: { id, username, viewerIsBlocking } }: BlockButtonProps) {
   const client = useClient();
   if (useIsViewer(username)) return null;

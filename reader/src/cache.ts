@@ -15,9 +15,10 @@ import type {
   VoteValue,
 } from "./gql/graphql";
 
-/** What one value of a vote adds to `votes`. */
+/** What a vote of each value adds to the field `votes`. */
 export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
 
+/** Types without an id: the cache keeps their objects as parts of what they belong to. */
 const WITHOUT_ID = [
   ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
   "HomeArticleConnection",
@@ -28,7 +29,7 @@ const WITHOUT_ID = [
   ...["ModerationActionConnection", "ModerationActionEdge", "VotableConnection", "VotableEdge"],
 ];
 
-/** With these, fields of other types are neither read nor written: without them the cache guesses by their names. */
+/** The types of each interface and union: without them the cache guesses what a fragment is for. */
 const POSSIBLE_TYPES = {
   Node: ["Article", "Comment", "Feed", "Group", "Home", "Inbox", "ModerationAction", "Notification", "User"],
   SearchResult: ["Article", "Comment", "User"],
@@ -88,6 +89,7 @@ const expectedVoteOnComment: OptimisticMutationResolver<VoteArguments<{ commentI
   userErrors: [],
 });
 
+/** An article or a comment as it is once the vote is counted. */
 function expected(cache: Cache, __typename: "Article" | "Comment", id: string, value: VoteValue) {
   const subject = { __typename, id };
   const votes = Number(cache.resolve(subject, "votes"));
@@ -95,7 +97,7 @@ function expected(cache: Cache, __typename: "Article" | "Comment", id: string, v
   return { __typename, id, votes: votes + WORTH[value] - WORTH[before], viewerVote: value };
 }
 
-/** Follows count for the page of the user who is followed. */
+/** The followed user once the follow, or its end, counts. `followers(first: 1)` is what a user's page asks for. */
 function expectedFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<{ input: FollowUserInput }> {
   return ({ input: { userId: id } }, cache) => {
     const followers = cache.resolve({ __typename: "User", id }, "followers", { first: 1 });
@@ -119,7 +121,7 @@ function expectedGroupFollow(viewerIsFollowing: boolean): OptimisticMutationReso
   };
 }
 
-/** A list of followers that is shown is asked for again, as the viewer now is in it or no longer. */
+/** Drops lists of followers, so that a shown one is read again. `first: 1` is only the count. */
 const forgetFollowers: UpdateResolver<unknown, { input: FollowUserInput }> = (_, { input }, cache, { optimistic }) => {
   if (optimistic) return;
   const user = { __typename: "User", id: input.userId };
@@ -128,7 +130,7 @@ const forgetFollowers: UpdateResolver<unknown, { input: FollowUserInput }> = (_,
   }
 };
 
-/** The count in the header follows the notifications that arrive. */
+/** Counts a notification that arrives: the header shows the number of those not seen. */
 function addUnseen(cache: Cache): void {
   const inbox = cache.resolve("Query", "inbox");
   if (typeof inbox !== "string") return;
@@ -137,7 +139,7 @@ function addUnseen(cache: Cache): void {
   if (typeof unseenCount === "number") cache.writeFragment(UNSEEN, { id, unseenCount: unseenCount + 1 });
 }
 
-/** The first page of a ranking that is shown has the articles that the ranking has now, in its order. */
+/** Puts the articles that a ranking has now, in their order, into its first page in the cache. */
 function reorder(cache: Cache, { order, group, first }: Ranking, articles: readonly { id: string }[]): void {
   const listing = group ? cache.resolve("Query", "group", { name: group }) : "Query";
   if (typeof listing !== "string") return;
@@ -150,17 +152,17 @@ function reorder(cache: Cache, { order, group, first }: Ranking, articles: reado
   }
 }
 
-/** Lists that have the article are read again. */
+/** Drops a deleted article: lists that have it are read again. */
 function forget(cache: Cache, id: string | null | undefined): void {
   if (id) cache.invalidate({ __typename: "Article", id });
 }
 
-/** A deleted comment stays in its thread while it has replies. */
+/** Empties a deleted comment, which stays in its thread while it has replies. */
 function empty(cache: Cache, id: string | null | undefined): void {
   if (id) cache.writeFragment(DELETED, { id, state: "DELETED", content: null, poster: null });
 }
 
-/** A node that the cache may have from elsewhere. */
+/** The object that `node(id: ...)` asks for, which other queries may have read. Its id is such as `article:12`. */
 function known(id: string): { __typename: string; id: string } {
   const type = id.slice(0, id.indexOf(":"));
   return { __typename: type === "action" ? "ModerationAction" : type.charAt(0).toUpperCase() + type.slice(1), id };

@@ -23,11 +23,11 @@ const MISSED_CHANGES = graphql(`
   }
 `);
 
-const RENEWAL_PAUSE = 1_000;
+const RENEWAL_PAUSE = 1_000; // milliseconds
 
 /**
- * Keeps listed articles, at most 100, as they are now: the cache takes each change. `renew` reads the list again, if its
- * order depends on votes; it is called once for all changes of a second.
+ * Keeps listed articles, at most 100, as they are now: a subscription writes each change to the cache. `renew` reads
+ * the list again; it is given if the order depends on votes, and called once for all changes of a second.
  */
 export function useArticleChanges(articles: readonly { id: string }[], renew?: () => unknown): void {
   const ids = articles.map(({ id }) => id).sort();
@@ -60,8 +60,9 @@ export function useOnceASecond(task: () => unknown): () => void {
 let renewals = 0;
 
 /**
- * Asks for what is shown again: the cache changes what is different. Each renewal has a key of its own, as the client drops
- * a query beside an equal one, whose answer may be older than what the renewal is about. Keys of queries are not negative.
+ * A function that sends a query again, past the cache, which then has the answer. Each renewal has a key of its own, as
+ * urql drops a query beside a running one with the same key, whose answer may be older than the change that the renewal
+ * is about. The keys are negative, as those of urql are not.
  */
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
@@ -74,7 +75,7 @@ export function useRenewal<Data, Variables extends AnyVariables>(
   };
 }
 
-/** How many items the first page does not show, as nothing is pushed into it, and what reads it again. */
+/** How many new items a subscription has told, as none is pushed into a list, and a function that reads the list. */
 export function useNewItems<Data, Variables extends AnyVariables>(
   subscription: TypedDocumentNode<Data, Variables>,
   variables: Variables | null,

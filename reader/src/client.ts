@@ -10,7 +10,7 @@ import { beginSession, currentSession, leaveSession, type Session } from "./sess
 import { say, sayProblem } from "./status";
 import { t } from "./words";
 
-const socketClient = file(async () => (await import("graphql-ws")).createClient); // nothing else of it is built
+const socketClient = file(async () => (await import("graphql-ws")).createClient); // the build leaves out the rest
 
 const WHO = graphql(`
   query Who {
@@ -21,7 +21,7 @@ const WHO = graphql(`
   }
 `);
 
-/** A client with a cache of its own, as what a viewer sees is for nobody else. */
+/** A client for a session, or for visitors, with a cache of its own: what one viewer sees is not for the next one. */
 export function connect(session: Session | null): Client {
   const headers = headersOf(session);
   return new Client({
@@ -38,7 +38,7 @@ export function connect(session: Session | null): Client {
   });
 }
 
-/** The user whom the page shows: the server refuses the cookie of another one. */
+/** Headers that name the user whom the page shows: the server then refuses the cookie of another user. */
 export function headersOf(session: Session | null): Record<string, string> {
   return session ? { "X-Upvote-Viewer": session.username } : {};
 }
@@ -67,7 +67,7 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
   return createClient({
     url: url.href,
     connectionParams,
-    lazyCloseTimeout: 5_000, // pages that follow each other share the connection
+    lazyCloseTimeout: 5_000, // milliseconds: pages that follow each other share the connection
     retryAttempts: Infinity,
     retryWait: pause,
     shouldRetry: () => true,
@@ -76,8 +76,8 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
 }
 
 /**
- * The server says in a result that the session of the page has ended, or that somebody else is logged in now. The page
- * stays, as nobody's or theirs.
+ * The server says in `extensions.session` of a result that the session of the page has `ended`, or has `changed`:
+ * somebody else is logged in now. The page stays, as that of a visitor or of the other user.
  */
 function checkSession({ data, extensions, error }: OperationResult, sent: Session | null): void {
   if (currentSession() !== sent) return;

@@ -2,7 +2,7 @@ import { useSearch } from "wouter";
 import { withQuery } from "./addresses";
 import { graphql, readFragment, type FragmentType } from "./gql";
 
-/** The number of items of a page that an address names by its cursor. */
+/** How many items a page has whose address names it by a cursor. */
 export const CURSOR_PAGE = 25;
 
 export const CURSORS = graphql(`
@@ -14,7 +14,7 @@ export const CURSORS = graphql(`
   }
 `);
 
-/** The arguments of the page that the address names by `after` or `before`; of the first one if it has neither. */
+/** The arguments of the page that the address names by `after` or `before`, or of the first page if it has neither. */
 export function useCursors(size = CURSOR_PAGE) {
   const parameters = new URLSearchParams(useSearch());
   const before = parameters.get("before");
@@ -22,7 +22,7 @@ export function useCursors(size = CURSOR_PAGE) {
   return before ? { last: size, before } : { first: size, ...(after && { after }) };
 }
 
-/** The addresses of the pages before and after one; `parameters` are those that both keep. */
+/** The addresses of the pages before and after one, null where there is none. `parameters` are kept in both. */
 export function cursorPages(
   path: string,
   pageInfo: FragmentType<typeof CURSORS>,

@@ -15,7 +15,10 @@ interface Stored<Value> {
   key?: string;
 }
 
-/** The draft with this name in this tab. The names of different users' drafts have to differ. */
+/**
+ * The draft with this name in this tab. Drafts of different users need different names. `empty` is the value of a form
+ * in which nothing has been typed.
+ */
 export function useDraft<Value>(name: string, empty: Value): Draft<Value> {
   const [draft, setDraft] = useState<Stored<Value>>(() => read(name) ?? { value: empty });
 

@@ -33,8 +33,9 @@ export interface Refusal {
   /** The rule of the site that was broken, with its numbers. */
   rule?: string | null;
   params?: readonly { name: string; value: string }[];
+  /** The path of the refused field, such as `["input", "title"]`. */
   field?: string[] | null;
-  /** Of a mutation that was sent too often. */
+  /** When a mutation that was sent too often may be sent again. */
   retryAt?: string;
   /** When a ban ends; null if it is for good. */
   until?: string | null;
@@ -65,7 +66,7 @@ export function explainRefusal(refusal: Refusal): string {
   return sentence(t(textOf(refusal), { message, ...numbersOf(refusal) }));
 }
 
-/** The text for a rule of the site, for an invalid field or for a code. In English it is the message of the server. */
+/** The id of the text for a rule of the site, an invalid field or a code. In English it shows the server's message. */
 function textOf({ code, rule, field }: Refusal): string {
   const detail = code === "RULE" ? rule : code === "INVALID" ? field?.[1] : null;
   const names = [...(detail ? [`refused-${kebab(code)}-${kebab(detail)}`] : []), `refused-${kebab(code)}`];
@@ -103,6 +104,7 @@ export function explainResponse(response?: Response): string {
   return navigator.onLine ? t("server-unreachable") : t("offline");
 }
 
+/** "at 2:05:09 PM" for an instant, or "later" if none is known. */
 function when(instant: unknown): string {
   const date = new Date(typeof instant === "string" || typeof instant === "number" ? instant : NaN);
   return Number.isNaN(date.getTime()) ? t("try-later") : t("try-at", { time: clockTime(date) });

@@ -1,7 +1,7 @@
 import { pause } from "./network";
 import { Observable } from "./observable";
 
-// Files of scripts that are loaded when they are needed. One that cannot be loaded is asked for until it is there.
+// Files of scripts that are loaded when they are needed. A file that cannot be loaded is asked for until it is there.
 
 interface File<Module> {
   /** Loads it, once. It does not fail: it waits for the network. */
@@ -10,7 +10,7 @@ interface File<Module> {
   get: () => Module | null;
 }
 
-/** How often the file that failed last was asked for in vain; 0 once one has come. */
+/** How many attempts to load a file have failed in a row; 0 once a file is loaded. */
 export const failures = new Observable(0);
 
 export function file<Module>(load: () => Promise<Module>): File<Module> {
@@ -35,5 +35,5 @@ async function untilLoaded<Module>(load: () => Promise<Module>): Promise<Module>
   }
 }
 
-/** What renders texts of users. */
+/** The file that renders the Markdown of users. */
 export const renderer = file(() => import("./components/RenderedMarkdown"));

@@ -72,7 +72,7 @@ interface FollowButtonProps {
   user: { id: string; username: string; viewerIsFollowing: boolean };
 }
 
-/** Follows a user or stops it: shown at once, and taken back if the server refuses it or cannot be reached. */
+/** A button that follows a user, or stops it: shown at once, and taken back if the server does not do it. */
 export function FollowButton({ user: { id, username, viewerIsFollowing } }: FollowButtonProps) {
   const client = useClient();
   if (useIsViewer(username)) return null;
@@ -102,6 +102,7 @@ export function FollowGroupButton({ group: { name, viewerIsFollowing } }: Follow
   return <FollowToggle name={name} isFollowing={viewerIsFollowing} change={change} />;
 }
 
+/** The ids of the button's texts. */
 const FOLLOWING = {
   on: "following",
   off: "follow",
@@ -116,6 +117,7 @@ function FollowToggle(props: { name: string; isFollowing: boolean; change: () =>
   return <Toggle isOn={isFollowing} texts={FOLLOWING} className={className} shortcut="f" {...rest} />;
 }
 
+/** Says why a follow was not changed, if there is a reason. */
 function tell(name: string, isFollowing: boolean, reason: string | null): void {
   if (reason) sayProblem(t(isFollowing ? "still-followed" : "not-followed", { name, reason }));
 }

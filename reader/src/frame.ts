@@ -44,12 +44,14 @@ export const NOTIFICATION = graphql(`
   }
 `);
 
+/** How many notifications the viewer has not seen. */
 const unseen = new Observable(0);
+/** How often something of the inbox was marked as seen, in any tab. */
 const marks = new Observable(0);
 const otherTabs = new BroadcastChannel("upvote-inbox");
 otherTabs.addEventListener("message", () => marks.set(marks.get() + 1));
 
-/** After something of the inbox was marked as seen: all tabs ask for what they show of it. */
+/** Tells all tabs that something of the inbox was marked as seen: they ask again for what they show of it. */
 export function announceMark(): void {
   marks.set(marks.get() + 1);
   otherTabs.postMessage(null);
@@ -69,9 +71,10 @@ export const useUnseenCount = (): number => useObservable(unseen);
 
 type WithFrame = FragmentType<typeof FRAME>;
 
+/** The query that `askBeforeRendering` has sent, until a page is rendered. */
 let askedBefore: unknown = null;
 
-/** Asks for a page before the first rendering, which shows the answer and does not ask again unless it is an error. */
+/** Sends a page's query before the first rendering, which shows the answer and asks again only if it is an error. */
 export function askBeforeRendering<Data, Variables extends AnyVariables>(
   client: Client,
   query: TypedDocumentNode<Data, Variables>,

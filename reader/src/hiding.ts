@@ -33,7 +33,7 @@ const UNHIDE = graphql(`
   }
 `);
 
-/** What was hidden on this page: its lists keep the places of these articles, so that it can be undone there. */
+/** The ids of articles hidden since the page was loaded: lists keep their places, so that it can be undone there. */
 const hidden = new Observable<ReadonlySet<string>>(new Set());
 
 export const useIsHidden = (id: string): boolean => useObservable(hidden).has(id);

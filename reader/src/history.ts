@@ -3,11 +3,11 @@ import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
 // Browsers restore the scroll position before the content is there, so it is done here. Each entry of the history has a
-// key in its state, by which sessionStorage has its position.
+// key in its state, and sessionStorage keeps the scroll position of each key.
 
 interface Visit {
   key: string;
-  /** By a link, by the buttons back and forward or a reload, or from elsewhere. */
+  /** How the user came: by a link of the site; by back, forward or a reload; or from elsewhere. */
   by: "link" | "history" | "address";
 }
 
@@ -16,6 +16,7 @@ const MOST_POSITIONS = 100;
 
 const positions = new Map<string, number>(stored());
 const visit = new Observable<Visit>({ key: "", by: "address" });
+/** The key of the visit for which `useArrival` has done its work. */
 let arrived = "";
 
 /** Starts to keep the scroll positions. Wouter sends the events of `pushState` and `replaceState`. */
@@ -33,14 +34,14 @@ export function keepScrollPositions(): void {
   });
 }
 
-/** Scrolls to where the page was left: it is there as HTML. From then on the reader scrolls, not the script. */
+/** Scrolls the HTML of the server to where the page was left. From then on only the user scrolls. */
 export function arriveAtHtml(): void {
   const { key, by } = visit.get();
   if (by === "history") window.scrollTo(0, positions.get(key) ?? 0);
   arrived = key;
 }
 
-/** Scrolls to where the page was left, or to its top and moves the focus to its heading. Once for each visit. */
+/** Once a visit: scrolls to where the page was left, or after a link to its top, and moves the focus to its heading. */
 export function useArrival(heading: RefObject<HTMLElement | null>, isReady: boolean): void {
   const current = useObservable(visit);
   useLayoutEffect(() => {
@@ -57,7 +58,7 @@ function enter(by: Visit["by"]): void {
   visit.set({ key: keyOfState() || mark(newKey()), by });
 }
 
-/** React renders between the listeners of an event: the page that is left would take the position of the other one. */
+/** Enters after the event: React may render between its listeners, and `remember` would note the new position. */
 function revisit(): void {
   remember();
   setTimeout(() => enter("history"));
@@ -74,6 +75,7 @@ function keyOfState(): string {
   return typeof key === "string" ? key : "";
 }
 
+/** Writes a key into the state of the current entry of the history. */
 function mark(key: string): string {
   history.replaceState({ ...history.state, visit: key }, "");
   return key;
@@ -83,6 +85,7 @@ function newKey(): string {
   return Math.random().toString(36).slice(2);
 }
 
+/** Keys and positions, in CSS pixels, as sessionStorage has them. */
 function stored(): [string, number][] {
   try {
     const value: unknown = JSON.parse(storage.read(POSITIONS, "sessionStorage") ?? "[]");

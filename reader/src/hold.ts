@@ -1,29 +1,30 @@
 import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { storage } from "./storage";
 
-// A list does not move while one points at it, as a click would hit something else: while a pointer is over it, or over what
-// is below and moves with it, while a finger, a mouse button or a key is down, while the focus is in it, and for a second
-// after. Where nothing hovers, nobody knows what a finger is about to hit: there it does not move as long as it is looked at.
+// A list is held, so its rows do not move, while the user points at it: a click would hit something else. That is while
+// a pointer is over the list, or over what is below and moves with it, while a finger, a mouse button or a key is down,
+// while the focus is in the list, and for a second after. On devices that cannot hover, nothing tells what a finger is
+// about to hit: there a list is held as long as the page is visible.
 
-const AFTER = 1_000;
-const POINTER = "upvote-pointer";
+const AFTER = 1_000; // milliseconds
+const POINTER = "upvote-pointer"; // the key of sessionStorage
 const PASSIVE = { capture: true, passive: true };
 
 const cannotHover = matchMedia("(hover: none)");
-const keys = new Set<string>();
-const holds = new Set<Hold>();
+const keys = new Set<string>(); // that are down
+const holds = new Set<Hold>(); // of all lists on the page
 let pointer: { x: number; y: number } | null = restingPlace();
-let buttons = 0;
-let fingers = 0;
+let buttons = 0; // of the mouse that are down, a bit each
+let fingers = 0; // that touch the screen
 
 export interface Handlers {
-  /** One begins to point at the list. */
+  /** The user begins to point at the list. */
   onHold: () => void;
-  /** Nobody has pointed at the list for a second. */
+  /** The user has not pointed at the list for a second. */
   onRelease: () => void;
 }
 
-/** Whether one list is held. */
+/** Knows whether one list is held. */
 export class Hold {
   private readonly list: RefObject<Element | null>;
   private readonly handlers: RefObject<Handlers>;
@@ -40,6 +41,7 @@ export class Hold {
     return this.isHolding;
   }
 
+  /** Looks again where the user points. */
   update(): void {
     if (isPointedAt(this.list.current)) {
       this.stop();
@@ -62,6 +64,7 @@ export class Hold {
   }
 }
 
+/** The hold of a list, as long as the component is shown. */
 export function useHold(list: RefObject<Element | null>, handlers: Handlers): Hold {
   const latest = useRef(handlers);
   useEffect(() => void (latest.current = handlers));
@@ -79,7 +82,7 @@ export function useHold(list: RefObject<Element | null>, handlers: Handlers): Ho
   return hold.current;
 }
 
-/** Whether something that appears would be below the pointer. It stays hidden until the pointer leaves its place. */
+/** Whether what appears in a box is below the pointer. It stays hidden until the pointer leaves its place. */
 export function useCovered(box: RefObject<Element | null>, isShown: boolean): boolean {
   const [isCovered, setCovered] = useState(false);
   useLayoutEffect(() => {
@@ -103,7 +106,7 @@ function isPointerIn(element: Element | null | undefined): boolean {
   return pointer.x >= left && pointer.x <= right && pointer.y >= top && pointer.y <= bottom;
 }
 
-/** Where the pointer was when the page before was left, if it did not leave the window: it moves before it is told again. */
+/** Where the pointer was when the page before was left, or null: browsers tell its place only when it moves. */
 function restingPlace(): typeof pointer {
   return JSON.parse(storage.read(POINTER, "sessionStorage") ?? "null") as typeof pointer;
 }
@@ -120,6 +123,7 @@ function isAfter(element: Element, list: Element): boolean {
   return (list.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }
 
+/** Gives events of the document to `note`, and lets all holds look again after each. */
 function on<Name extends keyof DocumentEventMap>(
   names: readonly Name[],
   note: (event: DocumentEventMap[Name]) => void,
@@ -150,6 +154,6 @@ on(["keydown"], ({ code, metaKey }) => {
 });
 on(["keyup"], ({ code }) => void keys.delete(code));
 on(["visibilitychange"], () => keys.clear());
-on(["focusin", "focusout", "scroll"], () => {});
+on(["focusin", "focusout", "scroll"], () => {}); // nothing to note, but the holds look again
 window.addEventListener("blur", () => keys.clear());
 window.addEventListener("pagehide", () => storage.write(POINTER, JSON.stringify(pointer), "sessionStorage"));

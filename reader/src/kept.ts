@@ -22,10 +22,10 @@ const KEPT = graphql(`
 type Node = NonNullable<DocumentType<typeof KEPT>["nodes"][number]>;
 type Kept<Name> = Extract<Node, { __typename: Name }>;
 
-/** What is still shown although its list no longer has it, by id: as it is now, or null if it was deleted. */
+/** Items that are still shown although their list no longer has them, by id: as they are now, or null if deleted. */
 export const KeptContext = createContext<ReadonlyMap<string, Node | null>>(new Map());
 
-/** What has left a list that is held: asked for when it leaves it, and followed as long as it is shown. */
+/** The items with these ids, which have left a list that is held (see hold.ts): read then, and followed while shown. */
 export function useKept(gone: readonly string[]): ReadonlyMap<string, Node | null> {
   const ids = gone.filter((id) => /^(article|comment):/.test(id));
   const isPaused = ids.length === 0;

@@ -4,8 +4,8 @@ import { storage } from "./storage";
 // One key does what a click does: elements name theirs in `aria-keyshortcuts`. A key means the element within the current
 // item first (`data-item`: an article, a comment), and then one anywhere on the page.
 
-const KEY = "upvote-shortcuts";
-const TYPING = "input, textarea, select, [contenteditable], dialog";
+const KEY = "upvote-shortcuts"; // of localStorage: "off" if the user has switched the shortcuts off
+const TYPING = "input, textarea, select, [contenteditable], dialog"; // where keys have their usual meaning
 
 const enabled = new Observable(storage.read(KEY) !== "off");
 
@@ -49,6 +49,7 @@ export function focusItem(item: HTMLElement | undefined): void {
   item?.scrollIntoView({ block: "nearest" });
 }
 
+/** Does what a click on the element with this key does; returns whether there is one. */
 function activate(key: string): boolean {
   const selector = `[aria-keyshortcuts="${CSS.escape(key)}"]`;
   const element = currentItem()?.querySelector<HTMLElement>(selector) ?? outsideOfItems(selector);

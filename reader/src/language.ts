@@ -22,7 +22,7 @@ export const useLocationInLanguage: BrowserLocationHook & { hrefs?: (href: strin
 };
 useLocationInLanguage.hrefs = withLanguage;
 
-/** What each other language says to those who read it, by its code. */
+/** The offer of each other language that the site has, in that language, by its code such as `de`. */
 const OFFERS = JSON.parse(meta("upvote-languages") ?? "{}") as Readonly<Record<string, string>>;
 const KEY = "upvote-language-offer";
 
@@ -33,7 +33,7 @@ export function dismissOffer(): void {
   isDismissed.set(true);
 }
 
-/** The language of the browser, if the page is there in it and no address names one; null if it is that of the page. */
+/** The first of the browser's languages that the site has; null if it is the page's, or if the address names one. */
 export function useOffer(): { code: string; text: string } | null {
   const isOff = useObservable(isDismissed);
   if (isOff || new URLSearchParams(location.search).has("lang")) return null;
@@ -47,6 +47,7 @@ export function useOffer(): { code: string; text: string } | null {
   return null;
 }
 
+/** `pt` of `pt-BR`. */
 const primary = (code: string): string => code.split("-")[0] ?? code;
 
 /** The address of the page that is shown in another language. */

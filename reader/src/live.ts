@@ -6,7 +6,7 @@ import { Observable, useObservable } from "./observable";
 /** How often a lost WebSocket has come back. */
 export const reconnections = new Observable(0);
 
-const FIRST_PAUSE = 5_000;
+const FIRST_PAUSE = 5_000; // milliseconds before a subscription begins again; doubled each time
 const LONGEST_PAUSE = 300_000;
 const BEGINNING = 500; // milliseconds after which the server has a subscription that was sent again
 
@@ -54,7 +54,7 @@ export function useLive<Data, Variables extends AnyVariables>(
   useGap(useObservable(reconnections) + round, latest);
 }
 
-/** Calls `onGap` after the number of times that a subscription has begun again has grown. */
+/** Calls `onGap` each time that `beginnings` grows: how often a subscription has begun again. */
 function useGap(beginnings: number, handlers: RefObject<Pick<Handlers<never>, "onGap">>): void {
   const seen = useRef(beginnings);
   useEffect(() => {

@@ -15,7 +15,7 @@ export function nextPath(search: string): string {
 
 const NEXT = "upvote-next";
 
-/** Keeps where to go on in this tab: the site's own page to log in does not know it. */
+/** Keeps where to go on in this tab, as the operator's own page to log in does not know it. */
 export const rememberNext = (next: string): void => storage.write(NEXT, next, "sessionStorage");
 
 /** Where to go on after a log-in elsewhere: as the address says, or as was remembered, which is forgotten then. */

@@ -33,7 +33,7 @@ async function start(root: HTMLElement) {
   const words = loadWords();
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
   await words;
-  delete document.documentElement.dataset.session; // from now on it is the script that knows
+  delete document.documentElement.dataset.session; // from now on the script shows who is logged in
   replace(root, (place) =>
     createRoot(place).render(
       <StrictMode>

@@ -73,6 +73,7 @@ function columns(source: string): number {
   return source.slice(0, end < 0 ? undefined : end).split("|").length - 1;
 }
 
+/** Marks a link as one of a user. A link whose address is not allowed has lost it, and becomes its text. */
 function restrict(link: HTMLAnchorElement): void {
   if (link.hasAttribute("href")) link.rel = "nofollow ugc noopener";
   else link.replaceWith(...link.childNodes);

@@ -20,6 +20,7 @@ export function sentenceOf(action: Action, now: number): string {
   return t(sentenceIdOf(action, now), given);
 }
 
+/** The ids of the texts for `sentenceOf`, by what was done, and below by what a revert took back. */
 const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, string> = {
   ANNUL_VOTES: "said-annulled",
   APPROVE: "said-approved",
@@ -53,12 +54,13 @@ function sentenceIdOf(action: Action, now: number): string {
   return withRole(action, SENTENCES[kind]);
 }
 
+/** The texts that name a role. */
 const OF_ROLES: ReadonlySet<string> = new Set([
   ...["said-granted", "said-revoked", "said-role-again"],
   ...["did-grant", "did-revoke", "did-role-again"],
 ]);
 
-/** The text of a role that is not known is another one. */
+/** The id of a text, or of its variant without the role where it is not known. */
 const withRole = (action: Action, id: string): string => (OF_ROLES.has(id) && !isRoleKnown(action) ? `${id}-some` : id);
 
 /** Whether a ban has ended, or was taken back. */
@@ -66,12 +68,12 @@ function isOver({ expiresAt, revertedBy }: Action, now: number): boolean {
   return Boolean(revertedBy) || (expiresAt ? Date.parse(expiresAt) <= now : false);
 }
 
-/** An article was taken out of one group. A comment is removed as a whole, also by a moderator of a group. */
+/** Whether an article was taken out of one group. A comment is removed as a whole, also by a moderator of a group. */
 const isOutOfGroup = ({ group, subjectId }: Action): boolean => Boolean(group) && subjectId.startsWith("article:");
 
 const placeOf = ({ group }: Action): string => (group ? t("place-group", { group: group.name }) : t("place-site"));
 
-/** A role in a group is that of a moderator. Actions of an earlier version may not tell that of the site. */
+/** A role in a group is that of a moderator. Actions of an earlier version may not tell a role of the whole site. */
 const isRoleKnown = ({ role, group }: Action): boolean => Boolean(role ?? group);
 
 const roleOf = (action: Action): string =>
@@ -80,6 +82,7 @@ const roleOf = (action: Action): string =>
 const endOf = ({ expiresAt }: Action, timeOf: (instant: number) => string): string =>
   expiresAt ? t("end-until", { until: timeOf(Date.parse(expiresAt)) }) : t("end-for-good");
 
+/** The variables of the texts. */
 const givenOf = (action: Action, timeOf: (instant: number) => string) => ({
   place: placeOf(action),
   role: roleOf(action),
@@ -106,6 +109,7 @@ export function phraseOf(action: Action): string {
   return `${before} ${t(action.subjectId.startsWith("user:") ? "subject-them" : "subject-it")} ${after}`.trim();
 }
 
+/** The ids of the texts for `wordsOf`, by what was done, and below by what a revert took back. */
 const DONE: Record<Exclude<ModerationKind, "REVERT">, string> = {
   ANNUL_VOTES: "did-annul",
   APPROVE: "did-approve",
@@ -153,6 +157,7 @@ export function banIn<A extends Action>(actions: readonly A[], now: number): A |
   return standing.reduce<A | undefined>((last, each) => (last && endOf(last) >= endOf(each) ? last : each), undefined);
 }
 
+/** What is done against a user. */
 const AGAINST: ReadonlySet<ModerationKind> = new Set([
   "ANNUL_VOTES",
   "BAN",
@@ -163,5 +168,5 @@ const AGAINST: ReadonlySet<ModerationKind> = new Set([
   "REVOKE_ROLE",
 ]);
 
-/** Whether the user whom an action is about would want to answer it: it is against them, and stands. */
+/** Whether the user whom an action is about may appeal against it: it is against them, and not reverted. */
 export const mayAppeal = ({ kind, revertedBy }: Action): boolean => AGAINST.has(kind) && !revertedBy;

@@ -1,6 +1,6 @@
-const LONGEST_PAUSE = 30_000;
+const LONGEST_PAUSE = 30_000; // milliseconds
 
-/** Waits before another attempt, longer each time. It ends when the network is back or the page is looked at. */
+/** Waits before another attempt, longer each time, or until the network is back or the page becomes visible. */
 export function pause(attempts: number): Promise<void> {
   const longest = Math.min(1_000 * 2 ** attempts, LONGEST_PAUSE);
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { isKept } from "./addresses";
 import { t } from "./words";
 
-const HOUR = 3_600_000;
+const HOUR = 3_600_000; // milliseconds
 
 const ALL: readonly { period: string; hours: number }[] = [
   { period: "day", hours: 24 },
@@ -10,7 +10,7 @@ const ALL: readonly { period: string; hours: number }[] = [
   { period: "month", hours: 30 * 24 },
 ];
 
-/** Periods of which there is a list with the most votes first, if the site keeps this order. */
+/** Periods of which there is a list with the most votes first, if the site has this order. */
 export const PERIODS = isKept("VOTES") ? ALL : [];
 
 /** What a link to the list of a period says, its title, the same within a title, and what an empty one says. */
@@ -21,7 +21,7 @@ export const periodTexts = (period: string) => ({
   empty: t(`list-${period}-empty`),
 });
 
-/** The start of a period, by the hour, so that the cache knows the page again; `given` is that of an earlier page. */
+/** The start of a period, to the hour, so that the cache knows the page again; `given` is the one in the address. */
 export function useSince(period: string | null, given: string | null): string | null {
   const hours = PERIODS.find((each) => each.period === period)?.hours;
   return useMemo(() => {

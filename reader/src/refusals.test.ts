@@ -20,7 +20,7 @@ import { hasText, take } from "./words";
 const READER = join(import.meta.dirname, "..");
 const SCHEMA = buildSchema(readFileSync(join(READER, "../schema/schema.graphql"), "utf8"));
 
-/** The mutations of a document whose payloads have refusals, and those of its selections of refusals that are whole. */
+/** Counts a document's mutations that can be refused, and its selections of refusals: `...Refused`, or only parts. */
 function refusalsIn(document: DocumentNode) {
   const types = new TypeInfo(SCHEMA);
   const found = { mutations: 0, whole: 0, parts: 0 };

@@ -7,6 +7,7 @@ import { storage } from "./storage";
 export interface Roles {
   /** Admins also give roles, and moderate the whole site. */
   isAdmin: boolean;
+  /** Whether they moderate the whole site. */
   isOfSite: boolean;
   /** The names of the groups of which they are a moderator by a role of their own, in the order of their grants. */
   groups: readonly string[];
@@ -31,9 +32,10 @@ interface Known {
   roles: Roles;
 }
 
+/** The roles of the user who is logged in, as the data of the last page told them. */
 const known = new Observable<Known | null>(stored());
 
-/** Each page asks for the roles of the viewer with its own data: see `usePageQuery`. */
+/** Keeps the roles of the viewer, which each page asks for with its own data: see `usePageQuery` in frame.ts. */
 export function noteRoles(viewer: Viewer | null | undefined): void {
   const next = viewer ? { username: viewer.username, roles: rolesOf(viewer.roles) } : null;
   if (JSON.stringify(next) === JSON.stringify(known.get())) return;
@@ -41,7 +43,7 @@ export function noteRoles(viewer: Viewer | null | undefined): void {
   known.set(next);
 }
 
-/** Those of an earlier visit, so that the header has its size before the first page tells them. */
+/** The roles of an earlier visit, so that the header has its size before the first page tells them. */
 function stored(): Known | null {
   try {
     return JSON.parse(storage.read(KEY) ?? "null") as Known | null;
@@ -50,7 +52,7 @@ function stored(): Known | null {
   }
 }
 
-/** The roles of whoever is logged in, as the last page has told them. */
+/** The roles of the user who is logged in. */
 export function useRoles(): Roles {
   const session = useSession();
   const noted = useObservable(known);

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, type RefObject } from "react";
 import type { Hold } from "./hold";
 
-// How the rows of a live list move, and how they do not.
+// How the rows of a live list move, and how they keep their heights while the list is held (see hold.ts).
 
 const MOVE = { duration: 450, easing: "cubic-bezier(0.2, 0, 0, 1)", id: "move" };
 
@@ -56,6 +56,7 @@ export function usePinnedRows(list: RefObject<HTMLElement | null>, ids: string, 
 
 type Sizes = WeakMap<Element, { width: number; height: number }>;
 
+/** Gives a row the height that it had, while the list is held and as wide as before; else notes its height. */
 function pin(row: HTMLElement | null, sizes: Sizes, hold: Hold): void {
   if (!row) return;
   const before = sizes.get(row);

@@ -3,8 +3,8 @@ import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
 /**
- * Who is logged in. The token is in a cookie that no script can read; this is what the page knows of it. `began` tells the
- * sessions of one user apart.
+ * Who is logged in. The token is in a cookie that no script can read; this is what the page knows of it. `began`, in
+ * unix milliseconds, tells the sessions of one user apart.
  */
 export interface Session {
   username: string;
@@ -70,7 +70,7 @@ function isSession(value: unknown): value is Session {
   );
 }
 
-/** Who writes here. It stays when the session ends, so that what was typed stays. */
+/** Whose drafts the page shows: the viewer's, also after the session has ended, so that what was typed stays. */
 export function useWriter(): string | null {
   const session = useSession();
   const [writer, setWriter] = useState(session?.username ?? null);

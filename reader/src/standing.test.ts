@@ -3,13 +3,14 @@ import { partsOf, wayUp } from "./standing";
 
 const POSTED = 1_470_000_000; // unix seconds
 const HOUR = 3_600;
+/** The parts, as "name text", of an article that was posted `age` seconds ago. */
 const told = (order: Parameters<typeof partsOf>[0], terms: { name: string; value: number }[], age: number) =>
   partsOf(order, terms, POSTED * 1000, (POSTED + age) * 1000).map(({ name, text }) => `${name} ${text}`);
 
 test("by score votes are worth an age", () => {
   const terms = [
     { name: "posting time", value: POSTED },
-    { name: "votes", value: 432 * 20 },
+    { name: "votes", value: 432 * 20 }, // 432 seconds for each vote
   ];
   expect(told("SCORE", terms, 30 * HOUR)).toEqual(["age -1 day 6 hr", "votes +2 hr 24 min"]);
   expect(told("SCORE", terms, 0)).toEqual(["votes +2 hr 24 min"]);
@@ -18,7 +19,7 @@ test("by score votes are worth an age", () => {
 test("by heat the age counts as the posting time does", () => {
   const terms = [
     { name: "votes", value: 1 },
-    { name: "posting time", value: (POSTED - 1_134_028_003) / 45_000 },
+    { name: "posting time", value: (POSTED - 1_134_028_003) / 45_000 }, // as store/ranking/formulas.py has it
   ];
   expect(told("HOT", terms, 45_000 * 2)).toEqual(["age -2", "votes +1"]);
 });

@@ -1,8 +1,10 @@
 import type { ArticleOrder } from "./gql/graphql";
 import { LANGUAGE, t } from "./words";
 
-// Why an article stands where it does: the terms of its value, as `standing` has them, told so that they mean something.
+// Why an article has its rank: the terms of its value, as the field `standing` of the API has them, in words for
+// readers.
 
+/** One of the numbers whose sum an order sorts by. */
 export interface Term {
   name: string;
   value: number;
@@ -29,8 +31,10 @@ export function partsOf(order: ArticleOrder, terms: readonly Term[], postedAt: n
     .sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 }
 
+/** The orders whose values are seconds. */
 const IN_SECONDS = new Set<ArticleOrder>(["SCORE", "TIME", "ACTIVE"]);
 
+/** The terms with ages, in seconds, in place of instants. */
 function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number, age: number): Term[] {
   const of = (name: string) => terms.find((term) => term.name === name)?.value ?? 0;
   switch (order) {
@@ -53,6 +57,7 @@ function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number
   }
 }
 
+/** Units and their lengths in seconds. */
 const UNITS = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -75,7 +80,7 @@ function duration(seconds: number): string {
   return words.filter(Boolean).join(" ");
 }
 
-/** What would move it up, in a sentence; null if nothing can be said. */
+/** What would move an article up, in a sentence. `votes` is how many it needs; null if votes cannot move it. */
 export function wayUp(order: ArticleOrder, rank: number, votes: number | null, isVotingOpen: boolean): string | null {
   if (rank === 1) return t("standing-first");
   if (order === "TIME" || order === "ACTIVE") return t("standing-no-votes");

@@ -4,7 +4,7 @@ import { Observable } from "./observable";
 export interface Message {
   text: string;
   isProblem: boolean;
-  /** What takes back what was done. */
+  /** Undoes what the text tells. */
   undo?: (() => void) | undefined;
 }
 

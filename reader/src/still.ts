@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { useHold, type Handlers, type Hold } from "./hold";
 
-/** A list as it is shown: later than it is, while one points at it. */
+/** A list as it is shown: while it is held (see hold.ts), with the items and the order that it had before. */
 export interface Still<Item> {
   items: readonly Item[];
   hold: Hold;
@@ -9,8 +9,9 @@ export interface Still<Item> {
   gone: readonly string[];
   /** How many items are not shown yet. */
   news: number;
+  /** Whether the list has the shown items in another order. */
   isReordered: boolean;
-  /** Shows the list as it is, whatever points at it. */
+  /** Shows the list as it is, even if it is held. */
   show: () => void;
 }
 

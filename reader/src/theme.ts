@@ -10,7 +10,7 @@ const theme = new Observable<Theme>(chosen() ?? system());
 
 export const useTheme = (): Theme => useObservable(theme);
 
-/** A choice that is that of the system follows the system from now on. */
+/** Sets the theme. The theme of the system is not kept: the page then follows the system. */
 export function chooseTheme(choice: Theme): void {
   const own = choice === system() ? null : choice;
   storage.write(KEY, own);

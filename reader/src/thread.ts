@@ -1,5 +1,5 @@
 /**
- * What a thread shows. The server sends it flat, each comment before its replies; pages of it, pages of branches that are
+ * What a thread shows. The server sends it flat, each comment before its replies. Its pages, pages of branches that are
  * too deep for these, and comments that were posted since are put together here.
  */
 
@@ -15,7 +15,7 @@ export interface Place<C extends Comment> {
   readonly hiddenReplyCount: number;
 }
 
-/** The pages of a thread, or of the comments below one, that have been read; a branch begins with what is above it. */
+/** The pages that have been read of a thread, or of the comments below one. */
 export interface Pages<C extends Comment> {
   readonly places: readonly Place<C>[];
   readonly hasNextPage: boolean;
@@ -28,6 +28,7 @@ export interface Posted<C extends Comment> {
 }
 
 export interface Thread<C extends Comment> {
+  /** On the page of one comment they begin with the comments above it. */
   readonly pages: Pages<C>;
   /** The depth of the comments that the next page of the thread begins with: 0, or more in a branch. */
   readonly nextDepth: number;
@@ -35,14 +36,17 @@ export interface Thread<C extends Comment> {
   readonly branches: ReadonlyMap<string, Pages<C>>;
   /** Oldest first. */
   readonly posted: readonly Posted<C>[];
-  /** The ids of comments without their replies. */
+  /** The ids of comments that are shown without their replies. */
   readonly collapsed: ReadonlySet<string>;
   readonly isOldestFirst: boolean;
-  /** The ids of comments that were deleted while one pointed at them: they keep their places. */
+  /** The ids of comments that were deleted while the user pointed at the thread: they keep their places. */
   readonly kept: ReadonlySet<string>;
 }
 
-/** A row of the thread on the screen. `under` is null for the pages of the thread itself. */
+/**
+ * A row of the thread on the screen: a comment, with how many are folded below it if it is collapsed; replies that are
+ * too deep and not loaded; or a next page. `under` is the comment above what can be loaded, null for the thread itself.
+ */
 export type Row<C extends Comment> =
   | { kind: "comment"; comment: C; depth: number; parent: C | null; isCollapsed: boolean; folded: number }
   | { kind: "hidden"; under: string; depth: number; count: number }
@@ -71,8 +75,8 @@ export interface Dated {
 }
 
 /**
- * Those comments that were posted after a thread was read. Those of parts that have not been loaded are older: if there
- * are such parts, the times of the comments decide.
+ * Those of `all` that were posted after the thread was read, at `readAt` in unix milliseconds. An unknown comment may
+ * also belong to a part that has not been loaded: if there are such parts, the times of the comments decide.
  */
 export function postedSince<C extends Comment, D extends Dated>(
   thread: Thread<C>,
@@ -85,6 +89,7 @@ export function postedSince<C extends Comment, D extends Dated>(
   return all.filter(({ id, postedAt }) => !known.has(id) && (isWhole || Date.parse(postedAt) > readAt));
 }
 
+/** The rows of all that has been read, each branch below its comment. */
 function loaded<C extends Comment>({ pages, branches, nextDepth }: Thread<C>): Row<C>[] {
   const seen = new Set<string>();
   const list = (part: Pages<C>, under: string | null, depth: number): Row<C>[] => {
@@ -146,6 +151,7 @@ function withoutStubs<C extends Comment>(rows: Row<C>[], kept: ReadonlySet<strin
   return left.reverse();
 }
 
+/** Leave out what is below collapsed comments, and count it. */
 function folded<C extends Comment>(rows: Row<C>[], collapsed: ReadonlySet<string>): Row<C>[] {
   const kept: Row<C>[] = [];
   let fold: CommentRow<C> | null = null;
@@ -163,8 +169,9 @@ function folded<C extends Comment>(rows: Row<C>[], collapsed: ReadonlySet<string
   return kept;
 }
 
+/** Set the parent of each comment that answers another one. */
 function withParents<C extends Comment>(rows: Row<C>[]): Row<C>[] {
-  const above: C[] = [];
+  const above: C[] = []; // by depth, the comments above the next row
   return rows.map((row) => {
     if (row.kind !== "comment") return row;
     const parent = above.slice(0, row.depth).findLast(Boolean) ?? null;

@@ -3,7 +3,7 @@ import { Observable, useObservable } from "./observable";
 import { LANGUAGE, t } from "./words";
 
 const TICK = 15_000; // milliseconds
-// Their texts, and their lengths in seconds.
+// The ids of their texts, and their lengths in seconds.
 const UNITS: readonly [string, number][] = [
   ["years-ago", 365 * 86_400],
   ["months-ago", 30 * 86_400],
@@ -41,7 +41,7 @@ export function ago(instant: number, now: number): string {
 /** Date and time of an instant in unix milliseconds. */
 export const fullTime = (instant: number): string => fullFormat.format(instant);
 
-/** The same of UTC, which it names, as in what everybody reads: the HTML of the server has no other zone. */
+/** The same in UTC, and saying so, for what the server's HTML shows, too: it knows no other zone. */
 export const utcTime = (instant: number): string => `${utcFormat.format(instant)} UTC`;
 
 /** Only the time of day, to the second. */

@@ -99,6 +99,7 @@ export interface LiveThread {
   add: (id: string) => void;
   /** Note a comment of somebody else, to be shown when the viewer asks for it. */
   announce: (id: string) => void;
+  /** How many such comments wait. */
   announced: number;
   showAnnounced: () => void;
   /** How many new comments answer what has not been loaded. */
@@ -186,7 +187,7 @@ function usePosted(onAdded: (ids: readonly string[]) => void) {
 }
 
 interface Handlers<Input, Data> {
-  /** Gets the first result of an input. After a session has begun or ended, a new client asks again: not its results. */
+  /** Gets the first result of an input, but not again when a new client asks, after a session has begun or ended. */
   onFirst?: (data: Data) => void;
   onFailed: (input: Input) => void;
 }

@@ -6,10 +6,10 @@ import { storage } from "./storage";
 // When the articles that this browser has visited were last read. The server does not know.
 
 const KEY = "upvote-visits";
-const MOST = 500;
+const MOST = 500; // articles
 
 interface Visit {
-  /** The time of the newest comment that was shown, or that of the article; by the server's clock. */
+  /** The time of the newest comment that was shown, or else of the article: unix milliseconds by the server's clock. */
   readonly seen: number;
   /** The number of comments. */
   readonly count: number;
@@ -44,7 +44,7 @@ export function useNewCount(id: string, commentCount: number): number {
   return visit ? Math.max(0, commentCount - visit.count) : 0;
 }
 
-/** The visit that goes on: another order of the comments, or one branch of them, belong to it. */
+/** The visit that goes on, also in other orders of the comments and on their branches; and `seen` of the one before. */
 let current: { id: string; before: number | null } | null = null;
 
 /** The time up to which comments had been shown when an article was visited before; null if it never was. */

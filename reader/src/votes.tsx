@@ -123,6 +123,7 @@ async function send(client: Client, { __typename, id }: Subject, value: VoteValu
   if (reason !== null) sayProblem(t("vote-not-counted", { reason }));
 }
 
+/** By subject, the last vote that was sent, until it is answered. */
 const last = new Map<string, Promise<void>>();
 
 /** Resolves once all votes of the viewer on a subject have an answer. */

@@ -12,15 +12,15 @@ const IS_RIGHT_TO_LEFT = root?.dir === "rtl";
 /** What is given for the variables of a text. Numbers are written as the language has them. */
 export type Given = Record<string, string | number>;
 
-// Names and titles stand in texts of the other direction where they belong.
+// In a right-to-left language, isolating keeps names and titles in Latin letters from changing the order of a text.
 const bundle = new FluentBundle(LANGUAGE, { useIsolating: IS_RIGHT_TO_LEFT });
 
-/** Takes the texts of a file. */
+/** Adds the texts of a file to those of the page. */
 export function take(source: string): void {
   bundle.addResource(new FluentResource(source), { allowOverrides: true });
 }
 
-/** A text. What is missing in it is an error, which the tests find. */
+/** The text with this id. A missing text or variable is an error, which the tests find. */
 export function t(id: string, given?: Given): string {
   const pattern = bundle.getMessage(id)?.value;
   if (!pattern) throw new Error(`there is no text ${id}`);

@@ -12,7 +12,7 @@ from server.markdown_html import MAX_HTML
 SVG = "http://www.w3.org/2000/svg"
 RUNNING = {"script", "foreignobject", "iframe", "object", "embed"}  # elements that run or load what is not a drawing
 PNG = b"\x89PNG\r\n\x1a\n"
-CHUNK = struct.Struct(">I4s")
+CHUNK = struct.Struct(">I4s")  # begins a chunk of a PNG: the length of its data, and its type; a CRC of 4 bytes ends it
 SIDE = range(16, 4_097)  # pixels
 FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
 
@@ -89,7 +89,7 @@ def png(body: bytes) -> Size:
     Raises:
         WrongFile: it is no PNG, is damaged or cut off, or has a side that is too short or too long.
     """
-    if not body.startswith(PNG) or body[12:16] != b"IHDR":
+    if not body.startswith(PNG) or body[12:16] != b"IHDR":  # the first chunk: it begins with width and height
         raise WrongFile("it is not a PNG")
     position, kind = len(PNG), b""
     while kind != b"IEND":

@@ -38,7 +38,7 @@ PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Asset:
-    """A file that browsers load. `path` is relative, and another one once the file is another one."""
+    """A file that browsers load. Its path has a digest of the content, so a changed file has another one."""
 
     name: str
     body: bytes
@@ -122,14 +122,14 @@ def read(folder: Path) -> SiteFiles:
     card = (DEFAULTS / "card.png").read_bytes()
     return SiteFiles(
         logo,
-        found.get("favicon.png") or logo,
-        found.get("card.png") or Asset("card.png", card, checks.png(card)),
-        found.get("theme.css"),
-        "logo.svg" in found,
-        {name: found[f"{name}.md"] for name in PAGES if f"{name}.md" in found},
-        found.get("security.txt"),
-        {name: texts for name, texts in found.items() if name.endswith(".ftl")},
-        tuple(faults),
+        icon=found.get("favicon.png") or logo,
+        card=found.get("card.png") or Asset("card.png", card, checks.png(card)),
+        theme=found.get("theme.css"),
+        has_logo="logo.svg" in found,
+        pages={name: found[f"{name}.md"] for name in PAGES if f"{name}.md" in found},
+        security=found.get("security.txt"),
+        words={name: texts for name, texts in found.items() if name.endswith(".ftl")},
+        faults=tuple(faults),
     )
 
 
@@ -162,6 +162,8 @@ def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
 
 def _checked(name: str, body: bytes) -> Any:
     """
+    What `SiteFiles` has of a file: a page, texts, an asset, or the bytes of `security.txt`.
+
     Raises:
         WrongFile: the file is not as it should be.
     """

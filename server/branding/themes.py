@@ -53,7 +53,7 @@ def names() -> list[str]:
 
 def stylesheet(body: bytes) -> bytes:
     """
-    The stylesheet of a theme: colours for screens, as paper has its own, and the rest for both.
+    The stylesheet of a theme: its colours for screens only, as printed pages keep their own, and the rest for both.
 
     `:root:root` takes precedence over the variables of the pages, wherever their stylesheet is linked.
 

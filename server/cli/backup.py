@@ -64,6 +64,7 @@ def back_up(settings: Settings, file: Path) -> int:
             **files_for_backup(settings),
         }
         async with opened_store.archive_of(settings, store) as database:
+            # the articles that are in the database only, and those that leave Redis while the dump runs
             archived = records_of(store.site, database) if database else None
             departed = records_since(store.site, database, unix_milliseconds()) if database else None
             with (

@@ -184,6 +184,8 @@ class Orphan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Import:
+    """An import of files into an open store."""
+
     store: Store
     settings: Settings
     options: ImportOptions

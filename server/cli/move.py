@@ -54,6 +54,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
         try:
             async with opened_store.archive_of(settings, store) as database:
+                # the articles that are in the database only, and those that leave Redis while the dump runs
                 archived = records_of(store.site, database) if database else None
                 departed = records_since(store.site, database, unix_milliseconds()) if database else None
                 await _copy(store, restoration, counts, archived, departed)

@@ -26,7 +26,7 @@ from store.roles import OPERATOR
 from store.store import Store
 
 REASON = "it must not stay"
-PATIENCE = 60.0  # seconds to wait for a server that keeps the database
+PATIENCE = 60.0  # seconds to wait for a server that writes the database
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -132,7 +132,7 @@ def _search(subject: str, path: Path) -> bool:
 
 
 def _is_text(subject: str, record: object) -> bool:
-    """Whether a record of a backup is this article or comment, with a text."""
+    """Whether a record of a backup, a list such as `["article", 1541, {"title": ...}]`, is this subject with a text."""
     match record:
         case [kind, number, {**fields}, *_] if f"{kind}:{number}" == subject:
             texts = {fields.get(name) for name in ("title", "link", "content")}

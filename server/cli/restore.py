@@ -132,11 +132,12 @@ def header_of(backup: CheckedBackup) -> Settings:
 def check_records(backup: CheckedBackup, partitions: int) -> None:
     """
     Raises:
-        BrokenBackup: a record is invalid, or the number of records of sequences is not one.
+        BrokenBackup: a record is invalid, or there is not exactly one record of sequences, which has the last sequence
+            of numbers that each partition has given.
     """
     sequences = 0
     with progress_bar("check", backup.frames) as walked:
-        for frame, records in enumerate(backup.records(), 2):
+        for frame, records in enumerate(backup.records(), 2):  # frame 1 is the header
             for position, parts in enumerate(records, 1):
                 where = f"{backup.name}: record {position} of frame {frame}"
                 record = _checked(parts, where)

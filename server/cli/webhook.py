@@ -144,7 +144,8 @@ async def _check_url(url: str, allow_private: bool) -> None:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise CommandError(f"{url}: the name {host} is not found") from error
-    if not all(is_public(ip_address(str(each[4][0]).partition("%")[0])) for each in found):
+    addresses = [str(host_and_port[0]) for *_, host_and_port in found]
+    if not all(is_public(ip_address(each.partition("%")[0])) for each in addresses):  # without the zone after `%`
         raise CommandError(f"{url}: {host} is not on the public internet; --allow-private allows it")
 
 

@@ -97,5 +97,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
 
 def text_head(size: int) -> bytes:
-    """The head of a text of one frame, which a server does not mask, of less than 65,536 bytes (RFC 6455, 5.2)."""
+    """
+    The head of a text of one frame, which a server does not mask, of less than 65,536 bytes (RFC 6455, 5.2): 0x81 for
+    the only frame of a text, and its length; 0x7e says that the length follows in two bytes.
+    """
     return b"\x81%c" % size if size < SHORT_FRAME else b"\x81\x7e" + size.to_bytes(2)

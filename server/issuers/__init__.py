@@ -1,5 +1,6 @@
 """
-Users of the site's own issuers: their tokens are accepted in place of sessions.
+Issuers: services of the site's operator at which users log in, such as an OpenID Connect provider. An issuer signs
+tokens that say who somebody is, and these are accepted in place of sessions.
 
 `file` reads who the issuers are, `keys` and `keyrings` have their keys, `tokens` checks what a token says, `accepting`
 knows its user and remembers it, and `front_door` logs users in at an issuer.

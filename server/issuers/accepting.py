@@ -1,6 +1,6 @@
 """
-Accepts the tokens of issuers: finds the user of each, and remembers it by the digest of the token until the token ends,
-or until the key that has signed it leaves the set of its issuer.
+Accepts the tokens of issuers, services at which users log in: finds the user of each token, and remembers it by the
+digest of the token until the token ends, or until the key that has signed it leaves the set of its issuer.
 """
 
 import asyncio

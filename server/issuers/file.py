@@ -1,6 +1,6 @@
 """
-The issuers of a site, in one TOML file, which is read once at the start: whose tokens are accepted, by which keys, and
-what their claims say of users.
+The issuers of a site, services at which its users log in, in one TOML file, which is read once at the start: whose
+tokens are accepted, by which keys, and what their claims say of users.
 """
 
 import tomllib

@@ -1,6 +1,7 @@
 """
-The front door: browsers log in at an issuer by the authorization code flow of OpenID Connect, with PKCE, `state` and
-`nonce`. The server runs it, and it ends in the cookie of a session. No token stands in a URL, or is seen by a script.
+The front door: browsers log in at an issuer, a service outside, by the authorization code flow of OpenID Connect with
+PKCE, `state` and `nonce`. The server runs the flow, which ends in the cookie of a session. No token stands in a URL, or
+is seen by a script.
 """
 
 import json

@@ -29,7 +29,7 @@ from store.site import unix_milliseconds
 LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
 LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
-ANSWER_TIME = 1.0  # seconds after `PAUSE` in which a fetch is answered
+ANSWER_TIME = 1.0  # seconds for the answer to a fetch; the next fetch begins `PAUSE` milliseconds after the last one
 MAX_WAITING = 100  # requests, for the keys of all issuers
 DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh which does not say how long it is
 LEAST_FRESHNESS = 60  # seconds that any answer is fresh
@@ -71,14 +71,14 @@ class Keyring:
     on_change: Callable[[], object]
     clock: Callable[[], int] = unix_milliseconds
     current: KeySet = field(default_factory=KeySet)
-    endpoints: dict[str, str] = field(default_factory=dict)
+    endpoints: dict[str, str] = field(default_factory=dict)  # the URLs that discovery has answered, by `ENDPOINTS`
     _fetched: FetchedKeys | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _wanted: asyncio.Event = field(default_factory=asyncio.Event)
     _own_waiting: int = 0
     _failures: int = 0
     _next_try: int = 0
-    _stamp: tuple[int, int] | None = None
+    _stamp: tuple[int, int] | None = None  # the time of change and the size of the file that was read
 
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """

@@ -40,8 +40,8 @@ def mapped(issuer: Issuer) -> dict[str, str]:
 
 def identified(token: Token, username: str, now: int) -> Identified:
     """
-    The user of a token that is accepted `now` (unix milliseconds). It ends when it says, or if that is over with the
-    leeway.
+    The user of a token that is accepted `now` (unix milliseconds). This ends when the token says; if that is over
+    already, once its leeway is over.
     """
     ends = round(token.expires_at * 1000)
     if ends <= now:
@@ -51,7 +51,7 @@ def identified(token: Token, username: str, now: int) -> Identified:
 
 
 def roles_of(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:
-    """The words of the roles that claims give."""
+    """The roles that claims give, as words: `moderator` or `admin` of the site, `moderator:NAME` of a group."""
     held = set(_texts(claim(claims, issuer.claims.roles)))
     words = set()
     if held & set(issuer.roles.moderator):

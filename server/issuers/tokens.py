@@ -49,8 +49,8 @@ def looks_like_one(text: str) -> bool:
 
 def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozenset[str] | None = None) -> Token:
     """
-    A token, by what it says; `issuers` are those of the file by what they call themselves. `audience` is another one
-    than that of the file.
+    A token, by what it says; `issuers` are those of the file by what they call themselves. `audience` takes the place
+    of the audience that the file names.
 
     Raises:
         TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.
@@ -79,9 +79,10 @@ def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
     _require(len(text) <= MAX_TOKEN, "size")
     parts = text.split(".")
     _require(len(parts) == 3 and all(map(PART.fullmatch, parts)), "form")
-    header = _object(parts[0])
+    header_part, claims_part, signature_part = parts
+    header = _object(header_part)
     _require("crit" not in header, "crit")
-    return header, _object(parts[1]), ".".join(parts[:2]).encode(), _decoded(parts[2])
+    return header, _object(claims_part), f"{header_part}.{claims_part}".encode(), _decoded(signature_part)
 
 
 def _object(part: str) -> dict[str, Any]:

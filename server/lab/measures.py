@@ -33,7 +33,8 @@ def rank(ranked: Sequence[Ranked], changed: Ranked, places: int) -> int | None:
 
     `ranked` has one place more than the page, because it may contain the story itself.
     """
-    others = [each for each in ranked if each[1] != changed[1]][:places]
+    _, changed_number = changed
+    others = [(value, number) for value, number in ranked if number != changed_number][:places]
     above = sum(each > changed for each in others)
     return above + 1 if above < places else None
 

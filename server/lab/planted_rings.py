@@ -137,6 +137,7 @@ class _Voters:
         for rank, name in enumerate(self.names, 1):
             for group in random.sample(range(GROUPS), random.randint(1, 3)):
                 by_group[group].append((name, rank**-0.7))
+        # the number after that of the last group stands for all voters
         by_group[GROUPS] = [(name, rank**-0.7) for rank, name in enumerate(self.names, 1)]
         self.of_group = {group: [name for name, _ in members] for group, members in by_group.items()}
         self._sums = {group: list(accumulate(weight for _, weight in members)) for group, members in by_group.items()}
@@ -182,7 +183,8 @@ def _vote_for_each_other(
     of votes, of which each story gets one from honest voters.
     """
     random = site.random
-    begin = site.posted[random.randrange(len(site.posted))][1] // GROUPS
+    _, stratum = site.posted[random.randrange(len(site.posted))]
+    begin = stratum // GROUPS  # the period of a random story
     for poster in members:
         voters = [(member, share()) for member in members if member != poster]
         for _ in range(STORIES):

@@ -54,7 +54,19 @@ class _Candidate:
 
 def article(number: int, posted_at: int, votes: int) -> Article:
     """An article for the formulas of the orders. The data of the lab has no downvotes."""
-    return Article(number, "", None, None, "", posted_at, None, votes, 0, 0, ())
+    return Article(
+        number,
+        title="",
+        link=None,
+        content=None,
+        poster="",
+        posted_at=posted_at,
+        edited_at=None,
+        upvotes=votes,
+        downvotes=0,
+        imported=0,
+        groups=(),
+    )
 
 
 def replay(

@@ -125,13 +125,13 @@ class Letters:
         """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
         partition = site.home_of_user(username)
-        fields, (name, password, words) = await site.redis.pipeline(
+        fields, (name, password, bans) = await site.redis.pipeline(
             [
                 ("HGETALL", mailboxes.mailbox(partition, username)),
                 ("HMGET", keys.user(partition, username), "name", "password", "bans"),
             ]
         )
-        if name is None or standing_bans.of_site(words or "", site.clock()):
+        if name is None or standing_bans.of_site(bans or "", site.clock()):
             return None
         return Recipient(name, password is not None, mailboxes.parse(fields))
 
@@ -156,6 +156,7 @@ class Letters:
         return Letter(to, [name], "identity", subject, {"username": name}, tokens={name: (Purpose.IDENTITY, "")})
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
+        """The mail to an address that was changed or removed, which is what was noted."""
         to = next(iter(waiting.noted), None)
         if to is None or to == recipient.mailbox.unusable:
             return None

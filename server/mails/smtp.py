@@ -151,7 +151,7 @@ class MailConnection:
             username=url.username,
             password=url.password,
             use_tls=url.uses_tls,
-            start_tls=False if url.uses_tls else True if url.needs_starttls else None,
+            start_tls=False if url.uses_tls else True if url.needs_starttls else None,  # None: if the server offers it
             timeout=self._time_limit,
             tls_context=ssl.create_default_context(),
         )

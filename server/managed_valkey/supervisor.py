@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-LOAD_SECONDS = 600.0
-STOP_SECONDS = 60.0
+LOAD_SECONDS = 600.0  # in which Valkey loads its data and answers
+STOP_SECONDS = 60.0  # after which a Valkey that stops is killed
 RESTART_SECONDS = 1.0  # before the next start, if Valkey ran for less than that
 MAX_ATTEMPTS = 3  # failed starts in a row
 

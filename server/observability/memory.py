@@ -72,7 +72,7 @@ def limit_of(process: int, processes: Path = PROCESSES, cgroups: Path = CGROUPS)
         lines = (processes / str(process) / "cgroup").read_text().splitlines()
     except OSError:
         return None
-    parts = [line.split(":", 2) for line in lines]
+    parts = [line.split(":", 2) for line in lines]  # ID:CONTROLLERS:PATH; version 2 names no controllers
     return min((limit for _, controllers, path in parts for limit in _limits(controllers, path, cgroups)), default=None)
 
 

@@ -36,7 +36,7 @@ MAX_CHARACTERS = 100
 OTHER = "other"
 LEVELS = ("warning", "error")
 
-COUNTERS = {
+COUNTERS = {  # the description and the labels of each, by its name
     "operations": ("Operations started.", ("operation",)),
     "store_round_trips": ("Round trips to the store.", ("operation",)),
     "store_commands": ("Commands sent to the store.", ("operation",)),
@@ -52,6 +52,7 @@ COUNTERS = {
     "mails": ("Mails that were due, by what became of them.", ("result",)),
     "refusals": ("Requests refused before an operation was executed, by error code.", ("code",)),
 }
+# The names and the descriptions of other metrics.
 SECONDS = ("operation_seconds", "Time to answer a query or a mutation.")
 CONNECTIONS = ("open_connections", "Open connections, by worker process.")
 OPEN = ("open_subscriptions", "Open subscriptions.")
@@ -318,6 +319,7 @@ class Counters:
 
 
 def _histogram(totals: Mapping[Name, float]) -> HistogramMetricFamily:
+    """The times of operations. Names of their counters are the kind, the operation, and a bucket or `sum`."""
     kind, description = SECONDS
     histogram = HistogramMetricFamily(f"upvote_{kind}", description, labels=["operation"])
     for operation in [name[1] for name in totals if name[0] == kind and name[2] == "sum"]:

@@ -83,7 +83,10 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
 def page_of_comments(
     words: Words, path: str, order: str, after: str | None, thread: ShownThread
 ) -> dict[str, Markup | str | list[tuple[str, str, bool]]]:
-    """For a template: rows of comments, the links to their other orders, and those to the first and the next page."""
+    """
+    For a template: rows of comments, the links to their orders, each as (address, name, whether it is the current one),
+    and the addresses of the first and the next page; "" where there is none.
+    """
     named = None if order == "BEST" else order
     orders = [
         (address(path, {"order": each if each != "BEST" else None}), words(f"comments-{each.lower()}"), each == order)

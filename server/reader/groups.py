@@ -75,7 +75,9 @@ async def group(request: Request, name: str) -> PageMetadata:
     )
     description = about.plain or words("articles-in", title=title)
     canonical = f"{path}{'' if period else ranking.query}"
-    return PageMetadata(title, description, canonical, f"{path}/", "" if period else ranking.order, content=content)
+    return PageMetadata(
+        title, description, canonical, feeds=f"{path}/", order="" if period else ranking.order, content=content
+    )
 
 
 def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:

@@ -126,9 +126,9 @@ def separated(words: Words, count: int) -> str:
     return words.counted("number", count)
 
 
-def page(article: str) -> str:
-    """The path of the page of an article, by its id."""
-    return article.replace(":", "/")
+def page(id: str) -> str:
+    """The path of the page of an article, by its id; that of a comment below the page of its article."""
+    return id.replace(":", "/")
 
 
 @lru_cache(1_000)

@@ -47,7 +47,7 @@ class RenderedText(NamedTuple):
 
 
 NO_TEXT = RenderedText(Markup(""), "")
-TEXTS = POOL.cache("texts", microseconds=120)
+TEXTS = POOL.cache("texts", microseconds=120)  # by digest; a text takes about so long to render
 
 
 async def render_texts(texts: Sequence[str]) -> list[RenderedText]:

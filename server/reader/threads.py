@@ -20,7 +20,7 @@ from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
-ROWS = POOL.cache("rows", microseconds=50)
+ROWS = POOL.cache("rows", microseconds=50)  # by all that a row says; one takes about so long to render
 
 Comment = Mapping[str, Any]
 
@@ -59,8 +59,8 @@ def thread_of(
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
     shown = [index for index, kept in enumerate(places_with_text_or_replies(edges, has_next)) if kept]
-    of = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
-    keys = [(*of, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
+    of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
+    keys = [(*of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
     for index, key, known in zip(shown, keys, ROWS.get_all(keys), strict=True):
         edge, text = edges[index], texts[index]
         row, row_size = known or drawn(words, article, edge, text, places[index], now)
@@ -125,7 +125,7 @@ def drawn(
 def places_with_text_or_replies(edges: Sequence[Mapping[str, Any]], has_next: bool) -> list[bool]:
     """False for deleted comments that have nothing below them: the server keeps those for their replies only."""
     kept: list[bool] = []
-    next_depth = 10**9 if has_next else -1  # the next page may have replies to the last one
+    next_depth = 10**9 if has_next else -1  # below any depth: the next page may have replies to the last one
     for edge in reversed(edges):
         comment = edge["node"]
         has_replies = edge["hiddenReplyCount"] > 0 or next_depth > comment["depth"]

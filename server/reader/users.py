@@ -69,7 +69,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         **neighbours(shown, items["pageInfo"]),
     )
     description = words("articles-and-comments-of", name=username)
-    return PageMetadata(username, description, shown, f"{path}/", content=content)
+    return PageMetadata(username, description, shown, feeds=f"{path}/", content=content)
 
 
 def tabs(words: Words, user: Mapping[str, Any], path: str, part: str) -> list[tuple[str, str, bool]]:

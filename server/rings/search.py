@@ -95,7 +95,10 @@ class _Votes:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """All visible articles by score: their numbers, ascending, their scores, and what a vote is worth."""
+    """
+    All visible articles: their numbers, ascending, and at the same index of each its score, which is the posting time
+    plus `vote_score` for each vote, and its place by score, the highest first.
+    """
 
     numbers: Ints
     scores: Ints

@@ -25,6 +25,7 @@ def own_entries(name: str, body: bytes) -> Entries:
     if name != "words.ftl" and not is_language(language):
         raise WrongFile(f"there is no language {language}")
     source = text(body)
+    # the names of terms begin with -, which the parser leaves out
     nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in _parsed(source)}
     own = {each: source[start_of(node) - each.startswith("-") : end_of(node)].rstrip() for each, node in nodes.items()}
     known = default_entries(DEFAULT)

@@ -24,12 +24,12 @@ from store.client.urls import Address, RedisURL, Topology
 RETRY_TIME = 2.0  # seconds that a pipeline may take in all, with its retries
 FAILOVER_RETRY_TIME = 4.0  # likewise, where another server may take over
 RETRY_PAUSES = (0.01, 0.25)  # seconds: before the first retry, and at most
-RETRYABLE = {
+RETRYABLE = {  # codes of errors: those of servers, and this client's own LOST, CROWDED and UNCONFIRMED
     *("LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY"),
     *("UNCONFIRMED", "NOREPLICAS", "UNBLOCKED"),
 }
 RETRY_AT_ONCE = {"NOSCRIPT", "MOVED"}  # no pause is needed before the first retry
-MESSAGES = {
+MESSAGES = {  # for users, by codes of errors; CLOSED is an error of the store's scripts
     "OOM": "the store is out of memory: it can be read only, and nothing was changed",
     "MISCONF": "the store cannot write to its disk: it can be read only, and nothing was changed",
     "NOPERM": "the store takes no writes: its disk has too little room, or its user may not write; nothing was changed",
@@ -188,6 +188,7 @@ def in_order(commands: Sequence[Command]) -> Sequence[Command]:
 
 
 def _with_text(command: Command, known: set[tuple[str, str]]) -> Command:
+    """A call of a script, with its text unless `known` has its digest and hash tag: these are added."""
     place = str(command[1]), hash_tag(str(command[3]))
     if place in known:
         return command

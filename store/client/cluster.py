@@ -152,11 +152,11 @@ async def _no_server(commands: Sequence[Command]) -> list[Any]:
 def routing_key(command: Command) -> str | None:
     """The key that decides which server a command is sent to; None if any server will do."""
     name = command[0]
-    if name == "EVALSHA" or name == "EVAL":
+    if name == "EVALSHA" or name == "EVAL":  # then the digest or the text, and the number of keys
         return str(command[3])
     if name in KEYLESS_COMMANDS:
         return None
-    return str(command[2 if name == "ZINTER" else 1])
+    return str(command[2 if name == "ZINTER" else 1])  # ZINTER has the number of keys before them
 
 
 def hash_tag(key: str) -> str:

@@ -26,7 +26,8 @@ from store.client.tracking_cache import TrackingCache
 
 TIMEOUT = 1.0  # seconds, to connect, to get a place in the queue, and to get a reply
 MAX_PENDING = 1_000  # batches without a reply; further ones wait for a place in the queue
-WRONG_SERVER = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}  # another server may be the right one by now
+# codes of errors after which another server may be the right one by now
+WRONG_SERVER = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}
 SCRIPTS: "dict[str, LuaScript]" = {}  # by SHA-1
 
 
@@ -218,11 +219,13 @@ class RedisConnection(asyncio.Protocol):
 
 
 def error_code(error: ReplyError) -> str:
+    """The first word of an error, such as MOVED; NOPERM also if a script was refused what its user may not do."""
     text = str(error)
     return "NOPERM" if text.startswith("ERR ACL failure in script") else text.partition(" ")[0]
 
 
 def lost_replies(commands: Sequence[Command], reason: object) -> list[Any]:
+    """An error LOST for each command: the server may have run it or not."""
     return [ReplyError(f"LOST {reason}")] * len(commands)
 
 

@@ -15,8 +15,8 @@ from store.client.tracking_cache import TrackingCache
 
 WAIT_TIME = 0.8  # seconds that replicas have to acknowledge: less than the timeout of a reply
 MARK_LIFETIME = 1000  # milliseconds that a mark exists
-# Not those of streams: a read of the log waits for replicas as a write does, so that nobody who reads the log has
-# entries that a failover loses.
+# Without the commands that read streams: a read of the log waits for replicas as a write does, so that nobody who reads
+# the log has entries that a failover loses.
 READ_COMMANDS = KEYLESS_COMMANDS | {
     *("GET", "HGET", "HMGET", "HGETALL", "HSCAN", "EXISTS", "TYPE", "PTTL", "SUNION", "SMEMBERS", "SCARD"),
     *("ZRANGE", "ZCARD", "ZCOUNT", "ZSCORE", "ZMSCORE", "ZINTER", "ZSCAN"),

@@ -51,7 +51,7 @@ class CacheOptions:
 
 
 class TrackingCache:
-    """`as_of` is the instant of the monotonic clock up to which all changes are known."""
+    """The cache of one connection. `as_of` is the instant of the monotonic clock up to which all changes are known."""
 
     def __init__(self, options: CacheOptions) -> None:
         self.hashes = HashCache(options.pool, options.max_hashes)
@@ -148,7 +148,7 @@ class HashCache:
         if key not in self._places:
             self._cache.put(key, fields, HASH_BYTES + sum(map(getsizeof, fields.values())))
             while len(self._cache.entries) > self._max_hashes:
-                self._cache.lowest()  # ranks entries that were found since anew
+                self._cache.lowest()  # ranks anew those entries that were found since they were last ranked
                 self._cache.evict()
 
     def discard(self, key: str) -> None:

@@ -18,15 +18,15 @@ MEMBERS_AT_ONCE = 500  # in a round trip
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
     """What is wrong with annulled votes. Read again if it seems wrong: a change may be under way."""
     checked = [key for key in found if key.kind.check is Check.ANNULLED]
-    return await confirmed(checked, partial(_of, site))
+    return await confirmed(checked, partial(_wrong_with, site))
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     return await (_of_votes if key.kind is keys.annulled else _of_action)(site, key)
 
 
 async def _of_votes(site: Site, key: Key) -> list[Wrong]:
-    """Annulled votes on a thing, which may be archived. Their voters are not in its sets of voters."""
+    """What is wrong with the annulled votes on an article or a comment, which may be archived: see the module."""
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if fields and not await _may_exist(site, key.partition, number):
         return [Wrong(key.text, "annulled votes", None, ("DEL", key.text))]
@@ -41,7 +41,7 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _counted(site: Site, partition: int, number: int, names: Sequence[str]) -> list[Wrong]:
-    """Those of some users who are in a set of voters. One round trip."""
+    """The annulled votes, of users with these names, that still count: they are in a set of voters. One round trip."""
     sets = (keys.voted(partition, number), keys.downvoted(partition, number))
     places = [(voters, name) for voters in sets for name in names]
     found = await site.redis.pipeline([("SISMEMBER", *place) for place in places])
@@ -53,7 +53,7 @@ async def _counted(site: Site, partition: int, number: int, names: Sequence[str]
 
 
 async def _of_action(site: Site, key: Key) -> list[Wrong]:
-    """The things on which an action holds a vote."""
+    """The articles and comments among the `cases` of an action on which it holds no vote."""
     wrong, start = list[Wrong](), 0
     while members := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1)):
         start += MEMBERS_AT_ONCE

@@ -26,7 +26,7 @@ async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
 
 
 async def belongs(site: Site, queue: Key, member: str) -> bool:
-    """Whether a member of a queue of appeals is there rightly. One that is malformed helps to repair it by hand."""
+    """Whether a member of a queue of appeals belongs there. A malformed appeal stays in it, to be repaired by hand."""
     number = keys.number_of(member)
     fields = await site.redis.run(("HGETALL", appeals.appeal(queue.partition, number)))
     return bool(fields and _fault(str(number), fields)) or queue.text in appeals.waiting(queue.partition, fields)

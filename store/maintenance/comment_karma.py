@@ -1,6 +1,7 @@
 """
-Finds and repairs users whose lists of comments, also of those that are not shown, or whose karma of these, are not what
-the comments say. The comments of a user are in the partitions of the articles, so they cannot be compared in one step.
+Finds and repairs lists of users' comments, shown and not shown, and the karma that comments have given to users, where
+these do not agree with the comments. The comments of a user are in the partitions of the articles, so they cannot be
+compared in one step.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ FIELDS = ("poster", "time", "up", "down", "state", "away")  # of a comment
 async def find(site: Site, lists: Sequence[Key], archived: FindHashes | None = None) -> list[Wrong]:
     """
     What is wrong with the lists of some users and their karma. Read again if it seems wrong: a change may be under way.
-    `archived` finds comments that Redis does not have.
-    Comments that are being removed leave the lists before their karma is taken away: then karma is not verified.
+    `archived` finds comments that Redis does not have. Comments that are being removed leave the lists before their
+    karma is taken away: then karma is not verified.
     """
     return [
         wrong
@@ -65,7 +66,7 @@ async def _of_user(site: Site, key: Key, archived: FindHashes | None) -> list[Wr
 
 
 async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHashes | None) -> list[Wrong]:
-    """What is wrong with the list of a user's comments that are pending or removed. `members` are all comments."""
+    """What is wrong with the list of a user's comments that are pending or removed. `members` are all of the user's."""
     own, found = keys.held_comments(key.partition, key.suffix), list[Wrong]()
     listed = dict(await site.redis.run(("ZRANGE", own, 0, -1, "WITHSCORES")))
     expected: dict[str, str] = {}

@@ -1,6 +1,7 @@
 """
-Finds and repairs queues that do not agree with the flags and the states of things, flags on what is gone, and flags
-that are malformed. That what is pending waits is verified with the articles and comments.
+Finds and repairs queues of what waits for moderators, where they do not agree with the flags and the states of articles
+and comments, flags on what is gone, and flags that are malformed. Whether all that is pending is in its queue is
+verified with the articles and comments.
 """
 
 from collections.abc import Sequence
@@ -24,10 +25,10 @@ async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
     way.
     """
     checked = [key for key in found if key.kind.check in (Check.FLAGS, Check.QUEUE)]
-    return await confirmed(checked, partial(_of, site))
+    return await confirmed(checked, partial(_wrong_with, site))
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     if key.kind.check is Check.FLAGS:
         return await _of_flags(site, key)
     return await _of_queue(site, key)
@@ -35,8 +36,8 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 
 async def _of_flags(site: Site, key: Key) -> list[Wrong]:
     """
-    Remove malformed flags, and flags on what is gone, if it cannot be archived; then compare the queues with the
-    others.
+    Flags that are malformed, or on what is gone, if it cannot be archived; and entries that queues lack of what has
+    other flags.
     """
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if (
@@ -89,6 +90,7 @@ async def _has_edit(site: Site, partition: int, number: int) -> bool:
 
 
 async def _queues_of(site: Site, partition: int, member: str) -> dict[str, int]:
+    """The keys of the queues of flagged things in which a member should be, each with the time since when."""
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return {}
     number = int(member)

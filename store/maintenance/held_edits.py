@@ -1,6 +1,6 @@
 """
-Finds and removes edits that wait for what is gone or removed, and those that cannot be restored from a backup. That
-they are in the queues is verified with the articles and comments.
+Finds and removes edits that wait for a moderator, of articles and comments that are gone or removed, and those that
+cannot be restored from a backup. Whether edits are in the queues is verified with the articles and comments.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from store.site import Site
 
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
     """What is wrong with edits that wait. Read again if it seems wrong: a change may be under way."""
-    return await confirmed([key for key in found if key.kind.check is Check.HELD_EDIT], partial(_of, site))
+    return await confirmed([key for key in found if key.kind.check is Check.HELD_EDIT], partial(_wrong_with, site))
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     number = int(key.suffix)
     fields, *subjects = await site.redis.pipeline(
         [

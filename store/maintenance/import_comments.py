@@ -47,7 +47,7 @@ class PlacedComment(NamedTuple):
 
 
 class Status(Enum):
-    """What became of a comment: it may be KNOWN from before, or what it answers be MISSING or GONE."""
+    """What became of a comment that was to be imported."""
 
     IMPORTED = "imported"
     KNOWN = "known"  # imported before, and not changed
@@ -105,8 +105,7 @@ async def create_posters(store: Store, joined: Mapping[str, int]) -> Posters:
 
 async def import_comments(store: Store, comments: Sequence[PlacedComment], names: Mapping[str, str]) -> list[Result]:
     """
-    Import comments, parents first, and return what became of each. A comment that was imported
-    before is not changed.
+    Import comments, parents first, and return what became of each. A comment that was imported before is not changed.
 
     One round trip, and one more if there are effects in other partitions. Each comment is one script, so that an
     interrupted import can be repeated. `names` are those of `create_posters`.

@@ -128,6 +128,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
 
 
 def _after(names: Sequence[str], i: int, count: int) -> list[str]:
+    """The `count` names that follow the one at place `i`, in a circle."""
     return [names[(i + step) % len(names)] for step in range(1, min(count, len(names) - 1) + 1)]
 
 

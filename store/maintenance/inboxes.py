@@ -84,6 +84,7 @@ async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
 
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles and comments that are in no inbox."""
+    # for each: the inbox, the hash of its user; partition, user and poster, to find a block; the member and its time
     expected = [
         (keys.inbox(partition := site.home_of_user(each.username), each.username), keys.user(partition, each.username),
          (partition, each.username, poster or ""),

@@ -1,5 +1,6 @@
 """
-Finds and repairs members of lists that cannot belong there, and mirrors of lists that do not have what the lists have.
+Finds and repairs members of users' lists, such as saved articles, that cannot belong there. So it does with mirrors of
+lists, keys that have by each member the owners of the lists with it, where they do not agree with the lists.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -21,10 +22,10 @@ async def find(site: Site, lists: Sequence[Key]) -> list[Wrong]:
 
     Members that are malformed, or whose partition is another one, are removed.
     """
-    return await confirmed(lists, partial(_of, site))
+    return await confirmed(lists, partial(_wrong_with, site))
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     wrong: list[Wrong] = []
     listed = mirrored_by(key.kind)
     async for pairs in _pairs(site, key):

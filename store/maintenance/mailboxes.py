@@ -17,7 +17,7 @@ from store.site import Site
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
     """What is wrong with some keys. Read again if it seems wrong: a change may be under way."""
     checked = [key for key in found if key.kind.check in (Check.MAILBOX, Check.MAIL)]
-    return await confirmed(checked, partial(_of, site))
+    return await confirmed(checked, partial(_wrong_with, site))
 
 
 async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
@@ -28,7 +28,7 @@ async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
     return [(where, fault) for where, fault in faults if fault]
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     if key.kind is mailboxes.mailbox:
         return await _of_mailbox(site, key)
     if key.kind is mailboxes.addressed:

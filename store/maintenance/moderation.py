@@ -22,7 +22,7 @@ async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
     What is wrong with some keys: actions, users, and their indexes. Read again if it seems wrong: a change may be under
     way. An action that is malformed is reported by its key, and cannot be repaired.
     """
-    return await confirmed(found, partial(_of, site))
+    return await confirmed(found, partial(_wrong_with, site))
 
 
 async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
@@ -32,7 +32,7 @@ async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
     return [(where, fault) for where, fault in checked if fault]
 
 
-async def _of(site: Site, key: Key) -> list[Wrong]:
+async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     match key.kind.check:
         case Check.ACTION | Check.USER:
             return await missing(site, await _entries(site, key))

@@ -157,7 +157,10 @@ def _articles_by_time(partition: int, group: str | None) -> str:
 
 
 async def _fill(site: Site, group: str, token: str, added: str, progress: Progress) -> None:
-    """Write all articles of the site, or of a group, into the indexes that are built."""
+    """
+    Write all articles of the site, or of a group, into the indexes that are built: for the site those of the orders
+    `added`, separated by spaces.
+    """
     for partition in range(site.partitions):
         cursor = ""
         while cursor != "0":

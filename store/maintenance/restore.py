@@ -26,11 +26,11 @@ from store.site import Site
 
 RESTORE_STATE = Script("restore_state")
 
-OF_TEXTS = ("article:", "comment:")  # what the scopes of actions about texts begin with
+OF_TEXTS = ("article:", "comment:")  # what the scopes of `actions` begin with that are about an article or a comment
 STUBS_AT_ONCE = 500  # in a round trip
 
 POSITIONS = "log_positions"  # of the header of a backup
-ORIGIN = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)
+ORIGIN = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `origin_of` returns
 ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup
 RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
 

@@ -120,10 +120,10 @@ class UserTally(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Tally:
     """
-    What the database has of archived articles: the highest sequence of a post, by partition, and the sums of users, by
-    name in lower case. `known` has the values of these users in the hash `archived`, as they were when the sums were
-    read: a user whose value is another one by now is not compared. `find` finds the hashes of archived articles and
-    comments.
+    What the database has of archived articles: the highest sequence (see `numbering`) of a post, by partition, and the
+    sums of users, by name in lower case. `known` has the values of these users in the hash `archived`, as they were
+    when the sums were read: a user whose value is another one by now is not compared. `find` finds the hashes of
+    archived articles and comments.
     """
 
     sequences: dict[int, int]
@@ -134,7 +134,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ScriptCall:
-    """`arguments` follow the suffix of the key; the last argument of VERIFY_MEMBERS is a cursor."""
+    """
+    A call of a script that verifies a key. `suffix` is what follows the partition in the key; `arguments` follow it in
+    ARGV. The last argument of VERIFY_MEMBERS is a cursor.
+    """
 
     script: Script
     partition: int
@@ -179,6 +182,8 @@ async def verify(
 
 
 class _Verification:
+    """One run of `verify`: its methods are the passes over all keys, in the order in which `verify` calls them."""
+
     def __init__(
         self,
         site: Site,
@@ -197,9 +202,8 @@ class _Verification:
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
         sequences = archived.sequences if archived else {}
-        self._highest = {
-            partition: sequences.get(partition, 0) for partition in partitions
-        }  # sequence of any post, by partition
+        # the highest sequence of any post or comment so far, by partition
+        self._highest = {partition: sequences.get(partition, 0) for partition in partitions}
 
     async def types(self) -> bool:
         """Whether all keys have the type of their kind, so that scripts can read them."""
@@ -241,7 +245,7 @@ class _Verification:
             await self._comments([key for key in found if key.kind.check is Check.COMMENT])
         if self._repair:
             for partition, article in self._misplaced:
-                # "" is where scripts that verify have whether to repair.
+                # scripts that verify have `repair` or "" in place of this first argument
                 await self._site.redis.run(self._site.command(REBUILD_TREE, partition, "", article))
 
     async def others(self) -> None:

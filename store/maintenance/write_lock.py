@@ -13,8 +13,8 @@ from store.client import Argument
 from store.errors import StoreMismatch
 from store.site import Site
 
-LEASE = 60_000  # milliseconds
-RENEWAL = 10.0  # seconds
+LEASE = 60_000  # milliseconds after which the lock expires, unless it is renewed
+RENEWAL = 10.0  # seconds after which it is renewed
 
 
 @dataclass(slots=True)

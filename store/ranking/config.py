@@ -1,4 +1,7 @@
-"""The ranking configuration of a store: the orders it has, and the weights of groups that have their own."""
+"""
+The ranking configuration of a store: the orders that it has indexes for (see `Order`), and the weights, the numbers of
+their formulas, of groups that have their own.
+"""
 
 import asyncio
 import logging
@@ -14,15 +17,14 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = (
-    "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients read those in the store's settings
-)
+# Settings of the store are fields of the hash `store`. The ranking hash is in each partition, for its scripts.
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients may use those in `store`
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
 HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
-CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that a conversation has left Redis
+CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that an article with comments has left Redis
 REINDEX_FIELD = "REINDEX"  # field of the ranking hash: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # and a group: field of the ranking hash, its new weights while its indexes are rebuilt
 
@@ -43,7 +45,7 @@ class Rankings:
     has_recent_comments: bool = False  # whether the indexes of recent comments are complete
     has_homes: bool = False  # whether the indexes for homes are complete
     archive: str | None = None  # the id of the archive in the database; None if no article has ever left Redis
-    has_archived_conversations: bool = False  # whether a conversation has ever left Redis
+    has_archived_conversations: bool = False  # whether an article has ever left Redis together with comments
 
     async def read(self, redis: RedisClient) -> None:
         """Read the stored configuration. One round trip."""

@@ -1,5 +1,6 @@
 """
-The orders of listings and their formulas, with sources. `prelude.lua` and `gravity_index.lua` have the same formulas.
+The orders of listings and their formulas, with sources. `formulas.lua`, `prelude.lua` and `gravity_index.lua` have the
+same formulas.
 """
 
 from dataclasses import dataclass, field
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
     from store.records import Article, Comment
 
 DAY = 86_400  # seconds
-PAGE_SIZE = 25
-FRONT_PAGE_SIZE = 50
-GROUPS_PER_ARTICLE = 10
+PAGE_SIZE = 25  # articles
+FRONT_PAGE_SIZE = 50  # articles
+GROUPS_PER_ARTICLE = 10  # at most
 
 HOT_EPOCH = 1_134_028_003  # unix seconds
 CLASS = 2**42  # milliseconds between two classes of votes in the index of GRAVITY: more than any posting time
@@ -33,7 +34,8 @@ class Order(Enum):
     ACTIVE = "active"
 
     def __init__(self, index: str) -> None:
-        self.decays = index == "gravity"  # whether values change with age; then the index has other ones, see `value`
+        # whether values change with age; then the index has marks in place of values, see `Policy.value`
+        self.decays = index == "gravity"
 
 
 ORDERS = tuple(order.value for order in Order)
@@ -78,7 +80,10 @@ class Policy:
         return self.value(Order.SCORE, article) / 1000
 
     def value(self, order: Order, article: "Article") -> float:
-        """The value of an article in the index of an order. Times, scores and activity are unix milliseconds."""
+        """
+        The value of an article in the index of an order. Times, scores and activity are unix milliseconds. The index of
+        GRAVITY has marks: the class of the votes, and within a class the posting time (see gravity_classes.lua).
+        """
         match order:
             case Order.SCORE:
                 return article.posted_at + self.vote_score * 1000 * article.votes

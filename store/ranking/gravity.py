@@ -39,7 +39,7 @@ class GravityPageRead:
     A page of one partition that is being read: `count` positions beyond `position`, of which `found` are known.
 
     `numbers` are the instant (unix milliseconds), then the numbers of Decay. `has_behind` says whether there are
-    entries at the first position or behind it.
+    entries at the first position or behind it, which is opposite to the direction of the page.
     """
 
     keys: tuple[str, ...]
@@ -56,6 +56,7 @@ class GravityPageRead:
         return min(self.count - len(self.found), MAX_WANTED)
 
     def read(self, stopped: Sequence[str] = ()) -> Read[Any]:
+        """The next step. `stopped` is where the last one has stopped, as the script has replied it."""
         position = (repr(self.position.value), self.position.member) if self.position else ("", "")
         direction = "up" if self.upwards else "down"
         command = GRAVITY_PAGE.command(self.keys, *self.numbers, STEP, direction, self.wanted + 1, *position, *stopped)
@@ -76,6 +77,7 @@ def count_above(keys: tuple[str, ...], decay: Decay, position: Position) -> Read
 
 
 def _counted(first: Command, reply: list[str]) -> int | Read[Any]:
+    """The count in a reply, or the read of the next step: the first command, and where this step has stopped."""
     status, *stopped = reply
     return Read((*first, *stopped), _counted, (first,)) if status == "more" else int(stopped[0])
 

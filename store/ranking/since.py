@@ -48,7 +48,8 @@ class Stop(NamedTuple):
 class Reply(NamedTuple):
     """
     The reply of `since_page.lua`. `stop` is None if the page is whole; `total` is how many articles the listing has;
-    `is_behind` says that the article from whose position the step has read is there or behind it.
+    `is_behind` says that the article from whose position the step has read is still there or behind it, which is
+    opposite to the direction of the page.
     """
 
     stop: Stop | None

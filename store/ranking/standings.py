@@ -17,7 +17,7 @@ from store.scripts.registry import Script
 
 POSITION_RANKS = Script("position_ranks")
 
-MAX_VOTES = 2**31 - 1
+MAX_VOTES = 2**31 - 1  # the most that may be missing to the next rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def ranks(listing: Listing, positions: Sequence[Position]) -> list[Read[Any]]:
 def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
     """Merge the results of `ranks` into the ranks in the whole listing."""
     parts: Sequence[Sequence[Rank]] = results
-    if listing.decay:
+    if listing.decay:  # two results of each position, those of a partition one after the other: see `_decaying`
         pairs = list(zip(results[::2], results[1::2], strict=True))
         count = len(pairs) // len(listing.decay.keys)
         found = [Rank(above, page.positions[-1] if page.positions else None) for above, page in pairs]
@@ -117,6 +117,7 @@ def _terms(policy: Policy, order: Order, article: Article, value: float) -> Iter
 
 
 def _two(name: str, value: float, rest: str, whole: float) -> Iterator[Term]:
+    """A term with a value, and one with the rest of the `whole`, by the name `rest`."""
     yield Term(name, value)
     yield Term(rest, whole - value)
 
@@ -160,5 +161,6 @@ def _decaying(keys: tuple[str, ...], decay: Decay, position: Position) -> list[R
 
 
 def _ranks(reply: list[str]) -> list[Rank]:
+    """Decode a reply of `position_ranks.lua`: for each position how many are above it, and the lowest of these."""
     rows = zip(reply[::3], reply[1::3], reply[2::3], strict=True)
     return [Rank(int(above), Position(float(value), member) if member else None) for above, member, value in rows]

@@ -1,18 +1,23 @@
 """
-The scripts of the store. A script is a Lua file in `commands`, `reads` or `verify`, found by its name. In its text it
-follows the files of `lib` that it requires, and they follow those that they require: `-- requires: prelude, log_entry`
-in the head of a file. The lines `-- from prelude: actor(), now` after it are for readers: they say which names the file
-takes from each other one, as an import does. `python -m tests.support.lua_names --write` renews them.
+The Lua scripts of the store, built from files. A script is a file in `commands`, `reads` or `verify`, found by its
+name. A call of a script works in one partition, a share of the data.
 
-A script that says `KEY.article` gets the key `article` of a partition, or what all keys of that kind begin with there:
-see `kinds.script_key`. Other scripts are called with KEYS in the order that their heads say.
+The first comment lines of a file, its head, have lines that this module reads:
 
-`-- kept replies: changed` in the head of a script keeps its replies with this status for a moment, see
-`kept_answers`: those that would be other ones if the script ran a second time. Its last argument is
-`kept_answers.new_call()`.
+- `-- requires: prelude, log_entry` names files of `lib`. Their text, with that of the files that they require, comes
+  before the text of this file: the server gets them as one script.
+- `-- kept replies, for a call that is sent again: changed` names statuses, the first elements of replies. A command is
+  sent again if its reply was lost; a second run of the script would then give another reply. So replies with such a
+  status are kept for ten seconds, see `kept_answers`. The last argument of the script is `kept_answers.new_call()`.
+- `-- flags: allow-oom` is a flag of Redis: the script may run while the server is out of memory. It frees memory, or is
+  needed for that.
 
-`-- flags: allow-oom` in the head of a script lets it run while the store is out of memory: it frees memory, or what
-does needs it.
+The lines `-- from prelude: actor(), now` are for readers only: they say which names the file takes from which other
+one, as an import does. `python -m tests.support.lua_names --write` renews them.
+
+`KEY.article` in a script is one of its KEYS: the text `article:{3}:` in partition 3, to which the script appends a
+number, or `log:{3}` of a kind with one key in each partition (see `kinds.script_key`). A script without such names is
+called with KEYS in the order that its head says.
 """
 
 import re
@@ -27,8 +32,8 @@ FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
 HEAD = re.compile(r"(?:--.*\n)*")
 REQUIRED = re.compile(r"^-- requires: (.+)$", re.MULTILINE)
 FLAGS = re.compile(r"^-- flags: (.+)$", re.MULTILINE)
-KEPT = re.compile(r"^-- kept replies: (.+)$", re.MULTILINE)
-KEY = re.compile(r"\bKEY\.([a-z]+)")
+KEPT = re.compile(r"^-- kept replies[^:]*: (.+)$", re.MULTILINE)
+KEY = re.compile(r"\bKEY\.([a-z]+)")  # the name of a kind of key
 
 
 class Script(LuaScript):
@@ -51,13 +56,16 @@ class Script(LuaScript):
         self.beginning = lru_cache(maxsize=SLOTS)(self._beginning)
 
     def _beginning(self, partition: int) -> EncodedCommand:
-        """The command in a partition without its arguments. Its KEYS are those that the script names."""
+        """The command EVALSHA in a partition up to KEYS, which are those that the script names; a call appends ARGV."""
         keys = [kinds.script_key(name, partition) for name in self.key_names]
         return encoded(("EVALSHA", self.digest, len(keys), *keys))
 
 
 def files_of(name: str, above: tuple[str, ...] = ()) -> list[str]:
-    """The files of a script, in their order: what a file requires, each once, then the file. `above` require it."""
+    """
+    The names of the files of a script, in their order: what a file requires, each once, then the file itself. `above`
+    are the files that require it, from the script down.
+    """
     if name in above:
         raise ValueError(f"scripts require each other: {' -> '.join((*above, name))}")
     if name not in FILES:
@@ -85,6 +93,6 @@ def _in_head(name: str, line: re.Pattern[str]) -> str:
 
 
 def _key_table(names: tuple[str, ...]) -> str:
-    """The line of a script that gives it KEYS by name."""
+    """The first line of a script, such as `local KEY = {log = KEYS[1], user = KEYS[2]}`; "" without names."""
     keys = ", ".join(f"{name} = KEYS[{place}]" for place, name in enumerate(names, 1))
     return f"local KEY = {{{keys}}}\n" if names else ""

@@ -1,4 +1,7 @@
-"""Two stores with the same history, of which one annuls votes of Mallory, and what they hold."""
+"""
+Two stores with the same history, of which one annuls votes of Mallory, so that they do not count until the action is
+reverted, and what the stores hold.
+"""
 
 import asyncio
 import random
@@ -34,11 +37,11 @@ from tests.conftest import Clock, client, registered
 from tests.database.conftest import mirrored
 from tests.store.reading import contents
 
-WINDOW = 3_600
+WINDOW = 3_600  # seconds of voting
 TRIES = 10
 POLICY = Policy(good_votes=3, voting_window=WINDOW)
 PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
-OWN = (
+OWN = (  # prefixes of the keys that only annulments and the archive write
     "action",
     "annulled",
     "cases",
@@ -49,8 +52,8 @@ OWN = (
     "recounted",
     "left",
     "woken",
-)  # of annulments and archives
-GROWING = (
+)
+GROWING = (  # prefixes of keys that only grow or depend on the time, so that the two stores differ in them
     "logged",
     "sequence",
     "effects",
@@ -75,6 +78,7 @@ class World:
     database: Database | None
 
     async def annul(self, **given: Any) -> ModerationAction:
+        """Annul all votes of Mallory, or those of a span of time, `since` and `until` (unix milliseconds)."""
         span = {"since": None, "until": None} | given
         done = await steps.annul(self.store.site, OPERATOR, "mallory", **span, reason="a ring")
         assert done.action
@@ -252,7 +256,7 @@ async def opened(redis_url: str, partitions: int, clock: Clock, database: Databa
 
 
 async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:
-    """Whether each vote of Mallory counts, in the database."""
+    """The votes of Mallory in the database: number, value, unix milliseconds, whether it counts, poster."""
 
     def read(connection: Any) -> list[tuple[Any, ...]]:
         found = []
@@ -267,6 +271,8 @@ async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:
 
 
 async def counts_in(database: Database) -> dict[int, tuple[int, int]]:
+    """Upvotes and downvotes of each article and comment in the database."""
+
     def read(connection: Any) -> dict[int, tuple[int, int]]:
         found = {}
         for table in (ARTICLES, COMMENTS):
@@ -278,6 +284,7 @@ async def counts_in(database: Database) -> dict[int, tuple[int, int]]:
 
 
 def counts_of(world: World) -> dict[int, tuple[int, int]]:
+    """Upvotes and downvotes of each article and comment in Redis."""
     found = {}
     for key in world.redis.scan_iter():
         if key.startswith(("article:", "comment:")):

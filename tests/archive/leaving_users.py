@@ -44,7 +44,13 @@ EVERYTHING = """query($ids: [ID!]!, $search: String!) {
 
 
 class Site(World):
-    """A store with a database, and the texts, votes and follows of Zelda, Bob and Carol."""
+    """
+    A store with a database, and the texts, votes and follows of Zelda, Bob and Carol.
+
+    `articles` are those of Zelda and Bob that are archived (`old`), then Zelda's, Bob's and Carol's, and a locked one
+    of Bob. `comments` are Zelda's on Bob's article, Bob's reply to it, Carol's and Zelda's on Zelda's article, and
+    Bob's on Carol's.
+    """
 
     redis: Redis
     clock: Clock

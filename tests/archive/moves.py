@@ -29,8 +29,8 @@ from tests.conftest import Clock
 from tests.database.conftest import mirrored, opened
 from tests.store.histories import PEOPLE, history
 
-Before = Callable[[], Awaitable[None]]
-Ask = Callable[[Reads], Awaitable[Any]]
+Before = Callable[[], Awaitable[None]]  # is awaited before each command or transaction
+Ask = Callable[[Reads], Awaitable[Any]]  # reads something as a request does, and returns the answer
 POLICY = Policy(good_votes=1)  # most articles are good, so that days have many
 
 
@@ -113,7 +113,8 @@ class SeparateQueries:
 class World:
     """
     A store that has archived some articles, and the answers of all reads before any article moves (`expected`), with
-    which answers during moves are compared. `saved` is what Redis had then. Moves have connections of their own.
+    which answers during moves are compared. `asked` has the reads by name, `saved` is what Redis had before the moves,
+    by key. `moving` is the same store with connections of its own, for the moves.
     """
 
     store: Store

@@ -22,7 +22,7 @@ from tests.typed import typed
 
 Question = tuple[str, str | None, dict[str, Any]]
 
-DAYS = 2
+DAYS = 2  # after which a conversation leaves Redis if nothing is written there
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
 COMMENT = """id depth state content votes upvotes downvotes postedAt editedAt replyCount descendantCount viewerVote
   isVotingOpen parent { id } ancestors { id } poster { username } removal { reason } heldEdit { content }"""
@@ -41,7 +41,7 @@ OF_USER = """query($name: String!) { user(username: $name) { karma
   inbox { unseenCount notifications(first: 40) { nodes { kind at isSeen actor { username } subject { id } } } }
   comments(first: 20) { totalCount nodes { id content } } }"""
 REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
-DAY = 86_400
+DAY = 86_400  # seconds
 BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
 MUTATIONS = {
     "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
@@ -65,7 +65,10 @@ MUTATIONS = {
 
 @dataclass
 class Talk:
-    """`ids` are those of all comments, `reached` counts what was compared, `gone` the conversations that have left."""
+    """
+    What people say and do in both stores. `ids` are those of all comments, `reached` counts the cases that came up,
+    `gone` has the numbers of the articles whose conversations have left Redis.
+    """
 
     pair: Pair
     chance: random.Random
@@ -97,7 +100,7 @@ class Talk:
             self.article_of[payload["comment"]["id"]] = article
         self.pair.clock.advance(self.chance.choice((0.001, 0.5, 2)))
 
-    article_of: dict[str, str] = field(default_factory=dict)
+    article_of: dict[str, str] = field(default_factory=dict)  # the id of the article, by the id of the comment
 
     def text(self) -> str:
         mention = f" @{self.chance.choice(PEOPLE)}" if self.chance.random() < 0.3 else ""

@@ -1,6 +1,8 @@
 """
 Random histories in which votes are annulled, by two actions and with interruptions, and restored: the store is then as
 one in which nothing was annulled.
+
+Codes such as M8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
 import random

@@ -1,4 +1,8 @@
-"""Votes that count no more, and that come back with a revert: compared with a store in which they were never cast."""
+"""
+Votes that count no more, and that come back with a revert: compared with a store in which they were never cast.
+
+Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -8,16 +12,7 @@ from archive import annulments, maintenance, moments, reads, write_back
 from database import article_places
 from database.database import Database
 from store import annulments as steps
-from store import (
-    article_moderation,
-    bans,
-    comment_moderation,
-    events,
-    keys,
-    log,
-    removals,
-    threads,
-)
+from store import article_moderation, bans, comment_moderation, events, keys, log, removals, threads
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
@@ -63,7 +58,7 @@ async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, i
     await pair.world.settle()
     pair.assert_equal()
     assert await pair.findings() == []
-    cast = len(pair.articles) + len(pair.comments) - 1 - 5  # but for those on her own article and comments
+    cast = len(pair.articles) + len(pair.comments) - 1 - 5  # without her own article and comments
     found = await pair.world.read(action)
     assert found.kind is ModerationKind.ANNUL_VOTES and found.annulled_votes == cast
     assert found.annulment and found.annulment.state is AnnulmentState.DONE
@@ -196,7 +191,8 @@ async def test_own_later_vote_replaces_the_annulled_one_and_does_not_count(pair:
     assert pair.world.shown() == before
     assert pair.world.database
     await pair.world.mirror()
-    assert [row[1:4:2] for row in await votes_of_mallory(pair.world.database)] == [(-1, False)]
+    rows = await votes_of_mallory(pair.world.database)
+    assert [(value, counts) for _, value, _, counts, _ in rows] == [(-1, False)]
     await store.articles.vote(later, "Mallory", Vote.UP)
     assert counts_of(pair.world)[later] == (2, 0)
 
@@ -206,7 +202,8 @@ async def test_own_later_vote_replaces_the_annulled_one_and_does_not_count(pair:
     counts = counts_of(pair.world)
     assert [counts[each] for each in (number, comment)] == [(1, 1), (1, 0)]
     assert await pair.findings() == []
-    assert [row[1:4:2] for row in await votes_of_mallory(pair.world.database)] == [(-1, True), (1, True)]
+    rows = await votes_of_mallory(pair.world.database)
+    assert [(value, counts) for _, value, _, counts, _ in rows] == [(-1, True), (1, True)]
 
 
 @on_both
@@ -465,7 +462,8 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
         await verified(pair.world.store, repair=True)
     assert await pair.findings() == []
     found = contents(redis)
-    assert {key for key in right if key.startswith(OWN[1:3]) and found.get(key) != right[key]} == set()
+    of_votes = OWN[1:3]  # the keys of annulled votes, and of the cases of actions
+    assert {key for key in right if key.startswith(of_votes) and found.get(key) != right[key]} == set()
     assert not redis.exists(keys.annulled(p, gone))
 
 
@@ -538,7 +536,8 @@ async def test_listeners_learn_what_is_annulled(bare: Pair):
     found = [event for text in texts if text.startswith("votes_annulled") for event in events.events_in(text)]
     messages.close()
 
-    assert sum(text.startswith("votes_annulled") for text in texts) == len({number % 1024 % 8, comment % 1024 % 8})
+    homes = {bare.world.store.site.home_of_article(each) for each in (number, comment)}
+    assert sum(text.startswith("votes_annulled") for text in texts) == len(homes)
     assert {(event.kind, event.number, event.poster, event.groups, event.article) for event in found} == {
         (events.EventKind.VOTED, number, "alice", ("ask", "show"), 0),
         (events.EventKind.VOTED, other, "alice", (), 0),

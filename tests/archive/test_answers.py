@@ -1,4 +1,8 @@
-"""A store that archives answers as one that never does (D2, D3)."""
+"""
+A store that archives answers as one that never does (D2, D3).
+
+Codes such as D2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import os
 import random

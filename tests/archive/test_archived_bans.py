@@ -1,4 +1,8 @@
-"""Bans that remove texts, of which some are archived, as clients make and revert them."""
+"""
+Bans that remove texts, of which some are archived, as clients make and revert them.
+
+Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -42,6 +46,7 @@ async def moderated(pair: Pair) -> Pair:
 
 
 async def shown(pair: Pair) -> list[dict]:
+    """Answers with pages of all articles, of the timelines of Alice and Bob, and of the groups show and ask."""
     found = [await pair.ask(QUERIES["articles"], None, first=20)]
     found += [await pair.ask(QUERIES["timeline"], None, first=20, name=name) for name in PEOPLE[:2]]
     return found + [await pair.ask(QUERIES["group"], None, first=20, name=name) for name in ("show", "ask")]
@@ -59,8 +64,9 @@ async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pa
     answer = (await pair.ask(BAN, "carol", input=given))["data"]["banUser"]
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     pages = await shown(pair)
-    left = [edge["node"]["title"] for edge in pages[0]["data"]["listing"]["edges"]]
-    in_show = [edge["node"]["title"] for edge in pages[3]["data"]["group"]["listing"]["edges"]]
+    of_all, _, _, of_show, _ = pages
+    left = [edge["node"]["title"] for edge in of_all["data"]["listing"]["edges"]]
+    in_show = [edge["node"]["title"] for edge in of_show["data"]["group"]["listing"]["edges"]]
     assert left == (["New of Bob", "Of Bob", "Of Bob"] if group is None else [
         "New of Bob", "Of Bob", "Of alice", "Of alice", "Of Bob",
     ])  # fmt: skip

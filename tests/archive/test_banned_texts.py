@@ -1,4 +1,8 @@
-"""Texts that a ban removes, and that come back with its revert."""
+"""
+Texts that a ban removes, and that come back with its revert.
+
+Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,12 +28,18 @@ from tests.support.memory import full
 
 pytestmark = pytest.mark.routed
 VISIBLE, PENDING, REMOVED, _ = ContentState
+# Prefixes of the keys that are not as before after a ban and its revert, such as those of actions.
 KEPT = ("action", "logged", "sequence", "effects", "applied", "lifted", "moves", "deleted", "session")
 
 
 @dataclass
 class Spammer:
-    """A user with articles in groups and with comments on articles of others, in all partitions."""
+    """
+    A user, Mallory, with articles in groups and with comments on articles of others, in all partitions.
+
+    `others` has the article of each person, of which the first is one of Mallory, too. `comments` has one on each of
+    these, a second one on the second of them, and one that answers an answer.
+    """
 
     store: Store
     articles: list[int]

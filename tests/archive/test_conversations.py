@@ -1,4 +1,8 @@
-"""Conversations computed from the rows of their comments answer what Redis answers for the same comments (D5)."""
+"""
+Conversations computed from the rows of their comments answer what Redis answers for the same comments (D5).
+
+Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from collections import Counter
@@ -36,6 +40,7 @@ async def article(store) -> int:
 
 
 async def of_rows(store, database, article: int) -> Conversation:
+    """The conversation of an article, computed from its rows, which are in any order."""
     await mirrored(store, database)
     rows = await database.run(conversations.comments, article)
     return conversation(article, random.sample(rows, len(rows)), store.site.policy.best_z)
@@ -59,6 +64,7 @@ def shown(page: ThreadPage) -> Shown:
 
 
 def without_levels(page: Shown) -> Shown:
+    """A page with number, depth and hidden descendants of each place, and without its position."""
     return [place[:3] for place in page[0]], *page[1:]
 
 
@@ -226,7 +232,7 @@ async def test_a_chain_of_ten_thousand_is_walked_without_recursion():
                 ContentState.VISIBLE)
         for each in range(2, length + 2)
     ]  # fmt: skip
-    found = conversation(1, rows, 1.28)
+    found = conversation(1, rows, 1.28)  # the confidence of the order BEST
 
     page = found.page(CommentOrder.BEST, ThreadWindow(3, upwards=True), max_depth=UNLIMITED)
     assert [place.number for place in page.places] == [length - 1, length, length + 1]

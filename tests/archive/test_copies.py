@@ -1,4 +1,8 @@
-"""Archived articles are verified, backed up and moved, and stories go on to be imported."""
+"""
+Archived articles are verified, backed up and moved, and stories go on to be imported.
+
+Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import json

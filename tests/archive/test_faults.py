@@ -1,4 +1,8 @@
-"""`verify` finds what is wrong with archived conversations in the database, and repairs what can be computed (D5)."""
+"""
+`verify` finds what is wrong with archived conversations in the database, and repairs what can be computed (D5).
+
+Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""The homes of a store that archives are those of one that never does (D3, H1)."""
+"""
+The homes of a store that archives are those of one that never does (D3, H1).
+
+Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import os
 import random

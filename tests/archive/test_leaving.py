@@ -1,4 +1,8 @@
-"""Users who are deleted: what is left of them in Redis, in the database, and in what clients read."""
+"""
+Users who are deleted: what is left of them in Redis, in the database, and in what clients read.
+
+Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import itertools
@@ -148,6 +152,7 @@ def kept(site: Site) -> list[str]:
 
 
 def counts_of_others(site: Site) -> dict[int, tuple[int, int]]:
+    """Upvotes and downvotes of what stays in Redis even if Zelda's texts are removed: see `Site`."""
     own = {site.old[0], site.articles[2], *site.comments[:1], *site.comments[2:4]}
     return {number: counts for number, counts in counts_of(site).items() if number not in own}
 
@@ -155,7 +160,7 @@ def counts_of_others(site: Site) -> dict[int, tuple[int, int]]:
 async def test_votes_of_a_deleted_user_can_still_be_annulled(site: Site) -> None:  # U6, M8
     id = (await site.delete())["deletedUserId"]
     await site.settle()
-    other = site.articles[3]
+    other = site.articles[3]  # Bob's, which Zelda has voted for
     before = counts_of(site)[other]
 
     query = """mutation($id: ID!) {

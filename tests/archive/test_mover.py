@@ -1,4 +1,8 @@
-"""Articles leave Redis, come back to be changed, and are in backups and moves."""
+"""
+Articles leave Redis, come back to be changed, and are in backups and moves.
+
+Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 from collections.abc import Sequence
 from itertools import chain

@@ -1,4 +1,8 @@
-"""Articles leave Redis and come back while others read or change them (D2, D3): no answer shows it at any moment."""
+"""
+Articles leave Redis and come back while others read or change them (D2, D3): no answer shows it at any moment.
+
+Codes such as D2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""Pages by a high number of listings of which Redis holds some articles, and the archive the others."""
+"""
+Pages by a high number of listings of which Redis holds some articles, and the archive the others.
+
+Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from functools import partial
@@ -29,6 +33,7 @@ def policy() -> Policy:
 
 @pytest.fixture(autouse=True)
 def few_skipped(monkeypatch):
+    """Find pages by the rank of the entry before them, also at low numbers: usually all before are read there."""
     monkeypatch.setattr(reads, "SKIPPED_ENTRIES", 0)
 
 

@@ -1,4 +1,8 @@
-"""Listings of archived articles, compared with a partition of a store that has the same articles."""
+"""
+Listings of archived articles, compared with a partition of a store that has the same articles.
+
+Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 import re
@@ -24,13 +28,13 @@ from tests.support.made_up_articles import CROWDS, made_up, write
 from tests.typed import typed
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
-BY_KEY = re.compile(
+BY_KEY = re.compile(  # the steps of SQLite's plans that find rows by a key
     r"SEARCH (places|place_counts) USING PRIMARY KEY \(listing=\? AND (\(value,number\)[<>]\(\?,\?\)|value[=>]).*\)"
     r"|SEARCH places USING (COVERING )?INDEX places_by_number \(number=\?\)"
     r"|SEARCH listings USING INDEX listings_by_name \(name=\?\)"
 )
 LINK = "https://example.com/"
-MADE_UP = [  # the votes of many articles, and their numbers
+MADE_UP = [  # votes of many articles, a name of `CROWDS`, and how their numbers follow the time
     ("two values", "by time"),
     ("similar, below zero", "of early versions"),
     ("similar", "ahead of the clock"),
@@ -181,7 +185,7 @@ def plan_of(connection: Connection, function: Callable[..., object], *arguments:
     function(connection, *arguments)
     event.remove(connection, "before_cursor_execute", note)
     return {
-        row[3]
+        row[3]  # id, parent, unused, text of the step
         for statement, parameters in statements
         for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
     }

@@ -1,4 +1,8 @@
-"""Texts that are purged are nowhere any more: not in Redis, not in the database, and not in what clients are sent."""
+"""
+Texts that are purged are nowhere any more: not in Redis, not in the database, and not in what clients are sent.
+
+Codes such as D6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 from pathlib import Path

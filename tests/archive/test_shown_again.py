@@ -1,4 +1,8 @@
-"""Articles that are hidden and shown again just before they leave Redis lose none of their comments (D5)."""
+"""
+Articles that are hidden and shown again just before they leave Redis lose none of their comments (D5).
+
+D5 is a row of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 

@@ -1,4 +1,8 @@
-"""Conversations leave Redis and come back, and no answer shows it (D5)."""
+"""
+Conversations leave Redis and come back, and no answer shows it (D5).
+
+Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

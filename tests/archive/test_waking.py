@@ -1,4 +1,8 @@
-"""What brings old conversations back to Redis, how many of them, and what does not (D5)."""
+"""
+What brings old conversations back to Redis, or wakes them, how many of them, and what does not (D5).
+
+Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 from typing import Any
 

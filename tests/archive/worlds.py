@@ -40,7 +40,7 @@ LINKS = (*(f"https://example.com/{name}" for name in "abcd"), "https://example.c
 
 @dataclass
 class World:
-    """A store with users who are logged in, and its endpoint."""
+    """A store with users who are logged in, by their `tokens`, and its GraphQL endpoint."""
 
     store: Store
     database: Database | None
@@ -106,7 +106,7 @@ class CrashingDatabase:
 class Pair:
     """
     Two stores with the same history: `archiving` archives, `complete` never does. `reached` counts the cases that were
-    compared.
+    compared. Articles that Redis has are called hot, archived ones cold.
     """
 
     archiving: World
@@ -295,7 +295,7 @@ class Pair:
             if self.archived and self.chance.random() < 0.4:
                 return f"article:{self.chance.choice(sorted(self.archived))}"
             return self.chance.choice(self.ids[-40:] if self.chance.random() < 0.5 else self.ids)
-        return "article:1541"
+        return "article:1541"  # there is none
 
     async def compare(self) -> None:
         """Compare some answers of every kind."""

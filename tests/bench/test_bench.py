@@ -1,4 +1,4 @@
-"""What the bench computes from its samples. tests/slow/test_bench_runs.py runs it."""
+"""What the benchmarks of `bench/` compute from their samples. tests/slow/test_bench_runs.py runs them."""
 
 import asyncio
 import re
@@ -71,7 +71,8 @@ async def test_server_that_closes_all_connections_is_an_error_of_the_load():
 
 def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
     """A round may be shorter than what the system counts."""
-    monkeypatch.setattr(rounds, "load", lambda server, requests, seconds: Load(100, 0, 0.01, 1.0, 2.0))
+    served = Load(answers=100, failed=0, seconds=0.01, p50=1.0, p99=2.0)
+    monkeypatch.setattr(rounds, "load", lambda server, requests, seconds: served)
     idle = cast(Server, SimpleNamespace(cpu=0.5, memory=1.0))
     found = rounds.sample(idle, [], 0.01)
 
@@ -100,7 +101,7 @@ def test_searches_are_measured(tmp_path, monkeypatch, capsys):
 
 def test_targets_are_computed_from_samples():
     def samples(rate: float) -> list[Sample]:
-        return [Sample(rate, 1, 4, 1e6 / rate, 50, 0)]
+        return [Sample(rate, p50=1, p99=4, cpu=1e6 / rate, memory=50, failed=0)]
 
     page = {"upvote": samples(900), "strawberry": samples(100), "hand": samples(1_000)}
     run = {"page": page, "varied": {"upvote": samples(450)}}
@@ -124,6 +125,7 @@ def test_targets_are_computed_from_samples():
 
 @pytest.mark.parametrize(("ratio", "status"), [(44.0, 1), (46.0, 0)])
 def test_run_that_misses_a_target_has_a_status(monkeypatch, capsys, ratio, status):
+    # a server's only sample: its rate, p50, p99, CPU time, memory and failures
     samples = {"upvote": [Sample(1, 1, 2, 1, 50, 0)], "strawberry": [Sample(1, 1, 2, ratio, 50, 0)]}
     monkeypatch.setattr(bench, "filled", lambda articles: nullcontext(({}, None, None)))
     monkeypatch.setattr(bench, "measure", lambda plan, queries, ground: [(QUERIES["page"], samples)])
@@ -136,6 +138,7 @@ def test_run_that_misses_a_target_has_a_status(monkeypatch, capsys, ratio, statu
 
 
 def figures(**bytecodes: int) -> Figures:
+    """The bytecodes that Python 3.11 executes for a request, by the name of its query."""
     return Figures("3.11", bytecodes)
 
 
@@ -207,7 +210,8 @@ def test_answer_is_complete_with_its_last_byte():
 
 def test_large_site_is_the_sum_of_single_costs():
     """With 1 KiB for everything, memory determines the primaries; a page reads each of their partitions."""
-    rows = cluster.large(Cost(1, 100, 1), Cost(1, 50, 0.5), Cost(1, 250, 0.5), Memory(1024, 0, 1024, 1024))
+    page_alone, vote, page = Cost(1, cpu=100, share=1), Cost(1, cpu=50, share=0.5), Cost(1, cpu=250, share=0.5)
+    rows = cluster.large(page_alone, vote, page, Memory(user=1024, follow=0, article=1024, vote=1024))
 
     assert [row[-1] for row in rows[:3]] == ["95 GiB", "348 GiB", "5,768 GiB"]
     assert [row[0] for row in rows[3:5]] == ["votes a second", "pages a second, of 256 partitions"]

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from caches import ENTRY_BYTES, FLOOR_SHARE, MAX_HITS, POOL, UNPROVEN, Pool, Usage, memo
 
+# A `Usage` has bytes, entries and evictions, then hits and misses. The number that a cache is made with is the
+# microseconds that one of its values takes to make.
 ENTRY = 1_000  # bytes of an entry with its overhead
 SIZE = ENTRY - ENTRY_BYTES
 
@@ -19,6 +21,7 @@ def room_for(count):
 
 
 def filled(cache, count, first=0):
+    """Put so many entries, whose keys and values are numbers from `first` on, into a cache."""
     for number in range(first, first + count):
         cache.put(number, number, SIZE)
     return cache
@@ -161,6 +164,8 @@ def test_smaller_pool_evicts_at_once():
 
 
 class Measured:
+    """Something besides caches for which a pool reserves bytes, with the usage that it reports."""
+
     usage = Usage(300, 3, 7)
 
 

@@ -17,7 +17,7 @@ from store.store import Store
 from tests.conftest import Clock, registered
 from tests.server.conftest import Live, serving
 
-CLOSED = "article:3011197992960062"
+CLOSED = "article:3011197992960062"  # of 2016: the number is made of the time that `Clock` shows and the poster's name
 ADDRESS = "http://127.0.0.1:8000"  # in the clients' configurations; tests replace it by the address of their server
 HANGING = 60  # seconds after which a client is taken to wait for a message that is never sent
 
@@ -37,6 +37,7 @@ def serving_closed_article(folder: Path) -> Iterator[Live]:
 
 
 async def post(redis_url: str) -> None:
+    """Post the article, by a clock that shows 2016."""
     store = await Store.open(redis_url, Policy(), 1, clock=Clock())
     posted = await store.articles.post(await registered(store, "carol"), Draft("Of 2016", content="Closed."))
     assert posted.article is not None and posted.article.id == CLOSED

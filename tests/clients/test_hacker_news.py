@@ -1,5 +1,6 @@
 """
-Clients of Hacker News' API, as their registries have them, read a site by its address: two from PyPI and one from npm.
+Clients of Hacker News' API, two from PyPI and one from npm, read what a site serves in the shape of that API. Nothing
+is changed in them but the address.
 
 The site has the default limits, and 500 stories with comments, imported in the shape in which the original gives them.
 """
@@ -93,7 +94,7 @@ def test_client_reads_lists_a_thread_a_user_and_what_is_new(site, articles, clie
     assert read["story"] == [f"News 495 {MORE}", "https://example.com/495", 5, "user-15", ANSWERS]
     assert [(by, text) for by, text, _ in read["thread"]] == THREAD
     assert [parent for *_, parent in read["thread"][:-1]] == [story] * (ANSWERS - 1)
-    assert read["user"] == ["user-5", karma(site, "user-5"), 17, STORIES // 10]
+    assert read["user"] == ["user-5", karma(site, "user-5"), 17, STORIES // 10]  # 17 stories, and so many comments
     assert set(numbers[:20]) < set(updates["items"])
     assert "user-19" in updates["profiles"]
     if client != "node-hn-api":  # it does not read these

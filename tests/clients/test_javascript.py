@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "frontend.md").read_text()
 SECTION = PAGE.partition("## Types from the schema")[2].partition("\n## ")[0]
 FILES = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", SECTION, re.DOTALL))
 GENERATE, RUN = re.findall(r"^    (npx .*)", SECTION, re.MULTILINE)
-STORY = {
+STORY = {  # what each program prints, beside the name of its user; story.ts has the names
     "page": ["Third 1", "Second 1"],
     "total": 3,
     "before": ["Third", "Second", "First"],
@@ -33,6 +33,7 @@ STORY = {
     "late": ["closed at 2016-08-11T11:52:00.000Z"],
     "refused": [["FORBIDDEN", ["input", "articleId"]]],
 }
+# what a client with a cache knows of the page after all, without another request
 CACHED = {"known": ["Third 1", "Second 1", "First 2"]}
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first run on a machine installs the packages

@@ -18,7 +18,7 @@ from database.mirror import Mirror
 from store.store import Store
 from tests.servers import Postgres, postgres_folder, running_postgres
 
-NUMBERS = itertools.count(1)
+NUMBERS = itertools.count(1)  # of the databases that were created
 
 # Tests run once with each kind of database and once with each number of partitions, not with each pair of both.
 on_both = pytest.mark.parametrize(

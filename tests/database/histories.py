@@ -38,7 +38,7 @@ from tests.conftest import Clock, registered
 
 PEOPLE = ("Alice", "bob", "Carol", "dave", "Erin")
 GROUPS = ("ask", "show", "new")
-COMMANDS = (  # with how often each is chosen
+COMMANDS = (  # methods of `History`; one that stands here twice is chosen twice as often
     "post",
     "post",
     "vote",
@@ -66,12 +66,12 @@ COMMANDS = (  # with how often each is chosen
 )
 HOUR = 3_600_000  # milliseconds
 
-INDEXED = {
+INDEXED = {  # all rows of an index of the search, by the dialect of SQL
     "sqlite": "SELECT rowid, title, content, tags FROM {} ORDER BY rowid",
     "postgresql": "SELECT id, words, CAST(vector AS text) FROM {} ORDER BY id",
 }
 
-Rows = dict[str, list[tuple[Any, ...]]]
+Rows = dict[str, list[tuple[Any, ...]]]  # by the name of the table, with the columns in its order
 
 
 class Crash(Exception):
@@ -85,12 +85,12 @@ class History:
     store: Store
     clock: Clock
     chance: random.Random
-    posters: dict[int, str] = field(default_factory=dict)
-    votes: dict[tuple[int, str], int] = field(default_factory=dict)
+    posters: dict[int, str] = field(default_factory=dict)  # by the numbers of articles
+    votes: dict[tuple[int, str], int] = field(default_factory=dict)  # by article and voter
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)  # article and poster of those not deleted
-    comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)
-    stories: int = 0
-    loaded: int = 0
+    comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)  # by comment and voter
+    stories: int = 0  # imported so far; their ids are 1 to this number
+    loaded: int = 0  # how often comments were imported
 
     async def run(self, steps: int) -> None:
         if self.chance.random() < 0.9:
@@ -262,7 +262,7 @@ def all_rows(connection: Connection) -> Rows:
 
 
 async def indexed(database: Database) -> list[tuple[Any, ...]]:
-    """All articles and comments of the indexes of the search."""
+    """The rows of articles and comments in the indexes of the search, without those of users."""
 
     def read(connection: Connection) -> list[tuple[Any, ...]]:
         statement = INDEXED[connection.dialect.name]
@@ -306,6 +306,7 @@ async def rows_of_store(history: History) -> Rows:
 
 
 def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
+    """The row of `ARTICLES`, without the columns that only articles outside of the store have."""
     edited, counts = fields.get("edited"), (fields["up"], fields["down"], fields.get("imported", "0"))
     texts = (fields["poster"], fields["title"], fields.get("link"), fields.get("content"))
     state = fields.get("state", "visible").upper(), fields.get("locked") == "1"
@@ -313,11 +314,13 @@ def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
 
 
 def group(name: str, fields: dict[str, str]) -> tuple[Any, ...]:
+    """The row of `GROUP_TEXTS`."""
     listed = int(fields["listed"]) if "listed" in fields else None
     return (name, fields.get("title"), fields.get("about"), int(fields["created"]), listed)
 
 
 def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
+    """The row of `COMMENTS`, without the columns that only comments outside of the store have."""
     place = (int(fields["article"]), int(fields["parent"]) if "parent" in fields else None, depth)
     edited, counts = fields.get("edited"), (fields["up"], fields["down"], fields.get("imported", "0"))
     texts, state = (fields.get("poster"), fields.get("content")), fields.get("state", "visible").upper()
@@ -329,6 +332,7 @@ def comparable(rows: Rows) -> Rows:
     votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
     names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}
-    others["articles"] = [row[:-4] for row in others["articles"]]  # of conversations that have left the store
+    # the last four columns are those of conversations that have left the store
+    others["articles"] = [row[:-4] for row in others["articles"]]
     others["comments"] = [row[:-4] for row in others["comments"]]
     return {**others, **votes}

@@ -1,4 +1,4 @@
-"""The export of a user, as it arrives: all that is kept about them, and nothing of others (U7)."""
+"""The export of a user, as it arrives: all that is kept about them, and nothing of others."""
 
 import asyncio
 import io
@@ -39,7 +39,10 @@ APPEAL = "mutation($input: AppealInput!) { done: appeal(input: $input) { userErr
 
 
 class Site:
-    """A site whose users act by GraphQL, and take their data along."""
+    """
+    A site whose users act by GraphQL, and export their data. Each mutation names its field `done`, and its payload is
+    returned.
+    """
 
     def __init__(self, http):
         self.http, self.tokens = http, {}

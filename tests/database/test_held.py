@@ -1,4 +1,4 @@
-"""What is held when it is posted is pending in the database, until a moderator approves it."""
+"""What a rule holds when it is posted is pending in the database, until a moderator approves it."""
 
 import pytest
 from sqlalchemy import select

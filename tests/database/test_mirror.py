@@ -1,4 +1,4 @@
-"""The mirror writes what the log of a store says to the database, also after crashes and beside other mirrors."""
+"""The mirror writes each change in the log of a store to the database, also after crashes and beside other mirrors."""
 
 import asyncio
 import random
@@ -235,7 +235,7 @@ async def test_deleted_comment_leaves_no_text_and_no_voters(store, alice, bob, e
 
     found = await rows_of(each_database)
     place = (middle.number, number, top.number, 1)
-    kept_when_it_leaves = [None] * 4
+    kept_when_it_leaves = [None] * 4  # columns of comments that have left the store
     assert found["comments"][1] == (
         *(*place, None, None, middle.posted_at, None, 2, 0, 0, "DELETED"),
         *kept_when_it_leaves,

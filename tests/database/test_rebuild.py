@@ -1,4 +1,4 @@
-"""The database that is rebuilt from the store and the log, beside the one that a mirror has kept."""
+"""A database that is rebuilt from the store and its log is the same as one that a mirror has kept up to date."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""`comments` of which Redis has the newest only: older ones come from the database."""
+"""The field `comments` where Redis has the newest comments only: older ones come from the database."""
 
 import random
 from dataclasses import replace

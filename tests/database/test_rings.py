@@ -1,4 +1,4 @@
-"""The command `rings` over a real store and database, and what moderators see of its finding."""
+"""The command `upvote rings`, which finds accounts that vote for each other, and what moderators see of its finding."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -91,6 +91,7 @@ async def test_ring_is_found_kept_and_shown_to_moderators_only(store, each_datab
     assert "annulling all their votes takes 60 on articles and 1 on comments" in printed
     found = await asked(http, site_moderator)
     moves = found.pop("moves")
+    # `expected` are the votes that chance explains; a ring has at least 1.5 times as many
     assert 0 < found.pop("expected") < 61 / 1.5 and found.pop("moved") >= len(moves) > 0
     assert found == {
         **{"id": "ring:1", "foundAt": "2016-08-04T11:52:00.000Z", "memberCount": 5, "votes": 61, "coverage": 1.0},

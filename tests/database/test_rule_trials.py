@@ -1,4 +1,6 @@
-"""What is replayed for `upvote rules try`, which prints what rules would have caught of what the database has."""
+"""
+The command `upvote rules try` replays the texts and votes in the database, and prints what rules would have caught.
+"""
 
 import pytest
 

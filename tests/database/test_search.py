@@ -17,6 +17,7 @@ from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
 DATA = Path(__file__).parents[1] / "data"
+# Columns of rows. Numbers of articles and comments are multiples of 1,024, as their last ten bits are a user's slot.
 ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 COMMENT = {"article": 1024, "depth": 0, "poster": "bob", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]
@@ -63,7 +64,7 @@ def register(connection: Connection, *names: str) -> None:
 
 
 def found(connection: Connection, query: str, **search_for) -> list[int | str]:
-    """The numbers and the names of what is found, in its order."""
+    """What is found, in its order: the numbers of articles and comments, and the names of users."""
     result = search.find(connection, Search(parse(query), **search_for))
     assert result.places == sorted(result.places, reverse=True)
     assert {(type(value) in (int, float), type(id)) for value, id in result.places} <= {(True, int)}
@@ -448,7 +449,7 @@ def write_as_before_names(connection: Connection) -> None:
 
 
 async def test_newer_ones_of_equal_relevance_come_first_and_much_better_ones_still_before_them(run):
-    year = 365 * 86_400_000 * 2 * 1024
+    year = 365 * 86_400_000 * 2 * 1024  # a number has twice the milliseconds of the posting time before its slot
     await run(write, year, "Redis")
     await run(write, 3 * year, "Redis")
     await run(write, 5 * year, "Lists", content=f"{'of many other words ' * 20} redis")

@@ -1,4 +1,6 @@
-"""The field `search`: what the mirror has indexed, with the records that the store has now."""
+"""
+The field `search` finds what the mirror has indexed in the database, and shows the records that the store has now.
+"""
 
 import asyncio
 import json
@@ -79,6 +81,7 @@ async def post(store, poster, title, content="", groups=()):
 
 
 async def test_articles_and_users_are_found_with_excerpts(store, database, find, alice, bob):  # S1
+    """In an excerpt, U+E000 and U+E001 stand before and after each match."""
     posted = await post(store, alice, title="Redis in Action", content="Lists, sets\nand more redis")
     await store.articles.vote(posted.number, bob, Vote.UP)
     await post(store, bob, title="About Alice")

@@ -23,7 +23,7 @@ def short_limits(monkeypatch):
 
 
 class Outcome:
-    """Runs a function in a thread, and notes how it ended there."""
+    """Runs a function of a connection, which the database calls in a thread, and notes how it ended there."""
 
     def __init__(self, function):
         self.function, self.error, self.has_ended = function, None, Event()

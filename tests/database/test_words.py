@@ -1,4 +1,4 @@
-"""Phrases of queries, and excerpts with the matches marked."""
+"""The words and phrases of a search query, and excerpts of texts with the matches marked."""
 
 import re
 import unicodedata

@@ -38,6 +38,8 @@ class StillNotToday(NotToday):
 
 @dataclass
 class BackendUsage:
+    """What an operation has cost at a backend, as the endpoint expects it of each context."""
+
     round_trips: int = 0
     commands: int = 0
 
@@ -65,6 +67,7 @@ class Contexts:
     streams_ended: int = 0
 
     def open(self, client: Client) -> Opened:
+        """Open the context of a client. Two tokens make it fail: "revoked" as expected, "bug" unexpectedly."""
         if client.token == "revoked":
             raise StillNotToday
         if client.token == "bug":

@@ -17,7 +17,7 @@ ENDED = [{"message": "the session has ended", "extensions": {"code": "UNAUTHENTI
 
 
 class Sessions:
-    """The sessions of open connections, by token: `ends` are called in another thread."""
+    """The sessions of open connections. `ends` has a function by token, which a test calls to end that session."""
 
     def __init__(self):
         self.ends = {}

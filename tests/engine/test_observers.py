@@ -1,4 +1,4 @@
-"""What an observer learns about operations on each transport."""
+"""What an observer learns about operations on each transport. A program writes its log and metrics by one."""
 
 import json
 

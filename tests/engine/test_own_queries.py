@@ -1,4 +1,7 @@
-"""Queries of the program itself by `Endpoint.query`: each is a request of the client whose HTTP request it answers."""
+"""
+Queries that the program itself runs by `Endpoint.query` to answer an HTTP request, such as that of a page: each counts
+as a request of that client.
+"""
 
 import asyncio
 from operator import attrgetter

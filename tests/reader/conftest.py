@@ -35,7 +35,7 @@ ARGUMENTS = [
 ]
 SESSION = "upvote-session"  # the key of localStorage under which the reader keeps who is logged in
 GRAPHQL = "**/graphql"  # requests of the script for data
-PRELOAD = r"reader/.*\.js csp"  # a fault: Chromium does not preload scripts where they are off
+PRELOAD = r"reader/.*\.js csp"  # the fault of a page whose scripts are off: Chromium does not preload them
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 # The WebSockets of a page, so that a test can wait until the server has answered a ping on each that is open.
@@ -54,6 +54,7 @@ PINGS = """() => Promise.all(openedSockets.filter((each) => each.readyState === 
     socket.addEventListener('close', () => done());
     socket.send('{"type":"ping"}');
   })))"""
+# Texts in a language that is written from right to left; the others of its pages are English.
 ARABIC = "nav-groups = المجموعات\ngroups-title = المجموعات\nfollow = متابعة\nfollow-name = متابعة { $name }\n"
 Axe = Callable[[Page], Awaitable[list[str]]]
 
@@ -64,7 +65,7 @@ in_one_loop = pytest_asyncio.fixture(loop_scope="session", scope="session")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(pytest.mark.one_server)
+            item.add_marker(pytest.mark.one_server)  # not run again on a cluster
             item.add_marker(pytest.mark.timeout(900))  # the first run on a machine may install Chromium
             if pytest_asyncio.is_async_test(item):
                 item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
@@ -100,6 +101,7 @@ class Faults:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The sample, with rules that hold or refuse texts with certain words, and some texts in Arabic."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "rules.toml").write_text('[words]\nhold = ["held by a rule"]\nrefuse = ["refused by a rule"]')
     (folder / "site").mkdir()
@@ -133,7 +135,8 @@ class Visits:
     """
     Opens pages, each in a browser profile of its own: its own session, storage and cache.
 
-    `options` are those of Playwright's `new_context`, such as `java_script_enabled=False`.
+    `options` are those of Playwright's `new_context`, such as `java_script_enabled=False`. `frames` are what the pages
+    have sent over their WebSockets.
     """
 
     browser: Browser
@@ -164,7 +167,7 @@ class Visits:
     async def subscribed(self, page: Page, field: str) -> None:
         """Wait until the server has got a subscription to a field from the pages of this test, such as this one."""
         await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames), field)
-        await page.evaluate(PINGS)  # come after it
+        await page.evaluate(PINGS)  # the server answers them after it has got the subscription
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -183,7 +186,7 @@ async def page(visit: Visits) -> Page:
 
 @pytest.fixture(scope="session")
 def axe() -> Axe:
-    """What axe-core finds on a page, also of WCAG 2.2's sizes of targets: a line each with rule, reason and element."""
+    """Finds faults of a page with axe-core, also of WCAG 2.2's sizes of targets: a line for each element."""
     source = (programs.node_modules(HERE) / "axe-core" / "axe.min.js").read_text()
 
     async def violations(page: Page) -> list[str]:
@@ -199,6 +202,7 @@ def axe() -> Axe:
 
 
 async def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait until something holds; `what` names it in the failure."""
     deadline = monotonic() + PATIENCE
     while not holds():
         assert monotonic() < deadline, f"waited in vain for {what}"
@@ -215,7 +219,7 @@ async def log_in(page: Page, member: Member) -> None:
 
 
 async def log_out(page: Page) -> None:
-    """Choose it from the menu of the name in the header."""
+    """Choose "Log out" from the menu below the name in the header."""
     await page.locator(".account-menu > button").click()
     await page.get_by_role("button", name="Log out", exact=True).click()
 

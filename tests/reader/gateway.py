@@ -10,8 +10,8 @@ class Gateway:
     """
     Proxies each request in a connection of its own, WebSockets too.
 
-    `outside_prefix` are the paths of requests that do not begin with the prefix; they get 404. While `is_down`, new
-    connections are closed at once.
+    `requests` are their methods and paths. `outside_prefix` are the paths that do not begin with the prefix; they get
+    404. While `is_down`, new connections are closed at once.
     """
 
     def __init__(self, upstream: str, prefix: str = "") -> None:
@@ -68,6 +68,7 @@ class Gateway:
 
 
 async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    """Copy bytes until the source ends or a connection is lost."""
     with suppress(ConnectionError):
         while data := await source.read(65_536):
             sink.write(data)

@@ -9,6 +9,7 @@ def line(page: Page, title: str) -> Locator:
 
 
 def button(within: Locator, direction: str = "up") -> Locator:
+    """The button that votes up or down on an article or a comment."""
     return within.get_by_role("button", name=f"Vote {direction}").first
 
 
@@ -20,4 +21,5 @@ async def expect_votes(within: Locator, votes: int, own: str = "NONE") -> None:
 
 
 async def titles(page: Page) -> list[str]:
+    """The titles of the articles in a list, in its order."""
     return await page.locator("main ol > li h2 a").all_text_contents()

@@ -32,7 +32,7 @@ class Picture(NamedTuple):
     width: int
     height: int
     theme: str
-    is_whole: bool = False
+    is_whole: bool = False  # the whole page, not only the window
 
 
 def documented(site: Site) -> Iterator[Picture]:
@@ -48,6 +48,7 @@ def documented(site: Site) -> Iterator[Picture]:
 
 
 def wanted(site: Site, folder: Path, pages: list[str]) -> Iterator[Picture]:
+    """Pages by their names in `PAGES`, or all, in all widths and themes."""
     scene = create_scene(site)
     for page in pages or PAGES:
         viewer = scene.alice if page in PRIVATE or page == "article" else None

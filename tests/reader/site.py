@@ -15,7 +15,7 @@ from tests.server.conftest import Live, serving
 from tests.servers import until
 
 PASSWORD = "correct horse"
-NUMBERS = count(1)
+NUMBERS = count(1)  # for names and links that are used once
 REGISTER = "mutation($input: RegisterInput!) { register(input: $input) { token userErrors { message } } }"
 POST = "mutation($input: PostInput!) { post(input: $input) { article { id } userErrors { message } } }"
 COMMENT = "mutation($input: CommentInput!) { comment(input: $input) { comment { id } userErrors { message } } }"
@@ -33,6 +33,8 @@ FOLLOW = "mutation($input: FollowUserInput!) { followUser(input: $input) { chang
 
 @dataclass(frozen=True)
 class Member:
+    """A user with a session, whose token is `token`."""
+
     username: str
     token: str
     password: str = PASSWORD
@@ -50,7 +52,7 @@ class Site:
     `member` and the commands go through the API, so they cost a request each; ids are those of the API.
     """
 
-    live: Live
+    live: Live  # the server
     folder: Path  # of its data
 
     @property
@@ -117,7 +119,7 @@ class Site:
         self.ask(FLAG, by, input={"subjectId": subject, "reason": reason, "note": note})
 
     def act(self, by: Member, command: str, **input: Any) -> str:
-        """Send a command of moderators, and return the id of its action."""
+        """Send a mutation of moderators, such as `removeContent`, or an appeal, and return the id of its action."""
         type = f"{command[0].upper()}{command[1:]}Input"
         query = (
             f"mutation($input: {type}!) {{ {command}(input: $input) {{ action {{ id }} userErrors {{ message }} }} }}"

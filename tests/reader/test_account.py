@@ -1,4 +1,8 @@
-"""What the settings of a member have beside profile, password and mail: their data, and the way out."""
+"""
+What the settings of a member have beside profile, password and mail: their data, and the way out.
+
+Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import json
 import re
@@ -14,6 +18,7 @@ from tests.server.conftest import serving
 
 
 def leaving(page: Page) -> Locator:
+    """The part of the settings in which members delete their accounts."""
     return page.get_by_role("region", name="Delete the account")
 
 
@@ -31,6 +36,7 @@ async def test_member_downloads_what_is_kept_about_them_once_an_hour(browser, tm
 
 
 async def downloaded(page: Page, member: Member, file: Path) -> None:
+    """Download the export of the member into a file, and look into it."""
     await opened(page, "/settings")
     async with page.expect_download() as download:
         await page.get_by_role("button", name="Download my data").click()

@@ -1,4 +1,8 @@
-"""The pages of moderators: the queue and the page of one thing, by keyboard, on phones, and in two browsers at once."""
+"""
+The pages of moderators: the queue and the page of one thing, by keyboard, on phones, and in two browsers at once.
+
+Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 from itertools import count, pairwise
@@ -14,11 +18,12 @@ from tests.reader.gateway import gateway
 from tests.reader.site import Member, Site
 from tests.store.held import set_comment_state, set_state
 
-GROUPS = (f"desk-{number}" for number in count(1))
+GROUPS = (f"desk-{number}" for number in count(1))  # a new one for each test
 SMALLEST = {"width": 320, "height": 640}
 LOG = """query($id: ID!) { moderationLog(subjectId: $id, first: 10) {
   nodes { kind moderator { username } reason note group { name } expiresAt } } }"""
 STATE = "query($id: ID!) { article(id: $id) { state isLocked } }"
+# The left and right sides of what stands in the first line of the header.
 HEADER = """[...document.querySelectorAll('header .site, header .account > *')].map((each) => {
   const { left, right } = each.getBoundingClientRect();
   return [left, right];
@@ -43,6 +48,7 @@ def item(page: Page, name: str) -> Locator:
 
 
 def log(site: Site, subject: str, by: Member | None = None) -> list[dict]:
+    """The actions of moderators on an article, a comment or a user, newest first."""
     return site.ask(LOG, by, id=subject)["moderationLog"]["nodes"]
 
 

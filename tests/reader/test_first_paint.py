@@ -23,6 +23,7 @@ PARTS = """() => {
 
 
 def enabled(page):
+    """The buttons of votes that can be pressed: none in the HTML of the server, three an article in the script's."""
     return page.locator("main .votes button:enabled")
 
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import expect
 
 POLICED = "/explorer/THIRD-PARTY-LICENCES.txt"  # small, with a Content-Security-Policy
+# Scripts that cause a fault each.
 ABSENT = "fetch('absent.js').then(() => null)"
 INLINE = "document.body.append(Object.assign(document.createElement('script'), {textContent: '0'}))"
 IMAGE = "document.body.append(Object.assign(new Image(), {src: '//elsewhere/'}))"

@@ -1,4 +1,8 @@
-"""The menu of each line: Flag, the log, and for moderators a link to their desk."""
+"""
+The menu of each line: Flag, the log, and for moderators a link to their desk.
+
+Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 
@@ -15,11 +19,13 @@ NARROW = PHONE | {"width": 320}
 
 
 def flags(site: Site, moderator: Member, subject: str, group: str) -> list[list[dict]]:
+    """The flags of a thing, as the queue of a group shows them: one list of them, or no list if it is not there."""
     edges = site.ask(QUEUE, moderator, group=group)["moderationQueue"]["edges"]
     return [each["flags"] for each in edges if each["node"]["id"] == subject]
 
 
 def more(page: Page, name: str):
+    """The button that opens the menu of an article or a comment."""
     return page.get_by_role("button", name=f"More: {name}", exact=True)
 
 

@@ -1,4 +1,4 @@
-"""Logging in at an issuer: the reader leads there, and goes on with the session in the cookie."""
+"""The front door: users log in at an issuer of identities. The reader leads there, and goes on with their session."""
 
 import asyncio
 import re
@@ -18,12 +18,13 @@ from tests.server.issuers.provider import Users
 
 @asynccontextmanager
 async def front_door(folder: Path, **settings: object) -> AsyncIterator[Live]:
-    """A server at whose front door Ada logs in."""
-    async with provider.running() as asked:
-        Users(asked)
-        file = issuing.written(folder, asked.table(client_id="door"))
+    """A server with an issuer at which every browser logs in as Ada."""
+    async with provider.running() as issuer:
+        Users(issuer)  # its pages, which log in everybody
+        file = issuing.written(folder, issuer.table(client_id="door"))
         with serving(folder / "data", issuers=file, **settings) as live:
             async with httpx.AsyncClient() as http, asyncio.timeout(20):
+                # 303 leads to the issuer.
                 while (await http.get(f"{live.url}/log-in/site")).status_code != 303:  # noqa: ASYNC110 - keys are fetched
                     await asyncio.sleep(0.1)
             yield live
@@ -48,7 +49,7 @@ async def test_front_door_leads_back_to_where_it_was_asked_for(browser, tmp_path
 
 
 async def test_own_page_to_log_in_leads_back_to_where_it_was_asked_for(browser, tmp_path):
-    """It only knows the address that the documentation names, and logs in by the token of an issuer."""
+    """That page knows one address of the reader only, `/log-in?entered=1`, which the documentation names."""
     async with front_door(tmp_path, login_url="https://own.example/enter", registration="closed") as live:
         context = await browser.new_context(base_url=f"{live.url}/")
         page = await context.new_page()

@@ -1,4 +1,8 @@
-"""Edits that a rule of the site holds: what their poster sees, and what moderators do with them on the desk."""
+"""
+Edits that a rule of the site holds: what their poster sees, and what moderators do with them on their pages, the desk.
+
+Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 

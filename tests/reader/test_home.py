@@ -1,4 +1,8 @@
-"""Home: the viewer's own front page, and what they choose for it."""
+"""
+Home: the viewer's own front page, and what they choose for it.
+
+Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 
@@ -7,7 +11,7 @@ from playwright.async_api import expect
 from tests.reader.conftest import PHONE, opened, until
 from tests.reader.lines import line, titles
 
-LOST = "ERR_|WebSocket|request failed"
+LOST = "ERR_|WebSocket|request failed"  # faults while the network is lost
 FOLLOW_GROUP = "mutation($group: String!) { followGroup(input: {group: $group}) { changed userErrors { message } } }"
 
 
@@ -353,17 +357,19 @@ async def test_comments_of_the_blocked_are_folded_and_replies_stay(visit, page, 
 
 
 async def hide(page, title):
-    """By the keyboard: the menu of a line, then Hide."""
+    """Choose "Hide" in the menu of an article, by the keyboard."""
     await line(page, title).focus()
     await page.keyboard.press("m")
     await page.get_by_role("button", name="Hide", exact=True).press("Enter")
 
 
 def hidden(site, member):
+    """The titles of the articles that a member has hidden."""
     found = site.ask("{ home { hidden { nodes { title } } } }", member)
     return [each["title"] for each in found["home"]["hidden"]["nodes"]]
 
 
 def followed(site, member):
+    """The names of the groups that a member follows."""
     found = site.ask("{ home { groups { nodes { name } } } }", member)
     return [each["name"] for each in found["home"]["groups"]["nodes"]]

@@ -5,6 +5,7 @@ from playwright.async_api import expect
 
 from tests.reader.conftest import PHONE, opened
 
+# Marks that are drawn above and below a letter.
 MARKS = "\u0338\u0322\u031b\u0317"
 TITLES = [
     "<img src=x onerror='window.harmed=1'>",
@@ -65,6 +66,7 @@ LONG = f"""{"W" * 3000}
 """
 POSTED = "query($name: String!) { user(username: $name) { articles(first: 50) { nodes { id } } } }"
 DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { userErrors { message } } }"
+# What of a text has become more than text: a line each. No line is no harm.
 HARM = """() => {
   const inside = [...document.querySelectorAll('main *')];
   const found = {
@@ -85,8 +87,8 @@ HARM = """() => {
 @pytest.fixture(scope="module")
 def hostile(site):
     """
-    A member whose articles have hostile titles, with one that has hostile texts and comments. They are deleted at the
-    end: axe takes the lines of a title that a phone does not show for ones that cover what is below them.
+    A member whose articles have hostile titles, and the id of one that has hostile texts and comments. They are deleted
+    at the end: axe takes the lines of a title that a phone does not show for ones that cover what is below them.
     """
     member, other = site.member("x" * 14), site.member("y" * 14)
     for title in TITLES:
@@ -129,7 +131,8 @@ async def test_texts_run_and_load_nothing(visit, site, hostile, viewport):
     "path", ["/inbox", "/search?q=harmed", "/groups", "/search?q=%3Cimg+src%3Dx+onerror%3Dharmed%3E"]
 )
 async def test_other_pages_are_not_harmed(visit, hostile, path):
-    page = await visit(hostile[0], viewport=PHONE)
+    member, _ = hostile
+    page = await visit(member, viewport=PHONE)
 
     await opened(page, path)
 
@@ -137,9 +140,10 @@ async def test_other_pages_are_not_harmed(visit, hostile, path):
 
 
 async def test_titles_in_the_html_of_the_server_are_text(visit, site, hostile, faults):
+    member, _ = hostile
     page = await visit(java_script_enabled=False)
     for title in TITLES:
-        article = site.post(hostile[0], f"{title[:290]} again")
+        article = site.post(member, f"{title[:290]} again")
 
         await page.goto(site.path(article))
 

@@ -11,7 +11,7 @@ from tests.reader.conftest import GRAPHQL, log_out, opened
 from tests.reader.lines import button, expect_votes, line, titles
 from tests.servers import PATIENCE
 
-GROUPS = (f"live-{number}" for number in count(1))
+GROUPS = (f"live-{number}" for number in count(1))  # a new one for each test
 
 
 @pytest.fixture

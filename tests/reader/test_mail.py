@@ -1,4 +1,8 @@
-"""The address of a member, forgotten passwords and confirmations, on a site that sends mail to a real mail server."""
+"""
+The address of a member, forgotten passwords and confirmations, on a site that sends mail to a real mail server.
+
+Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 import time
@@ -27,6 +31,7 @@ def smtp() -> Iterator[MailServer]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, smtp: MailServer) -> Iterator[Site]:
+    """A site that sends mail, and takes tokens of an issuer, whose users have no password here."""
     port = free_port()
     mail = {"smtp_url": smtp.url, "mail_from": "Up <up@up.example>", "public_url": f"http://127.0.0.1:{port}"}
     folder = tmp_path_factory.mktemp("mailing")
@@ -50,6 +55,7 @@ async def link_to(smtp: MailServer, address: str, kind: str) -> str:
 
 
 def section(page: Page):
+    """The part of the settings about mail."""
     return page.get_by_role("region", name="Mail", exact=True)
 
 
@@ -168,6 +174,7 @@ async def test_settings_with_mail_are_accessible(visit, site, axe):
     assert found == []
 
 
+# The pages to which links of mails lead, also without a token, and the button of each that has one.
 PAGES = {
     "/forgot": "Send me a link",
     f"/reset#{'x' * 46}": "Set the password",

@@ -1,4 +1,8 @@
-"""What moderators do: what the inbox says of it, what a banned user is told, and pages of what is removed."""
+"""
+What moderators do: what the inbox says of it, what a banned user is told, and pages of what is removed.
+
+Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 

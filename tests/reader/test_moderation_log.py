@@ -1,4 +1,8 @@
-"""The log of moderation, lines that say why something is gone or closed, and what a banned user sees of the ban."""
+"""
+The log of moderation, lines that say why something is gone or closed, and what a banned user sees of the ban.
+
+Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 from itertools import pairwise
@@ -128,7 +132,7 @@ async def test_removed_article_and_comment_say_why_where_they_stood(visit, page,
     await expect(mine).to_contain_text("A rude text.")
     await expect(mine.get_by_role("button", name="Reply")).to_have_count(0)
     await expect(mine.get_by_role("button", name="Edit")).to_have_count(0)
-    faults.ignore("410")
+    faults.ignore("410")  # the status of documents of what is removed
 
 
 async def test_locked_article_says_why_in_place_of_voting_and_comments(visit, site, moderator, axe):  # M4

@@ -21,7 +21,7 @@ CONTENT = """() => {
   for (const time of main.querySelectorAll('time')) time.remove();
   return main.textContent;
 }"""
-LOST = "ERR_|WebSocket|status of 5"
+LOST = "ERR_|WebSocket|status of 5"  # faults while the network is lost
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -12,7 +12,8 @@ from tests.reader.lines import button, expect_votes, line, titles
 from tests.reader.site import Member, Site
 from tests.servers import until
 
-GROUPS = (f"pointed{number}" for number in count(1))
+GROUPS = (f"pointed{number}" for number in count(1))  # a new one for each test
+# Lists of the articles of a group, whose name takes the place of {}.
 RANKINGS = ["/?order=TIME", "/group/{}", "/group/{}?order=TIME", "/group/{}?order=HOT", "/group/{}?top=day"]
 DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId userErrors { message } } }"
 EDIT = "mutation($input: EditArticleInput!) { editArticle(input: $input) { userErrors { message } } }"
@@ -62,6 +63,7 @@ def voted(site: Site, member: Member, poster: Member) -> list[str]:
 
 
 def move_up(site: Site, article: str) -> None:
+    """Let three new members vote for an article."""
     for _ in range(3):
         site.vote(site.member("voter"), article)
 

@@ -1,4 +1,8 @@
-"""Articles of a member: to post, edit, regroup and delete them."""
+"""
+Articles of a member: to post, edit, regroup and delete them.
+
+Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 
@@ -247,6 +251,7 @@ def article_count(site: Site, member: Member) -> int:
 
 
 async def fill(page: Page, **fields: str) -> None:
+    """Fill fields of the form, by their labels."""
     for label, value in fields.items():
         await page.get_by_label(label).fill(value)
 

@@ -1,4 +1,8 @@
-"""What users write about themselves, and links by which passwords are chosen and people invited."""
+"""
+What users write about themselves, and links by which passwords are chosen and people invited.
+
+Codes such as U5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +13,13 @@ from playwright.async_api import Route, expect
 
 from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.site import PASSWORD, Site, serving_sample
-from tests.server.conftest import serving
+from tests.server.conftest import Live, serving
 
 EDIT = "mutation($input: EditProfileInput!) { editProfile(input: $input) { userErrors { message } } }"
 HOST = "pictures.example"
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
 
+# Addresses that look as if they were on the host whose pictures are allowed.
 FOREIGN = [
     "http://elsewhere.example/a.svg",
     f"http://www.{HOST}/a.svg",
@@ -23,6 +28,7 @@ FOREIGN = [
     f"http://elsewhere.example/{HOST}/a.svg",
     f"http://{HOST}@elsewhere.example/a.svg",
 ]
+# Whether the page can load a picture.
 LOADS = """url => new Promise((done) => {
   const image = new Image();
   image.onload = () => done(true);
@@ -33,8 +39,14 @@ LOADS = """url => new Promise((done) => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site that shows pictures from one host, with a first administrator, `boss`."""
     with serving_sample(tmp_path_factory.mktemp("profiles"), avatar_hosts=HOST, admin="boss") as site:
         yield site
+
+
+def boss_link(live: Live) -> str:
+    """The link to set the first administrator's password: the second word of the first line that the server prints."""
+    return live.printed[0].split()[1]
 
 
 async def test_profile_is_edited_and_shown(visit, site, axe):
@@ -107,7 +119,7 @@ async def test_policy_of_the_page_lets_pictures_of_the_named_hosts_load_and_no_o
 
 
 async def test_link_of_the_first_administrator_sets_a_password(visit, site, axe):  # U5
-    token = urlsplit(site.live.printed[0].split()[1]).fragment
+    token = urlsplit(boss_link(site.live)).fragment
     page = await visit(reduced_motion="reduce")
     await opened(page, f"/reset#{token}")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Choose a password")
@@ -137,7 +149,7 @@ async def test_who_is_invited_by_an_admin_registers(browser, axe, tmp_path, view
         await opened(guest, "/register")
         await expect(guest.get_by_text("Only who is invited can register")).to_be_visible()
 
-        await opened(boss, f"/reset#{urlsplit(live.printed[0].split()[1]).fragment}")
+        await opened(boss, f"/reset#{urlsplit(boss_link(live)).fragment}")
         await boss.get_by_label("New password").fill(PASSWORD)
         await boss.get_by_label("New password").press("Enter")
         await expect(boss.get_by_text("You are logged in as boss.")).to_be_visible()

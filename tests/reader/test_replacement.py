@@ -18,6 +18,7 @@ PARTS = """() => {
     return `${each.tagName} ${each.getAttribute('class') ?? ''} ${each.href ?? ''} ${text} ${box}`;
   });
 }"""
+# How far the page is scrolled, and where in the window the third comment is.
 PLACE = """() => ({
   y: scrollY, top: document.querySelectorAll('#root .comment')[2].getBoundingClientRect().top
 })"""
@@ -42,16 +43,19 @@ DRAWN = [  # pages, but for the front page: that is not replaced, the script wai
     "log",
     "log of a group",
 ]
+# The sum of all layout shifts since the page was opened.
 SHIFTS = """() => {
   window.shifts = 0;
   new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifts += each.value)))
     .observe({ type: 'layout-shift', buffered: true });
   return new Promise((resolve) => setTimeout(() => resolve(window.shifts), 100));
 }"""
+# Begins the sum anew.
 FORGET_SHIFTS = """() => new Promise((resolve) => setTimeout(() => resolve(window.shifts = 0), 100))"""
 
 
 async def replaced(page):
+    """Wait until the script has replaced the HTML of the server."""
     await expect(page.locator(".account:empty")).to_have_count(0)
     await expect(page.locator(".beside")).to_have_count(0)
     await settled(page)
@@ -118,5 +122,6 @@ async def test_what_is_read_stays_where_it_is(visit, scene, is_member):
 
 
 async def drawn_beside(page):
+    """Wait until the script has drawn its page, which is not seen while the HTML is not replaced."""
     await page.wait_for_selector(".beside main .thread .comment:not(:has(.plain))", state="attached")
     await page.wait_for_timeout(300)

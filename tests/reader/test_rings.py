@@ -1,4 +1,4 @@
-"""The ring in which the last search has found a user, beside the user on the desk."""
+"""The ring that a user is in, accounts that vote for each other: moderators see it on their page of the user."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.site import Member, Site
 from tests.server.commands import run
 
-RING, ARTICLES = 5, 3
+RING, ARTICLES = 5, 3  # members, and what each of them posts
 GROUP = "show"  # in which others vote, too
 
 
@@ -37,7 +37,7 @@ def ring(site: Site) -> list[Member]:
 
 
 def search(site: Site) -> str:
-    """What the command prints."""
+    """Search for rings with the command; returns what it prints, with a line for each name, after a space."""
     done = run("rings", data_dir=site.folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.replace(",", "\n")

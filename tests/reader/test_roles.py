@@ -78,6 +78,7 @@ async def test_last_admin_stays(visit, site):
 
 
 async def take(page: Page, name: str) -> None:
+    """Take a role by the button with this name, with a reason."""
     await page.get_by_role("button", name=name, exact=True).click()
     await page.get_by_role("dialog").get_by_label("Reason").fill("A reason.")
     await page.get_by_role("dialog").get_by_role("button", name="Take the role").click()

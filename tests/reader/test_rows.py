@@ -7,7 +7,7 @@ from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.lines import line
 
 LONG = "A title that goes on " * 8
-# Of each row: its height, where its name begins, and the least side of its buttons.
+# Of each row, in CSS pixels: its height and lower edge, where the poster's name begins, the least side of its buttons.
 ROWS = """() => [...document.querySelectorAll('.articles > li')].map((row) => ({
   height: row.getBoundingClientRect().height,
   bottom: row.getBoundingClientRect().bottom,
@@ -64,6 +64,7 @@ async def test_titles_of_all_scripts_begin_where_their_details_do(visit, site, v
     page = await visit(viewport=viewport)
     await opened(page, "/group/scripts")
 
+    # How far the beginning of each title is from that of the name below it.
     starts = """() => [...document.querySelectorAll('.articles > li')].map((row) => {
       const [first, name] = ['h2', '.user'].map((part) => {
         const range = document.createRange();
@@ -82,6 +83,7 @@ async def test_groups_do_not_touch_the_lines_between_rows(visit, site):
         site.post(alice, title, groups=["chips", "beside"])
     page = await visit()
     await opened(page, "/group/chips")
+    # How far the painted part of a group's name is from the end of its row, and how high it is as a target.
     painted = """(group) => {
       const [{ bottom, height }, { clientHeight, clientTop }] = [group.getBoundingClientRect(), group];
       const isClipped = getComputedStyle(group).backgroundClip === 'padding-box';

@@ -1,4 +1,8 @@
-"""Save in the menu of each line, the page of what is saved, and the page of all comments."""
+"""
+Save in the menu of each line, the page of what is saved, and the page of all comments.
+
+Codes such as H5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 
@@ -10,6 +14,7 @@ SAVED = "{ home { saved { nodes { id } } } }"
 
 
 def more(page, name):
+    """The button that opens the menu of an article or a comment."""
     return page.get_by_role("button", name=f"More: {name}", exact=True)
 
 

@@ -270,23 +270,28 @@ async def test_settings_show_the_second_of_two_changes_that_come_at_once(visit, 
 
 
 async def send(page: Page, name: str, username: str, password: str) -> None:
+    """Fill the form to log in or to register, and press its button `name`."""
     await page.get_by_label("Name", exact=True).fill(username)
     await page.get_by_label("Password").fill(password)
     await page.get_by_role("main").get_by_role("button", name=name).click()
 
 
 def account(page: Page):
+    """The header, which shows who is logged in."""
     return page.get_by_role("banner")
 
 
 async def session_of(page: Page):
+    """What the page keeps of the session: the username and when it began; None without a session."""
     return await page.evaluate("JSON.parse(localStorage.getItem('upvote-session'))")
 
 
 async def purposes(page: Page, part: Locator | None = None) -> list[str]:
+    """What password managers are told of each field."""
     inputs = (part or page.get_by_role("main")).locator("input")
     return await inputs.evaluate_all("all => all.map((each) => each.autocomplete)")
 
 
 def log_in(site: Site, member: Member, password: str) -> str:
+    """Open another session of a member, and return its token."""
     return site.ask(LOG_IN, input={"username": member.username, "password": password})["logIn"]["token"]

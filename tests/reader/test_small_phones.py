@@ -50,6 +50,7 @@ UNSEEN = """() => {
       [style(each).fill, style(each).stroke].every((colour) => colour === page || colour === 'none')),
   ].map(named);
 }"""
+# Whether lines that carry a meaning are seen: below the current tab, below another tab, in the button that folds.
 MARKS = """() => {
   const { backgroundColor: page } = getComputedStyle(document.documentElement);
   const [current, other] = ['[aria-current]', ':not([aria-current])'].map((which) =>

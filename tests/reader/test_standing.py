@@ -10,6 +10,7 @@ TOLD = "[role=tooltip]"
 
 
 def posted(site, group):
+    """Post "GROUP first" and "GROUP second"; returns a member who has not voted on them."""
     alice, bob = site.member("alice"), site.member("bob")
     for name in ("first", "second"):
         site.post(alice, f"{group} {name}", groups=[group])
@@ -25,7 +26,7 @@ async def test_pointer_that_rests_on_the_count_is_told_the_terms(visit, site, ax
     await second.get_by_role("button", name="1 vote", exact=True).hover()
 
     await expect(second.locator(TOLD)).to_contain_text("Place 2 by Score in why")
-    await expect(second.locator(TOLD)).to_contain_text("votes+7 min 12 sec")
+    await expect(second.locator(TOLD)).to_contain_text("votes+7 min 12 sec")  # a vote is worth 432 seconds
     await expect(second.locator(TOLD)).to_contain_text("1 more vote passes the one above.")
     assert await second.locator(f"{TOLD} rect.gain").count() == 1
     assert await axe(page) == []

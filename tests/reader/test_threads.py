@@ -1,4 +1,8 @@
-"""An article with its comments: reading, answering, editing, deleting, voting, and what changes while it is read."""
+"""
+An article with its comments: reading, answering, editing, deleting, voting, and what changes while it is read.
+
+Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 
@@ -364,7 +368,9 @@ async def test_page_of_one_comment_shows_what_is_above_and_below(visit, site):
     await opened(page, site.path(article, comments[5]))
 
     assert await texts(page) == [f"level {level}" for level in (1, 2, 3, 4, 5, 6, 7)]
-    await expect(page.locator("[aria-current=true]")).to_have_attribute("id", f"comment-{comments[5][8:]}")
+    await expect(page.locator("[aria-current=true]")).to_have_attribute(
+        "id", f"comment-{comments[5].partition(':')[2]}"
+    )
     await page.get_by_role("button", name="1 comment above").click()
     assert (await texts(page))[0] == "level 0"
     await comment(page, "level 5").get_by_role("button", name="Reply").click()
@@ -464,7 +470,7 @@ def discussed(site: Site, *contents: str) -> tuple[Member, str]:
 
 
 def fill(site: Site, by: Member, article: str, number: int) -> None:
-    """Post comments, five in a request."""
+    """Post so many comments, five in a request: `filler 0`, `filler 1` and so on."""
     for start in range(0, number, 5):
         inputs = [
             f'c{index}: comment(input: {{articleId: "{article}", content: "filler {index}"}})'

@@ -65,6 +65,7 @@ async def test_visits_are_bounded_and_what_is_stored_wrongly_is_ignored(visit, s
     article = site.post(alice, "The latest of many", content="text")
     page = await visit()
     await opened(page, "/")
+    # Of each article: its number, up to when its comments were seen, and how many there were.
     many = json.dumps([[str(number), 1, 0] for number in range(1_000_000, 1_000_600)])
     await page.evaluate("(many) => localStorage.setItem('upvote-visits', many)", many)
     await opened(page, site.path(article))

@@ -10,7 +10,7 @@ from tests.reader.gateway import gateway
 from tests.reader.lines import button, expect_votes, line
 from tests.reader.site import serving_sample
 
-WINDOW = 6  # seconds
+WINDOW = 6  # seconds from posting to the end of voting
 
 
 class Held:

@@ -5,6 +5,7 @@ from playwright.async_api import expect
 from tests.reader.conftest import PRELOAD, opened
 from tests.reader.gateway import gateway
 
+# The canonical address of a page, and those of its feeds.
 ADDRESSES = """() =>
   [...document.querySelectorAll("link[rel=canonical], link[rel=alternate][type]")].map((link) => link.href)"""
 TEXT = "Some *words*\n\n<img src=https://elsewhere.example/a.png>"

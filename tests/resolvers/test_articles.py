@@ -1,4 +1,4 @@
-"""What a request knows of votes without waiting."""
+"""The viewer's votes that a request knows without a read: those that it has just cast."""
 
 from inspect import iscoroutine
 

@@ -1,6 +1,6 @@
 """
-`Context.resolve` calls a batch resolver once for all parents of a tick that have equal arguments. Cancellation and
-errors of one parent do not affect the others.
+`Context.resolve` calls a batch resolver once for all parents of a tick, an iteration of the event loop, that have equal
+arguments. Cancellation and errors of one parent do not affect the others.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The reads of a request: batching into pipelines, cancellation, errors."""
+"""A request's reads from Redis: they are gathered into pipelines, also with cancelled and failing ones."""
 
 import asyncio
 
@@ -14,9 +14,10 @@ from store.sessions import parse_token
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
+# a Read is a command of Redis, and the function that reads its reply
 ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
-WRONG = Read(("LPUSH", "store"), str)
-UNREADABLE = Read(("ECHO", "four"), int)
+WRONG = Read(("LPUSH", "store"), str)  # the command fails
+UNREADABLE = Read(("ECHO", "four"), int)  # the function fails
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Reads after an event and rankings, which the subscriptions of a process share."""
+"""What the subscriptions of a process share: the reads after an event, and the rankings that they watch."""
 
 import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing

@@ -1,4 +1,4 @@
-"""Windows of listings, cursors, connections of names, and the cache of pages."""
+"""Pages of listings: the window that arguments give, cursors, connections of names, and the cache of pages."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from store.ranking.formulas import Order
 from store.records import Position, Vote
 from tests.store.reading import post
 
-MEMBER = "0000000000001541"
+MEMBER = "0000000000001541"  # an article's number as sorted sets have it
 NAMES = ["alice", "Bob", "carol", "dave", "Eve"]
 
 
@@ -34,7 +34,7 @@ def test_arguments_are_a_window_of_a_listing():
 
 @pytest.mark.parametrize(
     ("format", "position", "expected"),
-    [
+    [  # a position is value, member and, for some, the instant of the page and PINNED; expected: value, instant, pinned
         (ARTICLE_CURSOR, (-1.5, MEMBER), (-1.5, None, False)),
         (ARTICLE_TIME_CURSOR, (1e12, MEMBER), (1e12, None, False)),
         (DECAYING_ARTICLE_CURSOR, (0.5, MEMBER, 9), (0.5, 9, False)),

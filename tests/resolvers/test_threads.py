@@ -1,4 +1,4 @@
-"""Cursors of threads, and the cache of their pages."""
+"""Cursors of threads, which are all comments on an article in the order of reading, and the cache of their pages."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
@@ -14,10 +14,11 @@ from store.threads import CommentOrder, ThreadLevel, ThreadPosition
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-WHOLE = Thread(1541, CommentOrder.BEST, None, 10)
+WHOLE = Thread(1541, CommentOrder.BEST, under=None, max_depth=10)
 
 
 def level(depth: int, number: int = 1541 + keys.SLOTS, value: float = 0.25) -> ThreadLevel:
+    """Where a cursor stands at a depth: at a comment, by default one of the slot of article 1541, with a value."""
     return ThreadLevel(depth, Position(value, keys.member(number)))
 
 

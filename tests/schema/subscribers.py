@@ -114,7 +114,7 @@ async def over_events(
                 if line == "event: complete":
                     return None
                 if line.startswith('data: {"data"'):
-                    return _value_in(json.loads(line[6:]))
+                    return _value_in(json.loads(line.removeprefix("data: ")))
             return None
 
         yield value

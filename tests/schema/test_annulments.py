@@ -1,4 +1,4 @@
-"""Votes that count no more, as moderators and others see it."""
+"""Votes that a moderator has annulled, so that they count no more, as moderators and others see it."""
 
 from datetime import UTC, datetime
 

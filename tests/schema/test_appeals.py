@@ -1,4 +1,4 @@
-"""`appeal`, `answerAppeal`, `appeals` and `ModerationAction.appeal`."""
+"""Users appeal against what a moderator did: `appeal`, `answerAppeal`, `appeals` and `ModerationAction.appeal`."""
 
 import pytest
 

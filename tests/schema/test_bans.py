@@ -27,7 +27,7 @@ BAN = (
     + WHY
 )
 STATE = "query($name: String!) { user(username: $name) { isBanned bannedUntil } }"
-ALLOWED = {  # what a banned user may still call, with the input of each
+ALLOWED = {  # what a banned user may still call, with the input of each, into which the test puts numbers and cursors
     "register": '{username: "another", password: "correct horse"}',
     "logIn": '{username: "vera", password: "correct horse"}',
     "markInboxSeen": '{through: "%(notification)s"}',
@@ -37,7 +37,7 @@ ALLOWED = {  # what a banned user may still call, with the input of each
     "logOut": None,
     "deleteUser": '{currentPassword: "correct horse"}',
 }
-REFUSED = {
+REFUSED = {  # what a banned user may not call
     "post": '{title: "A title", content: "text"}',
     "editArticle": '{articleId: "article:%(own)d", title: "Another"}',
     "regroupArticle": '{articleId: "article:%(own)d", add: ["lua"]}',

@@ -1,4 +1,7 @@
-"""The log over GraphQL: `changes` as pages and as a subscription, over WebSocket and server-sent events."""
+"""
+The log, which has an entry for each change of a store, over GraphQL: `changes` as pages and as a subscription, over
+WebSocket and server-sent events.
+"""
 
 import asyncio
 import json
@@ -79,6 +82,7 @@ async def write(store, times: int, seed: int = 1) -> None:
 
 
 async def stored(store) -> dict[int, list[log.Entry]]:
+    """All entries of the log by partition, each of which has a log of its own."""
     return {
         partition: await log.read(store.site, partition, log.START, 100_000)
         for partition in range(store.site.partitions)

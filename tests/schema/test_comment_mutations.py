@@ -21,6 +21,7 @@ pytestmark = pytest.mark.routed
 
 
 def set_article(store, redis, id, **fields):
+    """Set fields of the hash in which the store has an article."""
     number = int(id.partition(":")[2])
     redis.hset(keys.article(store.site.home_of_article(number), number), mapping=fields)
 

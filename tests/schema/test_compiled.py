@@ -1,4 +1,7 @@
-"""Compiled operations and graphql-core give the same bytes as Strawberry."""
+"""
+Compiled operations and graphql-core give the same bytes as Strawberry, for documents about what `filled` puts into a
+store, such as the article `FIRST`.
+"""
 
 import asyncio
 import gc

@@ -21,7 +21,7 @@ PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
 READERS = PEOPLE[:2]
 
 people = st.sampled_from(PEOPLE)
-actions = st.one_of(
+actions = st.one_of(  # the arguments `kind`, `one` and `other` of `_act`
     st.tuples(st.just("post"), people, st.sampled_from([0, 0, 1, 250, 999, -1, -400])),
     st.tuples(st.just("follow"), st.sampled_from(READERS), people),
     st.tuples(st.just("unfollow"), st.sampled_from(READERS), people),
@@ -32,7 +32,7 @@ actions = st.one_of(
 
 
 class Model:
-    """All articles by (time, number), and all follows."""
+    """All articles as (time, number, poster), all follows, and the marks up to which feeds were seen."""
 
     def __init__(self) -> None:
         self.posted: list[tuple[int, int, str]] = []
@@ -75,6 +75,10 @@ async def _check_history(url, partitions, history):
 
 
 async def _act(store, clock, model, kind, one, other):
+    """
+    Do the same in the store and in the model. `one` and `other` are, by kind: a poster and milliseconds since the last
+    post; a follower and a followee; the index of an article; a reader and the index of an article; two sizes of pages.
+    """
     match kind:
         case "post":
             clock.now += other

@@ -1,4 +1,4 @@
-"""Fields made from resolvers: kinds of resolvers and options."""
+"""Fields that `schema.fields` makes from resolvers: kinds of resolvers and options."""
 
 from dataclasses import dataclass
 

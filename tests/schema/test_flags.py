@@ -1,4 +1,4 @@
-"""`flag` and `unflag`, `moderationQueue` and `moderationQueueChanged`."""
+"""Users flag texts for moderators: `flag` and `unflag`, `moderationQueue` and `moderationQueueChanged`."""
 
 import pytest
 

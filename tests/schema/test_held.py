@@ -1,4 +1,4 @@
-"""What is held when it is posted: nobody hears of it before a moderator approves it, and everybody once then."""
+"""What a rule holds when it is posted: nobody hears of it before a moderator approves it, and everybody once then."""
 
 import pytest
 

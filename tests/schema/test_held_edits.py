@@ -42,7 +42,6 @@ QUEUE = f"""query($group: String) {{ moderationQueue(kind: PENDING, group: $grou
 NODE = f"""query($id: ID!) {{ node(id: $id) {{
   ... on Article {{ title content state editedAt {TEXTS} }} ... on Comment {{ content state editedAt {TEXTS} }} }} }}"""
 INBOX = "{ inbox { notifications { nodes { kind at subject { id } } } } }"
-CHANGES = "query($after: String) { changes(after: $after) { nodes { __typename } cursor } }"
 POSTED_AT, LATER = "2016-08-04T11:52:00.000Z", "2016-08-04T11:52:05.000Z"
 
 
@@ -82,7 +81,7 @@ async def held(ask, token, subject, content="maybe"):
 
 
 async def queue(ask, token, group=None):
-    """What waits: the id, the rule and the text of each."""
+    """What waits: the id of each article and comment, and the rule that holds it."""
     found = await payload(ask, QUEUE, token, group=group)
     assert found["totalCount"] == len(found["edges"])
     return [(each["node"]["id"], each["heldBy"]) for each in found["edges"]]

@@ -1,4 +1,7 @@
-"""What is answered about comments that are hidden: to their posters, to moderators, and to all others."""
+"""
+What is answered about comments that are hidden, because they are removed or wait for a moderator: to their posters, to
+moderators, and to all others.
+"""
 
 import asyncio
 
@@ -180,9 +183,10 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
         await store.comments.edit(int(ids["reply"].partition(":")[2]), "carol", "another answer")
         for each in every:
             assert (await each())["content"] == "another answer"
+        number = int(ids["article"].removeprefix("article:"))
         with holding(store):
-            held = (await store.comments.post(int(ids["article"][8:]), None, "bob", "held back")).comment
-        await store.comments.post(int(ids["article"][8:]), None, "bob", "not held")
+            held = (await store.comments.post(number, None, "bob", "held back")).comment
+        await store.comments.post(number, None, "bob", "not held")
         for each in (moderators_new, new):
             assert (await each())["content"] == "not held"
         await store.comments.edit(held.number, "bob", "held back again")

@@ -148,6 +148,7 @@ class Chooser:
     done: int = 0
 
     def note(self) -> None:
+        """Add the present articles of the home to `states`."""
         shown = [
             each.id
             for each in reversed(self.articles)

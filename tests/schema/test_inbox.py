@@ -1,4 +1,4 @@
-"""`inbox`, its nodes, `markInboxSeen` and `notification`."""
+"""The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`."""
 
 from typing import Any
 

@@ -33,7 +33,7 @@ async def http(store):
         yield client
 
 
-# events without another reference would be garbage collected with the tasks that wait for them
+# Events that a test waits for. Without this reference they would be collected with the tasks that wait.
 HANGING: list[asyncio.Event] = []
 
 

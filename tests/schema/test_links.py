@@ -26,12 +26,13 @@ pytestmark = pytest.mark.routed
 
 
 async def posted_by(store, *posters: str) -> list[str]:
-    """The ids of articles with one link and one time, newest first."""
+    """Post articles with one link at one time, and return their ids, newest first."""
     ids = [(await post(store, poster)).id for poster in posters]
     return sorted(ids, key=lambda id: int(id.partition(":")[2]), reverse=True)
 
 
 async def walked(ask, size: str, cursor: str, end: str, **variables) -> list[list[str]]:
+    """The ids of each page of seven articles, by "first", "after" and "end", or by "last", "before" and "start"."""
     pages, at = [], None
     while not pages or at:
         answer = (await ask(PAGE, **{size: 2, cursor: at}, **variables))["data"]["articlesByLink"]
@@ -126,7 +127,7 @@ async def test_duplicate_is_named_within_the_window_only(store, ask, alice, cloc
     clock.advance(30 * DAY)
     token = (await store.sessions.open(await registered(store, "vera"))).token
     within = (await ask(POST, token, input=given))["data"]["post"]
-    await store.articles.delete(int(within["article"]["id"][8:]), "vera")
+    await store.articles.delete(int(within["article"]["id"].removeprefix("article:")), "vera")
     clock.advance(0.001)
     after = (await ask(POST, token, input=given))["data"]["post"]
 

@@ -1,4 +1,4 @@
-"""Roles, `moderationLog`, and actions as nodes."""
+"""Roles of moderators and admins, `moderationLog`, which has all that they did, and their actions as nodes."""
 
 import pytest
 

@@ -271,7 +271,7 @@ async def test_mutation_sees_the_changes_of_earlier_ones_in_the_request(store, a
         "up": {"article": {"votes": 2, "voters": {"totalCount": 2}}, "query": {"article": {"votes": 2}}},
         "down": {"article": {"votes": 0}, "query": {"article": {"votes": 0}}},
     }
-    assert (await store.articles.vote(int(id[8:]), "vera", Vote.DOWN)).changed is False
+    assert (await store.articles.vote(int(id.removeprefix("article:")), "vera", Vote.DOWN)).changed is False
 
 
 async def test_change_of_password_returns_the_user(ask, token):

@@ -1,4 +1,4 @@
-"""Pages of articles by each order, and cursors whose values decay."""
+"""Pages of articles by each order, and cursors of orders whose values decay with time."""
 
 from base64 import urlsafe_b64encode
 

@@ -31,7 +31,7 @@ WRONG = [
     pagination.encode_cursor("timeline:bob", (1e12, "1773")),
     pagination.encode_cursor("feed:vera", (1e12, "1773")),
 ]
-PAGE = [
+PAGE = [  # arguments of a connection, right and wrong ones
     "",
     "",
     "first: 2",
@@ -42,7 +42,7 @@ PAGE = [
     'after: "{}"',
     'last: 1, before: "{}"',
 ]
-FIELDS = {
+FIELDS = {  # by type: its fields, each with the type that is selected below it; "Articles" is a connection
     "Query": {
         'article(id: "article:1773")': "Article",
         'user(username: "alice")': "User",
@@ -73,6 +73,7 @@ FIELDS = {
     "Feed": {"unseenCount": None, "articles": "Articles"},
     "Standing": {"rank": None},
 }
+# by connection, the type of its nodes
 NODES = {"Articles": "Article", "Users": "User", "Groups": "Group"}
 
 

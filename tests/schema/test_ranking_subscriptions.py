@@ -178,6 +178,7 @@ async def test_votes_within_one_interval_are_one_message(store, live, alice):
 
 
 async def messages_until(rankings: AsyncIterator[RankingChange], articles: int) -> int:
+    """How many messages come, with one that came before, until the ranking has so many articles."""
     messages = 1
     while len((await anext(rankings)).articles) < articles:
         messages += 1

@@ -1,4 +1,4 @@
-"""The field `rateLimit`."""
+"""The field `rateLimit`: the points that a client has left."""
 
 from resolvers.context import Context
 from resolvers.rate_limits import RateLimit

@@ -1,4 +1,4 @@
-"""`comments`, of the whole site and of groups."""
+"""The field `comments`: the newest comments of the whole site or of a group."""
 
 import asyncio
 import random
@@ -118,7 +118,11 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
 
 
 class Discussions:
-    """Articles in groups with comments, random changes of them, and which comments the lists should have."""
+    """
+    Articles in groups with comments, random changes of them, and which comments the lists should have. `groups` has the
+    groups of each article, `said` each comment and `hidden` the hidden ones, `removed` the action that removed an
+    article: all by numbers.
+    """
 
     def __init__(self, store, alice, bob, seed):
         self.store, self.alice, self.bob, self.chance = store, alice, bob, random.Random(seed)

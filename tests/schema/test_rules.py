@@ -173,9 +173,9 @@ async def test_first_texts_are_held_until_some_have_stood_or_were_approved(  # M
     first, second, third = [await comment(content=text) for text in ("a first", "a second", "a third")]
     assert [each["heldBy"] for each in (first, second, third)] == ["first_texts"] * 3
 
-    await comment_moderation.approve(store.site, OPERATOR, int(first["comment"]["id"][8:]))
+    await comment_moderation.approve(store.site, OPERATOR, int(first["comment"]["id"].removeprefix("comment:")))
     assert (await comment(content="one was approved"))["heldBy"] == "first_texts"
-    await comment_moderation.approve(store.site, OPERATOR, int(second["comment"]["id"][8:]))
+    await comment_moderation.approve(store.site, OPERATOR, int(second["comment"]["id"].removeprefix("comment:")))
     await assert_accepted(ask, COMMENT, token, id=article.id, content="two were approved")
     await assert_accepted(ask, COMMENT, moderator, id=article.id, content="of a moderator")
 

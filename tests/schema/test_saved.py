@@ -1,4 +1,4 @@
-"""`save`, `unsave`, `viewerHasSaved` and `home.saved`."""
+"""Articles and comments that the viewer saves: `save`, `unsave`, `viewerHasSaved` and `home.saved`."""
 
 import asyncio
 import random

@@ -1,4 +1,6 @@
-"""Threads as clients read them: their pages, cursors and arguments."""
+"""
+Threads, each all comments on an article in the order of reading, as clients read them: pages, cursors and arguments.
+"""
 
 import random
 

@@ -1,4 +1,7 @@
-"""A service that checks texts, as somebody would write it: it verifies signatures, and answers as it is told."""
+"""
+A service that checks texts before they are posted, as the setting UPVOTE_CHECK_URL names one. It verifies signatures,
+and answers as a test tells it. Other tests use its answers for receivers of webhooks.
+"""
 
 import base64
 import hashlib
@@ -19,7 +22,10 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 class Service(ThreadingHTTPServer):
-    """`asked` has the messages whose signature is right, `forged` counts the others; `answer` writes the answer."""
+    """
+    `asked` has the messages whose signature is right, and `ids` their ids; `forged` counts the others. `answer` writes
+    the answer.
+    """
 
     daemon_threads = True
 
@@ -71,6 +77,7 @@ def service() -> Iterator[Service]:
 
 
 def nothing(handler: BaseHTTPRequestHandler) -> None:
+    """Answer 204, which lets a text pass."""
     handler.send_response(204)
     handler.end_headers()
 
@@ -89,6 +96,7 @@ def body(content: bytes, status: int = 200, **headers: str) -> Answer:
 
 
 def saying(**given: object) -> Answer:
+    """An answer with this JSON object."""
     return body(json.dumps(given).encode())
 
 
@@ -103,7 +111,7 @@ def wait(handler: BaseHTTPRequestHandler) -> None:
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    """Each byte comes before a timeout of single reads."""
+    """Send a body so slowly that it is late as a whole, though no single read times out."""
     handler.send_response(200)
     handler.send_header("content-length", "100")
     handler.end_headers()

@@ -24,7 +24,7 @@ from typing import IO, NoReturn
 
 ROOT = Path(__file__).parents[2]
 IMPORTED = ("server.__main__", "server.cli.serve", "server.http_server")
-NUMBER = struct.Struct("i")
+NUMBER = struct.Struct("i")  # the id or the exit code of a process
 
 
 @cache
@@ -71,7 +71,8 @@ class Command:
         with tempfile.TemporaryFile("w+") as request, status:
             json.dump([list(map(str, arguments)), dict(environment)], request)
             request.seek(0)
-            socket.send_fds(forking_process(), [b"."], [request.fileno(), stdout, stderr, status.fileno()])
+            descriptors = [request.fileno(), stdout, stderr, status.fileno()]  # those that `become` takes
+            socket.send_fds(forking_process(), [b"."], descriptors)
             (self.pid,) = self._received()
 
     def wait(self, timeout: float | None = None) -> int:
@@ -156,6 +157,7 @@ def become(request: int, stdout: int, stderr: int, status: int) -> None:
 
 
 def report(process: int, status: int) -> NoReturn:
+    """Write the id of a process to the socket `status`, then its exit code when it has ended, and end too."""
     os.write(status, NUMBER.pack(process))
     _, state = os.waitpid(process, 0)
     os.write(status, NUMBER.pack(os.waitstatus_to_exitcode(state)))

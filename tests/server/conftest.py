@@ -26,7 +26,9 @@ from tests.servers import PATIENCE
 POST = """mutation($title: String! = "Redis in Action") {
   post(input: {title: $title, link: "https://example.com/", groups: ["show"]}) { article { id } } }"""
 REGISTER = """mutation { register(input: {username: "alice", password: "correct horse"}) { token } }"""
-NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without it, httpx loads all for each request: 20 ms
+# for requests without TLS: else httpx loads all certificates for each, in 20 ms
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+# the first line of a file of stories
 HEADER = "id,title,url,points,comments,author,created_at\n"
 
 
@@ -105,6 +107,7 @@ def until_data(stdout: TextIO) -> Iterator[str]:
 
 
 def redis_of(folder: Path) -> "Redis":
+    """A client of the Valkey that a server runs itself, by the address in its data directory."""
     return Redis(unix_socket_path=(folder / "address").read_text(), decode_responses=True)
 
 
@@ -143,4 +146,5 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
 
 @pytest.fixture
 def empty(redis_url: str, tmp_path: Path) -> Settings:
+    """The settings of an empty store beside `filled`, in another database of the same Valkey."""
     return Settings(redis_url=f"{redis_url}?db=1", data_dir=tmp_path)

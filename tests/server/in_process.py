@@ -1,4 +1,4 @@
-"""The application in the process of a test, which reads its store by the clock and with the numbers of the test."""
+"""The whole application in the process of a test, and a client whose requests go to it without a socket."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -30,7 +30,10 @@ async def serving(
 async def client_of(
     app: Application, path: str = "/", headers: Mapping[str, str] | None = None
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a started application, whose requests are below `path`. It gets a fault as the response to it."""
+    """
+    A client of an application, which runs meanwhile. Its requests are below `path`. It gets the response to a fault of
+    the application, and not the exception.
+    """
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     url = f"http://up{path}"
     async with (

@@ -1,4 +1,7 @@
-"""A mail server that takes mails as a real one does, or refuses them as it is told, and the sender of a store to it."""
+"""
+A mail server that takes mails as a real one does, or refuses them as a test tells it, and a `Mailer`, which sends the
+mails of a store to it.
+"""
 
 import email
 import re
@@ -23,11 +26,11 @@ from tests.servers import free_port
 
 URL = "https://up.example"
 FROM = ("Upvote", "noreply@up.example")
-UNLIMITED = None
+UNLIMITED = None  # instead of the `MailRates` of a sender
 TIME_LIMIT = 2.0  # seconds for each step of the server
 LINK = re.compile(re.escape(URL) + r"/(confirm|reset|settings|unsubscribe)[#/](\S+)")
 
-Answer = Callable[[str], str | None]
+Answer = Callable[[str], str | None]  # by the address of a recipient, what the server says instead of 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,9 @@ class Mail:
 @dataclass
 class MailServer:
     """
-    `received` are the mails that it has taken. `on_recipient` and `on_data` may give another answer than 250, by the
-    address of the recipient; `on_data` "" closes the connection instead, after the mail was received.
+    `received` are the mails that it has taken, `offered` the addresses of all recipients that it was asked to take.
+    `on_recipient` and `on_data` may give another answer than 250, by the address of the recipient; if `on_data` gives
+    "", the mail is received, and the connection closed instead of an answer.
     """
 
     port: int = field(default_factory=free_port)

@@ -20,7 +20,7 @@ from tests.server.conftest import REGISTER, Live, serving
 from tests.servers import PATIENCE, until
 
 SCHEMA = build_schema((Path(__file__).parents[2] / "schema" / "schema.graphql").read_text())
-SECRET = "xyzzy"  # in all that is hidden
+SECRET = "xyzzy"  # a word that is in all that is hidden
 LINK = f"https://{SECRET}.example/"
 DEPTH = 2  # levels of objects below a field
 NOT_ASKED = {"hash", "linkTitle", "changes", "webhooks", "exportChanges"}  # of other servers, and for server keys
@@ -132,7 +132,7 @@ async def answers(live: Live, asked: list[str], token: str | None) -> list[list[
             posted = (await http.post("/graphql", json={"query": query})).json()
             got = (await http.get("/graphql", params={"query": query})).json()
             events = await http.post("/graphql", json={"query": query}, headers={"Accept": "text/event-stream"})
-            (event,) = [line[6:] for line in events.text.splitlines() if line.startswith("data: {")]
+            (event,) = [line.removeprefix("data: ") for line in events.text.splitlines() if line.startswith("data: {")]
             await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}}))
             sent = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
             if sent["type"] == "next":

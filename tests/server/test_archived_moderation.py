@@ -1,4 +1,4 @@
-"""What moderators hide while it is archived leaves all that a server answers, and comes back to its places."""
+"""What moderators hide after it was moved from Redis to the archive leaves all answers of a server, and comes back."""
 
 import re
 from collections.abc import Iterator

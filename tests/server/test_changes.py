@@ -1,4 +1,4 @@
-"""The subscription `changes` of a whole server: an EventSource goes on where it was after the server was restarted."""
+"""The subscription `changes` to the log of a whole server: an EventSource goes on where it was after a restart."""
 
 import json
 from collections.abc import Iterator

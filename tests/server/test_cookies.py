@@ -30,11 +30,12 @@ END_OWN = (
 )
 VIEWER = "{ viewer { username } }"
 POST = 'mutation { post(input: {title: "A title", content: "text"}) { article { id } userErrors { code } } }'
-PART = re.compile(r"\{(\w+)(?::\w+)?\}")  # of a path
+PART = re.compile(r"\{(\w+)(?::\w+)?\}")  # a parameter in the path of a route
 serving = in_process.serving
 
 
 def name_of(url, prefix=""):
+    """The name of the cookie of a site, which has a part of the digest of the site's URL."""
     return f"{prefix}upvote-{sha256(url.encode()).hexdigest()[:8]}"
 
 

@@ -1,4 +1,7 @@
-"""Queries of handlers: what they read, whom they cost points, and which responses their failures become."""
+"""
+GraphQL queries of the handlers of other paths, such as those of pages: what they read, whom they cost points, and which
+responses their failures become.
+"""
 
 from contextlib import asynccontextmanager
 

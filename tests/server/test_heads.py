@@ -1,4 +1,4 @@
-"""The heads of pages, for those who run no scripts."""
+"""The <head> and the text of pages, for clients that run no scripts, such as search engines."""
 
 import signal
 

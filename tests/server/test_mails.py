@@ -68,6 +68,7 @@ async def confirm(store, smtp, outbox, username, address):
 
 
 async def replies(store, username, often):
+    """Choose how often a user gets mails of replies."""
     await store.mailboxes._edit(username, "keep", "", often)
 
 

@@ -51,6 +51,7 @@ def documents(numbers: Iterator[int]) -> dict[str, Any]:
 
 
 def persisted(numbers: Iterator[int]) -> dict[str, Any]:
+    """A document that is to be stored under its hash."""
     query = documents(numbers)["query"]
     digest = sha256(query.encode()).hexdigest()
     return {"query": query, "extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}}
@@ -69,6 +70,7 @@ def cases(numbers: Iterator[int]) -> dict[str, Any]:
 
 
 def names(numbers: Iterator[int]) -> dict[str, Any]:
+    """Names of users and groups that there never were."""
     number = next(numbers)
     return {
         "query": "query($u: String!, $g: String!) { user(username: $u) { id } group(name: $g) { id } }",
@@ -86,7 +88,7 @@ def cursors(numbers: Iterator[int]) -> dict[str, Any]:
     }
 
 
-CACHES = (
+CACHES = (  # the names of all caches
     *(
         "documents",
         "html",

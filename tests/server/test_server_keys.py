@@ -1,4 +1,6 @@
-"""Server keys over HTTP: their points, whose address counts, and how soon a revoked one is refused by all workers."""
+"""
+Keys of servers that send requests of their visitors: points, whose address counts, and when a revoked one is refused.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The memory of the store is told before it is full, and a full store can be read."""
+"""A warning comes before the memory of the store is full, and a full store can be read."""
 
 import logging
 from io import BytesIO
@@ -114,7 +114,7 @@ async def test_samples_older_than_a_week_are_removed(store, clock):
 
 
 @pytest.mark.parametrize(
-    ("samples", "hours"),
+    ("samples", "hours"),  # the bytes in use by hour, and the hours after `NOW` until 500 are in use
     [
         ({}, inf),
         ({976: 100, 1_000: 340}, 16),  # 10 bytes an hour, 160 are left

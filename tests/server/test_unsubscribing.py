@@ -55,9 +55,9 @@ async def test_get_shows_a_button_and_post_ends_mails(http, alice, path, store):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda partition: partition[:-1],
-        lambda partition: partition.replace("alice", "bob"),
-        lambda partition: partition + "0",
+        lambda path: path[:-1],
+        lambda path: path.replace("alice", "bob"),
+        lambda path: path + "0",
     ],
 )
 async def test_wrong_token_ends_nothing(http, alice, path, change):

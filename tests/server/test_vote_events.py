@@ -25,6 +25,7 @@ def one(tmp_path_factory):
 
 
 def hearers(redis):
+    """How many processes receive the votes of the only partition."""
     ((_, count),) = redis.pubsub_numsub(keys.vote_events(0))
     return count
 

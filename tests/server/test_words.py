@@ -1,4 +1,4 @@
-"""The texts of the pages: those that come along, and those of the operator."""
+"""The texts of the pages in each language: those that Upvote has, and those that an operator puts in their place."""
 
 import re
 from pathlib import Path
@@ -47,14 +47,14 @@ PUT_TOGETHER = {
     "reason-": "why something was flagged",
     "refused-": "codes, fields and rules of refusals",
 }
-ROLES = {
+ROLES = {  # texts of several roles; each has a second one, with -some at the end of its name
     "did-grant",
     "did-revoke",
     "did-role-again",
     "said-granted",
     "said-revoked",
     "said-role-again",
-}  # and with -some
+}
 
 
 @pytest.mark.parametrize("language", built_in())

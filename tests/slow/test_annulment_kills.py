@@ -1,6 +1,7 @@
 """
-A server and all its processes, also Valkey, are killed with SIGKILL while it annuls and restores votes, when some of
-them are done and some are not. The next one finishes that: counts, karma and rows are those of each state.
+A server and all its processes, also Valkey, are killed with SIGKILL while it annuls all votes of a user for a
+moderator, or restores them, when some are done and some are not. The next server finishes that: counts, karma and rows
+of the database are those of votes that are all annulled, or all restored.
 """
 
 import asyncio
@@ -26,9 +27,9 @@ from tests.servers import running_postgres
 from tests.soak.processes import processes_below
 from tests.soak.serve_process import ServeProcess
 
-PARTITIONS, POSTERS, ARTICLES, AT_ONCE = 4, 10, 2_400, 100
+PARTITIONS, POSTERS, ARTICLES, AT_ONCE = 4, 10, 2_400, 100  # the last: articles that are posted at the same time
 VOTER, OTHER = "Mallory", "alice"
-TRIES = 6  # a kill may come too late
+TRIES = 6  # as a kill may come too late
 PATIENCE = 120.0  # seconds
 
 COUNTS = "SELECT number, up, down FROM articles"
@@ -36,10 +37,10 @@ COUNTED = "SELECT count(*) FROM votes JOIN articles USING (number) WHERE voter =
 
 
 class Shown(NamedTuple):
-    """What the votes of a user have changed."""
+    """What the votes of a user change. Counts are upvotes and downvotes, by the numbers of articles."""
 
     counts: dict[int, tuple[int, int]]
-    karma: int
+    karma: int  # of all posters
     in_database: dict[int, tuple[int, int]]
     counted: int  # votes of the user, in the database
 
@@ -90,8 +91,9 @@ class Site:
 
     async def killed_when(self, number: int, is_between: Callable[[int], bool]) -> bool:
         """
-        Kill the server and all its processes when it has done a part of an action, and start it again. Returns whether
-        it had: what is read after the start says so, as another server waits for the lease of the killed ones.
+        Kill the server and all its processes when it has done a part of the action with this number, which `is_between`
+        tells from the count of annulled votes, and start it again. Returns whether only a part was done: the new server
+        does nothing yet when this is read, as it waits for the lease of the killed one.
         """
         assert self.server.process
         family = processes_below(self.server.process.pid)
@@ -123,7 +125,7 @@ class Site:
                 await asyncio.sleep(0.05)
 
     async def shown(self, database: Database, *, is_annulled: bool) -> Shown:
-        """What there is, when the database has what is expected, as it follows the log; or at last after `PATIENCE`."""
+        """What is shown once it is as expected, as the database follows later; or after `PATIENCE` in any case."""
         expected, deadline = _expected(self.articles, is_annulled=is_annulled), monotonic() + PATIENCE
         while True:
             found = await self._shown(database)
@@ -160,6 +162,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
     try:
         await site.fill()
         await database.open()
+        # kills that have come half way
         proven = {AnnulmentState.DONE: 0, AnnulmentState.RESTORED: 0}
         before: Shown | None = None
         for _ in range(TRIES):
@@ -190,6 +193,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
 
 
 def _expected(articles: list[int], *, is_annulled: bool) -> Shown:
+    """What follows from the votes of `Site.fill`."""
     counts = {}
     for place, number in enumerate(articles):
         of_part = place % AT_ONCE

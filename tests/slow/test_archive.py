@@ -1,4 +1,4 @@
-"""A server archives by itself, and answers as before."""
+"""A server archives by itself: old articles leave Redis for the database. It answers as before."""
 
 import time
 from pathlib import Path
@@ -35,6 +35,7 @@ def test_a_server_archives_and_answers_as_before(tmp_path: Path) -> None:
 
 
 def everything(live: Live) -> list[dict[str, Any]]:
+    """All articles, read page by page."""
     found: list[dict[str, Any]] = []
     page: dict[str, Any] = {"pageInfo": {"hasNextPage": True, "endCursor": None}}
     deadline = time.monotonic() + PATIENCE

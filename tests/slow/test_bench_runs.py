@@ -21,7 +21,8 @@ def test_python_peers_give_the_same_answers_and_are_measured():
     assert done.stderr == ""
     tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("| server")]
     rows = [[line.split(" | ") for line in table[2:]] for table in tables]
-    assert [[row[0].strip("| ") for row in each] for each in rows] == [PEERS, *[PEERS[:4]] * 5, *[PEERS[:2]] * 6]
+    servers = [[row[0].strip("| ") for row in each] for each in rows]
+    assert servers == [PEERS, *[PEERS[:4]] * 5, *[PEERS[:2]] * 6]  # not all peers answer all of the twelve queries
     assert {row[-1] for each in rows for row in each} == {"0 |"}  # failed requests
 
 
@@ -35,7 +36,10 @@ def test_pages_since_an_instant_are_measured():
 
 
 def test_no_request_takes_more_bytecodes_than_its_figure():
-    """Nor are there evictions of pages that fit into the caches, nor more executions of an event than one."""
+    """
+    The figures are counts of earlier runs, in a file. Besides, pages that fit into the caches are not evicted, and no
+    event is executed more than once.
+    """
     done = subprocess.run([sys.executable, "-m", "bench.counts"], cwd=ROOT, capture_output=True, text=True)
 
     assert done.stderr == ""

@@ -1,4 +1,7 @@
-"""What the pool of caches evicts in recorded traces, counted without a clock."""
+"""
+What the pool, which bounds all caches of a process together in bytes, evicts in recorded traces: counted without a
+clock, and compared with least recently used (LRU).
+"""
 
 import pytest
 
@@ -16,6 +19,7 @@ def traces():
 @pytest.mark.parametrize("name", bench.TRACES)
 @pytest.mark.parametrize("part", bench.PARTS)
 def test_pool_loses_less_than_lru(traces, name, part):
+    """With room for a part of all that a trace accesses, in fewer evictions and less time to make entries again."""
     trace = traces[name]
     total = trace.bytes // part
     ours, lru = bench.replayed(trace, total), bench.replayed_by_lru(trace, total)

@@ -57,6 +57,7 @@ async def store(cluster: Cluster, clock: Clock) -> AsyncIterator[Store]:
 
 
 def server_of(cluster: Cluster, store: Store, number: int) -> Server:
+    """The primary that has the article with a number."""
     return cluster.primary_of(hash_slot(str(store.site.home_of_article(number))))
 
 
@@ -103,7 +104,7 @@ async def test_slot_that_moves_is_followed(store, cluster):
 
 @contextmanager
 def moved_key_by_key(cluster: Cluster, slot: int) -> Iterator[None]:
-    """Inside, the keys of a slot are on another primary, which does not have the slot yet; afterwards it has."""
+    """While the context is open, the keys of a slot are on another primary, which gets the slot only afterwards."""
     source, target = cluster.primary_of(slot), other_primary(cluster, slot)
     with source.client() as here, target.client() as there:
         ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]

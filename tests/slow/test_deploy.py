@@ -1,6 +1,6 @@
 """
-The files of deploy/ besides those of proxies: linters read them, and as much of them as a machine without Docker can
-run is run: the image by buildah and systemd-nspawn, the unit by systemd.
+The files of deploy/ besides those of proxies. Linters read them, and what a machine without Docker can run is run: the
+image is built by buildah and run by systemd-nspawn, the unit by systemd.
 """
 
 import os
@@ -33,6 +33,7 @@ DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "deploy.md"
 CONTAINERFILE, COMPOSE, UNIT = DEPLOY / "Containerfile", DEPLOY / "compose.yaml", DEPLOY / "upvote.service"
 USER_ID = "10001"
 VARIABLES = {"POSTGRES_PASSWORD": "secret", "UPVOTE_DOMAIN": "news.example", "UPVOTE_ADMIN": "founder"}
+# ${NAME:-default} or ${NAME:?message}, as the compose file has them
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}")
 WITHOUT_CAPABILITIES = r"CapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\n"
 BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")
@@ -117,7 +118,7 @@ def test_proxy_of_the_compose_file_serves_the_domain_from_the_server(compose):
 
 
 def test_backups_are_made_each_day_by_the_command_of_the_image(compose, tmp_path):
-    """The command of the service with a program that notes what it is asked, and one that ends the loop."""
+    """Run with an `upvote` that notes its arguments, and a `sleep` that ends the loop of the command."""
     service = compose["services"]["backups"]
     for name, script in (("upvote", 'echo "$@" >> "$NOTES"'), ("sleep", 'echo "sleep $@" >> "$NOTES"; exit 9')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")

@@ -23,8 +23,8 @@ from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.servers import PATIENCE, until
 from tests.support.faults import Crowd, during, refusals, valkey_of
 
-SIZE = 24_000_000
-RESERVE = 4_000_000
+SIZE = 24_000_000  # bytes of the file system
+RESERVE = 4_000_000  # bytes that the server keeps for the last writes: with less room it refuses others
 OTHER = "other"  # a file of another program
 PAGE = "{ viewer { username } articles { totalCount nodes { title } } }"
 
@@ -43,7 +43,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path, left: int = 0) -> Path:
-    """Leave so many bytes free, even while a server writes to the same disk."""
+    """Write a file that leaves so many bytes free, even while a server writes to the same disk."""
     file = folder / OTHER
     with file.open("wb") as opened:
         while not opened.seek(0, os.SEEK_END):

@@ -19,7 +19,7 @@ from tests.store.maintenance import make_store
 
 STORES = Path(make_store.__file__).parent / "stores"
 FOLDER = STORES / "0.1.0"
-VERSIONS = ("0.1.0", "61f5b97")
+VERSIONS = ("0.1.0", "61f5b97")  # folders of STORES, with what a release or a commit has written
 LOG_IN = """mutation($n: String!, $p: String!) {
   logIn(input: {username: $n, password: $p}) { token userErrors { code } } }"""
 TOP = "query($s: DateTime) { articles(order: VOTES, since: $s, first: 100) { nodes { id postedAt } totalCount } }"
@@ -32,11 +32,11 @@ pytestmark = pytest.mark.one_server
 
 
 class Expected(NamedTuple):
-    """What an earlier version answered, and the tokens of its users."""
+    """What an earlier version answered. An answer has the keys viewer (a name or None), query, variables and data."""
 
     answers: list[dict[str, Any]]
-    queries: dict[str, str]
-    tokens: dict[str, str]
+    queries: dict[str, str]  # texts, by name
+    tokens: dict[str, str]  # by username
 
 
 def expected_of(version: str) -> Expected:
@@ -51,9 +51,9 @@ def assert_answers_are_the_same(
     live: Live, expected: Expected, tokens: dict[str, str], *, has_pins: bool = True
 ) -> None:
     """
-    Some of the queries have cursors that the earlier version returned, also of pins and of the order GRAVITY.
-
-    Without its pin, a listing has the same articles, as nobody voted since, and other cursors.
+    Some of the queries have cursors that the earlier version returned, also of the order GRAVITY, and of pins: copies
+    of listings that clients read page by page, which a backup does not have. Without its pin, a listing has the same
+    articles, as nobody voted since, and other cursors.
     """
     for answer in expected.answers:
         viewer, variables = answer["viewer"], answer["variables"]

@@ -47,7 +47,7 @@ FIRST_USE = 200_000  # bytes that the interpreter allocates at the first use of 
 
 
 class Traced:
-    bytes = 0
+    bytes = 0  # that were allocated and are still in use
 
 
 @contextmanager
@@ -154,6 +154,7 @@ def test_entries_take_at_most_their_estimated_size():
     assert traced.bytes < pool.size < 1.5 * traced.bytes
 
 
+# functions that remember their results, and the arguments of the n-th call
 CALLS = {
     "user": (records.user, lambda n: (f"name-of-20-characters-{n}",)),
     "session": (parse_token, lambda n: (urlsafe_b64encode(n.to_bytes(34)).decode().rstrip("="),)),

@@ -43,7 +43,7 @@ NOT_RUN_HERE = (
 )  # languages of blocks that are only shown
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
 SHOWN = ("article:3676697395200749", "comment:3676697396201197", "action:1541")  # ids on the pages
-LIVE = ROOT / "docs" / "live.md"
+LIVE = ROOT / "docs" / "live.md"  # the page of subscriptions, whose commands do not end
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
 

@@ -29,6 +29,7 @@ BROWSER = ROOT / "tests" / "server" / "browser"
 PAGE = (ROOT / "docs" / "frontend.md").read_text()
 BLOCK = re.compile(r"^```(?:json|tsx?|yaml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NAMED_BLOCK = re.compile(r"`([\w./]+)`:\n\n```(?:json|tsx?|yaml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# what is generated beside the sources
 MADE = ("node_modules", "gql", "__generated__", "dist", "schema.graphql")
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
 POST = 'mutation ($title: String!) { post(input: {title: $title, content: "Read it."}) { article { id } } }'

@@ -16,11 +16,13 @@ from tests.server.conftest import serving
 from tests.server.mailing import MailServer, mail_server
 from tests.support.processes import workers_of
 
-USERS, KILLS = 400, 12
+USERS, KILLS = 400, 12  # each user gets one mail
 SLOWNESS = 0.01  # seconds for each mail
 
 
 class SlowServer(MailServer):
+    """Takes some time for each mail, so that kills come while one is being sent."""
+
     async def handle_DATA(self, server, session, envelope):
         await asyncio.sleep(SLOWNESS)
         return await super().handle_DATA(server, session, envelope)

@@ -1,6 +1,6 @@
 """
-Readers go through threads over HTTP while others vote, post and delete: a pinned walk meets every comment exactly once,
-an unpinned one none twice.
+Readers walk through a thread of comments page by page over HTTP, while others vote, post and delete. A pinned walk,
+which keeps the order of its beginning, meets every comment exactly once; an unpinned one meets none twice.
 """
 
 import asyncio

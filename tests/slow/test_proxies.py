@@ -39,6 +39,7 @@ DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "proxy.md"
 PREFIX = "/community"
 KINDS = ["nginx", "caddy"]
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
+# in a page: its base address, and the addresses of its scripts and style sheets
 BASE = re.compile(r'<base href="([^"]*)"')
 FILE = re.compile(r'<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*? (?:src|href)="([^"]+)"')
 WAIT = 1000 * PATIENCE  # milliseconds

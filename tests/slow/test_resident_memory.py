@@ -1,4 +1,4 @@
-"""The resident memory of a server that renders and searches the dearest texts, many at once."""
+"""The resident memory of a server that renders and searches the texts that cost most, many at once."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ TEXTS = [
         "*a* `b` [c](https://e.example/) " * LENGTH,
     )
 ]
-LATE = (503, 504)  # on a busy machine
+LATE = (503, 504)  # statuses on a busy machine
 MOST_GROWTH = 100_000_000  # bytes: caches, and what threads keep; before they were bounded it was three times as much
 
 

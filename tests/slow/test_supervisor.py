@@ -20,7 +20,7 @@ from tests.support.faults import valkey_of
 from tests.support.metrics import family, of
 from tests.support.processes import processes_of, workers_of
 
-MOMENTS = 12
+MOMENTS = 12  # at which a starting server is killed
 PAGE = "{ articles { totalCount } }"
 
 
@@ -32,7 +32,7 @@ def test_nothing_outlives_a_server_that_is_killed_at_any_moment(tmp_path, worker
         for number in range(MOMENTS):
             command = [sys.executable, "-m", "server", "serve"]
             process = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=errors, stderr=errors)
-            time.sleep((number + random.random()) * 2.4 / MOMENTS)
+            time.sleep((number + random.random()) * 2.4 / MOMENTS)  # spread over the start
             assert process.poll() is None, (tmp_path / "errors").read_text()
             process.kill()
             process.wait()

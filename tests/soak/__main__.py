@@ -1,4 +1,7 @@
-"""`python -m tests.soak`: compares random histories with the model for some minutes, and prints the differences."""
+"""
+`python -m tests.soak`: sends random requests to a server and to a model of it for some minutes, and prints where their
+answers differ.
+"""
 
 import argparse
 import asyncio

@@ -1,4 +1,7 @@
-"""Subscriptions to what is new for a viewer: articles, those in the feed, notifications, and how much waits."""
+"""
+Subscriptions to what is new for a viewer: articles, those in the feed, notifications, and how much waits for
+moderators. The model of the server says what they send.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -25,7 +28,7 @@ Messages = dict[str, list[Message]]
 
 @dataclass(frozen=True)
 class Write:
-    """A mutation and its input; for moderators, if it is one of theirs."""
+    """A mutation and its input."""
 
     mutation: str
     given: dict[str, Any]
@@ -33,12 +36,12 @@ class Write:
 
 @dataclass(frozen=True)
 class State:
-    """What is there for a viewer at one time: messages by numbers, and how much waits; None for no moderator."""
+    """What a viewer has at one time: messages about articles and notifications, by number, and how much waits."""
 
     articles: dict[int, Message]
-    feed: frozenset[int]  # also of what is not in it any more
+    feed: frozenset[int]  # numbers of the articles in the feed
     notifications: dict[int, Message]
-    waiting: int | None
+    waiting: int | None  # texts and appeals in the queues of a moderator; None for others
 
     def after(self, before: "State") -> Messages:
         """What has to be sent after a change from the state before."""

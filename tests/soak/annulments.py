@@ -1,6 +1,9 @@
 """
-Annulled votes in the model, as docs/moderation.md describes them: a vote counts while no action holds it. The server
+Annulled votes, as docs/moderation.md describes them: a vote counts while no action of a moderator holds it. The server
 annuls and restores votes in steps, for whose end the soak waits.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +20,10 @@ Subject = Article | Comment
 
 
 def annul_votes(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
-    """All votes of a user, or those of a span. A standing action that annuls all of these already is answered."""
+    """
+    Annul all votes of a user, or those of a span of time. If an action that stands annuls all of these already, return
+    that one.
+    """
     name, actor = moderation.username(given["userId"]), model.actor(token)
     span, texts = _checked(model, given)
     moderation.require_role(model, actor)
@@ -46,7 +52,7 @@ def revert(model: Model, actor: User, action: Action, texts: Texts, number: NewN
 
 
 def annul(model: Model, action: Action, span: Annulment) -> None:
-    """Annul the votes of a span. One that the action holds already stays as it is."""
+    """Annul the votes of a span of time. One that the action holds already stays as it is."""
     action.annulment = span
     user = action.subject
     assert isinstance(user, User)
@@ -113,6 +119,7 @@ def _in_order(model: Model) -> Iterator[Subject]:
 
 
 def _count(model: Model, subject: Subject, user: User, value: str) -> None:
+    """Let a vote of this value count, or none."""
     up, down = len(subject.up), len(subject.down)
     set_vote(subject, user, value)
     if isinstance(subject, Comment):
@@ -120,7 +127,7 @@ def _count(model: Model, subject: Subject, user: User, value: str) -> None:
 
 
 def _require_moderator(actor: User, user: User | None) -> None:
-    """A moderator of the site, who is not the user."""
+    """Refuse an actor who is no moderator of the site, or is the user."""
     if not actor.moderates_site:
         raise Refused("NOT_A_MODERATOR")
     if user is None:
@@ -142,6 +149,7 @@ def _checked(model: Model, given: Mapping[str, Any]) -> tuple[Annulment, Texts]:
 
 
 def _has(known: Annulment, span: Annulment) -> bool:
+    """Whether one span of time contains another one."""
     return known.since <= span.since and known.until >= span.until
 
 

@@ -1,6 +1,7 @@
 """
-The model's answers to documents: an executor of GraphQL that completes every field and collects every error, also those
-that graphql-core leaves out below a null.
+The model's answers to GraphQL documents. The model is a server in plain Python, with which the soak test compares the
+real one. Its executor completes every field and collects every error, also those that graphql-core leaves out below a
+null.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +45,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_F
 @dataclass
 class Answer:
     """
-    `errors` has every possible error: the server may leave out some of those below the same null.
+    `errors` has every possible error, as its path and code: the server may leave out some of those below the same null.
 
     `session_ended` is whether the answer says that the session has ended; None if it may say so.
     """

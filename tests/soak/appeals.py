@@ -1,4 +1,9 @@
-"""Appeals in the model, as docs/moderation.md describes them, and the queue in which they wait."""
+"""
+Appeals against actions of moderators, as docs/moderation.md describes them, and the queue in which they wait.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +39,7 @@ def appeal(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
 
 
 def answer(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
-    """Answer an appeal. Only who could revert the action may. The user is notified of the action once more."""
+    """Answer an appeal. Only moderators who could revert the action may. Its user is notified once more."""
     number, text = _checked(token, given)
     actor, action = model.actor(token), model.actions.get(number)
     moderation.require_role(model, actor)
@@ -56,7 +61,7 @@ def answer(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
 
 
 def queue(model: Model, viewer: User, group: str | None, paging: PageArguments) -> Page | None:
-    """The actions whose appeals wait, the oldest first; None for who does not moderate there."""
+    """The actions whose appeals wait, the oldest first; None if the viewer does not moderate there."""
     chosen = chosen_queue(viewer, group)
     if chosen is None:
         return None

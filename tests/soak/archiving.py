@@ -1,4 +1,7 @@
-"""The process that moves articles out of Redis when the soak says so, and the stories that are imported before."""
+"""
+The process that moves articles out of Redis into the database when the soak test says so, and the stories that are
+imported before.
+"""
 
 import asyncio
 import csv

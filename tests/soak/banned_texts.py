@@ -1,6 +1,10 @@
 """
-What a ban with `removeTexts` does to the texts of a user in the model, and what its revert brings back, as
-docs/moderation.md describes it. The server gives each action a number, which the model finds by the id of its subject.
+What a ban with `removeTexts` does to the texts of a user, and what its revert brings back, as docs/moderation.md
+describes it. Each text that it changes gets an action with a number, which `Model.texts_of_ban` has by the id of the
+text.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from collections.abc import Callable
@@ -10,8 +14,8 @@ from tests.soak.model import GROUPS_OF_AN_ARTICLE, Model
 from tests.soak.moderation import Texts
 from tests.soak.records import Action, Article, Comment, User
 
-DECIDING = ("REMOVE", "APPROVE", "REVERT")
-MOST = 120  # texts of a user: a request waits until some more of them are removed
+DECIDING = ("REMOVE", "APPROVE", "REVERT")  # kinds of actions that decide about a text
+MOST = 120  # texts of a user who is banned so: fewer than the server removes before it answers
 
 
 def texts_of(model: Model, user: User) -> list[Article | Comment]:
@@ -88,6 +92,8 @@ def _texts(action: Action, ban: Action) -> Texts:
 
 
 def _number_of(model: Model, text: Article | Comment) -> Callable[[User], int]:
+    """A function that gives the number of the action about a text."""
+
     def number(moderator: User) -> int:
         assert repr(text) in model.texts_of_ban, f"{text} was left as it was"
         return model.texts_of_ban[repr(text)]

@@ -1,4 +1,9 @@
-"""Bans in the model, as docs/moderation.md describes them: what the actions say, compared with the clock."""
+"""
+Bans, as docs/moderation.md describes them: those of the actions that are not reverted, and whose end is not over.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,10 +1,11 @@
 """
-Operations, WebSockets and streams that are authorized by the token of an issuer instead of a session, as
-docs/issuers.md describes them. They end with the token, unless a ping on a WebSocket brings a newer one.
+Steps of a random history with operations, WebSockets and streams that are authorized by the token of an issuer, an
+identity provider, instead of a session, as docs/issuers.md describes them. They end with the token, unless a ping on a
+WebSocket brings a newer one.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from random import Random
@@ -20,6 +21,7 @@ from tests.soak.records import User
 from tests.soak.running import Difference, HistoryRun
 from tests.soak.subscribing import OverEvents, OverWebSocket
 
+# root fields and mutations that are sent with such tokens
 READS = ("viewer", "session", "articles", "article", "comment", "home", "feed", "inbox", "nodes", "user", "held")
 WRITES = (
     *("post", "comment", "vote", "voteOnComment", "followUser", "followGroup", "save", "hideArticle", "flag"),
@@ -63,9 +65,9 @@ def ending(random: Random, model: Model) -> Ending | None:
     chosen = random.sample(present, min(len(present), 2))
     if not chosen:
         return None
-    now, user = model.now / 1000, chosen[0][1]
-    lives = [ENDS_AFTER, issuers.HOUR, issuers.HOUR]
-    subjects = [chosen[0][0], *(subject for subject, _ in chosen)]
+    now, (first, user) = model.now / 1000, chosen[0]
+    lives = [ENDS_AFTER, issuers.HOUR, issuers.HOUR]  # seconds
+    subjects = [first, *(subject for subject, _ in chosen)]
     claims: dict[str, Any] = {"name": "any", "iat": None}
     tokens = [
         issuers.TOKENS.token(subject, **claims, exp=now + life) for subject, life in zip(subjects, lives, strict=False)
@@ -120,9 +122,10 @@ async def end(run: HistoryRun, step: Step) -> None:
             last = [await _last_message(stream) for stream in streams]
             if set(codes) != {FORBIDDEN} or not all("'session': 'ended'" in str(each) for each in last):
                 raise Difference(step, operation, f"sockets of an ended token end with {codes}, a stream with {last}")
+            before = set(run.model.articles)
             with _acting(run, newer, user):
                 await run.send(replace(step, operations=(operation,)))
-            await _require_told(run, step, lasting)
+            await _require_told(run, run.model.articles.keys() - before, lasting)
     except (OSError, TimeoutError, ConnectionClosed) as error:
         raise Difference(step, operation, f"no answer: {error!r}") from error
     run.model.reached.count("sockets and streams that end with a token", 1 + len(streams))
@@ -174,19 +177,16 @@ async def _close_code(socket: OverWebSocket) -> int | None:
 
 
 async def _last_message(stream: OverEvents) -> subscribing.Message:
-    """What a stream has sent before its end."""
+    """The last message of a stream before its end."""
     messages = stream.messages["articleChanged"]
     while subscribing.COMPLETE not in messages:
         await stream.receive()
     return messages[-2] if len(messages) > 1 else None
 
 
-async def _require_told(run: HistoryRun, step: Step, socket: OverWebSocket) -> None:
-    """Whether a socket hears of the new article, if that is shown to everybody."""
-    newest = max(run.model.articles.values(), key=lambda each: each.number, default=None)
-    if newest is None or newest.posted_at != run.model.now or not newest.is_announced:
-        return
-    id = f"article:{newest.number}"
-    while not any(isinstance(each, dict) and each["id"] == id for each in socket.messages["articlePosted"]):
-        await socket.receive()
-    run.model.reached.count("sockets that go on with a newer token")
+async def _require_told(run: HistoryRun, posted: Collection[int], socket: OverWebSocket) -> None:
+    """Wait until a socket hears of the new articles, given by their numbers, if everybody may read them."""
+    for id in [f"article:{number}" for number in posted if run.model.articles[number].is_announced]:
+        while not any(isinstance(each, dict) and each["id"] == id for each in socket.messages["articlePosted"]):
+            await socket.receive()
+        run.model.reached.count("sockets that go on with a newer token")

@@ -1,5 +1,6 @@
 """
-Faults at random moments while people write: kills, a full disk, a closed log, no more files, lost connections.
+Faults of a server at random moments while simulated people write: kills, a full disk, a closed log, no more file
+descriptors, lost connections.
 
 After each fault the server recovers or is started again, and everything acknowledged is there, once. Run it alone with
 `python -m tests.soak.chaos --minutes 5 --seed 1`.

@@ -1,4 +1,9 @@
-"""The fields of comments, as the model has them."""
+"""
+The fields of the type Comment of the schema.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +16,7 @@ from tests.soak.text_fields import readable, replies, viewer_vote
 
 
 class Unreadable(BadInput):
-    """An article of a comment, for a reader of the comment who may not read it."""
+    """The article of a comment whose reader may not read the article."""
 
     code = "NOT_FOUND"
 
@@ -47,12 +52,13 @@ def _content_of(request: Request, comment: Comment | Reading) -> str | None:
 
 
 def _comment_field(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A field that does not depend on how the comment is read."""
+    """A field of a comment that is the same for a `Reading` of it."""
     return lambda request, comment, **given: function(
         request, comment.comment if isinstance(comment, Reading) else comment, **given
     )
 
 
+# fields that are the same for a comment that everybody reads, and for a `Reading`: a hidden one, for who may read it
 OF_ALL_READINGS: dict[str, Callable[..., Any]] = {
     "id": lambda request, comment: f"comment:{comment.number}",
     "article": _article_of,

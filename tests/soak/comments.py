@@ -1,4 +1,9 @@
-"""The commands on comments in the model, as the contract and docs/comments.md describe them."""
+"""
+The commands on comments, as docs/comments.md describes them.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,8 +12,8 @@ from tests.soak.input_checks import Refused, check, check_all, is_id, number_of
 from tests.soak.model import DAY, REPEAT, Model
 from tests.soak.records import Article, Comment, Move, User
 
-DEEP = 5
-MOST_MOVES = 4  # that a comment keeps apart
+DEEP = 5  # comments above one that is called deep in a thread
+MOST_MOVES = 4  # that a comment keeps apart; older ones are merged
 LONGEST = 10_000  # characters
 
 
@@ -28,8 +33,10 @@ def post(
     poster, number = model.writer(token), number_of(given["articleId"])
     comment_input = (number, parent_id and number_of(parent_id, "comment"), content)
     used = (model.home(number), key)  # keys are kept with the article
-    if key is not None and used in poster.commented and model.now - poster.commented[used][0] <= DAY:
-        return _replayed(model, *poster.commented[used], comment_input)
+    if key is not None and used in poster.commented:
+        at, earlier_input, earlier = poster.commented[used]
+        if model.now - at <= DAY:
+            return _replayed(model, earlier_input, earlier, comment_input)
     if key is None and comment_input in poster.recent_comments:
         at, first = poster.recent_comments[comment_input]
         if model.now - at <= REPEAT and is_there(model, first):
@@ -47,7 +54,7 @@ def post(
 
 
 def edited(model: Model, token: str | None, given: Mapping[str, Any]) -> tuple[Comment, str | None]:
-    """The comment that an edit is about, and the rule that holds it."""
+    """The comment that an edit is about, and the rule that holds the edit."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
@@ -99,7 +106,7 @@ def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment,
 
 
 def note_move(model: Model, comment: Comment, up: int, down: int) -> None:
-    """Note that a comment may have another place now. It had these votes before."""
+    """Note that a vote may have moved a comment in its thread. It had these upvotes and downvotes before."""
     partition = model.partition(comment.article)
     model.moves[partition] += 1
     comment.moves.append(Move(model.moves[partition], up, up, down, down))
@@ -130,8 +137,8 @@ def _new(
     return comment
 
 
-def _replayed(model: Model, at: int, known: Any, comment: Comment, comment_input: Any) -> tuple[Comment | None, bool]:
-    if known != comment_input:
+def _replayed(model: Model, earlier_input: Any, comment: Comment, comment_input: Any) -> tuple[Comment | None, bool]:
+    if earlier_input != comment_input:
         model.reached.count("idempotency mismatches of comments")
         raise Refused("IDEMPOTENCY_MISMATCH", "idempotencyKey")
     model.reached.count("replays of comments" if is_there(model, comment) else "replays of deleted comments")

@@ -1,4 +1,7 @@
-"""Compares answers: all data, and of errors their codes and the nulls that they caused."""
+"""
+Compares the answers of the server with those of its model: all data, and of errors their codes and the nulls that they
+caused.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -20,8 +23,8 @@ def difference(
     expected: Answer, answered: dict[str, Any], check_cursor: CheckCursor, unavailable: Collection[Path] = ()
 ) -> str | None:
     """
-    The first difference between an answer and the model's; None if there is none. What is below `unavailable` paths is
-    not compared.
+    The first difference between an answer of the server and the model's; None if there is none. What is below
+    `unavailable` paths is not compared.
     """
     if "data" not in answered:
         return f"no data: {answered}"[:1_000]

@@ -15,13 +15,14 @@ from tests.servers import Postgres, running_postgres
 from tests.soak.processes import processes_below
 
 LOCK_TIMEOUT = 30.0  # seconds
-NUMBERS = count()
+NUMBERS = count()  # of the databases of this process
 
 
 class Database(Protocol):
     """
-    `url` is None for the default of the server. A fault lasts until `heal`: where it is `locked`, the mirror cannot
-    write, while reads go on; where it is `killed` or `paused`, the database answers nothing.
+    The SQL database of one server. `url` is None for the default of the server. A fault lasts until `heal`: where it is
+    `locked`, the server cannot write what is new, while reads go on; where it is `killed` or `paused`, the database
+    answers nothing.
     """
 
     url: str | None

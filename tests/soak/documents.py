@@ -1,5 +1,5 @@
 """
-Random documents over the whole schema: aliases, fragments, directives, variables, connections in connections.
+Random GraphQL documents over the whole schema: aliases, fragments, directives, variables, connections in connections.
 
 Each variable of a document has a slot, which says what kind of value it takes, so that the document can be sent again
 with other values.
@@ -14,15 +14,15 @@ from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_typ
 
 from tests.soak.requests import SCHEMA
 
-DEPTH = 7
+DEPTH = 7  # levels of selections
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY", "ACTIVE")
 COMMENT_ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
-DEPTHS = (0, 0, 1, 2, 3, 10, 40)
+DEPTHS = (0, 0, 1, 2, 3, 10, 40)  # values of `maxDepth`
 SINCE_ORDERS = ("VOTES",) * 12 + ("TIME",) * 4 + ("SCORE", "GRAVITY")  # the last two are refused
 SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101, 501)  # a thread has pages of 500
-USUAL_SIZES = {"frontPage": 50}
-MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500
+USUAL_SIZES = {"frontPage": 50}  # default sizes of pages, where they are not 25
+MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500  # of a document: below the limits of the server
 MUTATIONS = {  # by name, how often relative to the others
     "vote": 34,
     "voteOnComment": 30,
@@ -78,16 +78,23 @@ MODERATION = {  # by name, how often relative to each other where only these are
     "revokeRole": 1,
     "banUser": 4,
 }
-ACTING = (*MODERATION, "annulVotes")  # whose payload has an action
+ACTING = (*MODERATION, "annulVotes")  # mutations whose payload has an action of a moderator
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
-HASHING = ("register", "logIn", "changePassword", "resetPassword", "editAccount")  # once in a document at most
-NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
+HASHING = (
+    "register",
+    "logIn",
+    "changePassword",
+    "resetPassword",
+    "editAccount",
+)  # once in a document at most, and first
+NOT_IN_PAYLOADS = ("search",)  # a search finds what a write has changed a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 HELD = "heldEdit { id title link content heldBy at }"
+# fields of the edges of a queue of moderators
 QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
-SEARCH_COST = 60
+SEARCH_COST = 60  # added to the cost of a document
 NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Home", "Inbox", "Notification", "ModerationAction")
 # leaves that have other types in other types of nodes, so that they cannot be merged
 DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "groupTitle"}
@@ -95,18 +102,18 @@ DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "gr
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable: its name, its type, the kind of its values, and in `about` what they depend on."""
+    """A variable: its name, its type, the kind of its values, and in `about` the arguments that they depend on."""
 
     name: str
     type: str
-    kind: str
+    kind: str  # the name of the method of `ValueGenerator`, without `_`, that makes its values
     about: Mapping[str, Any] = field(default_factory=dict)
     is_optional: bool = False
 
 
 @dataclass(frozen=True)
 class Document:
-    """`mutations` are the root fields by response name, with the slot of their input."""
+    """The text of a document and its variables. `mutations` are pairs of a response name and its root field."""
 
     text: str
     slots: tuple[Slot, ...]
@@ -197,10 +204,13 @@ class DocumentGenerator:
         return "{ " + " ".join(parts) + " }"
 
     def _selection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> str:
-        """The selection of a type, of which the answer has `times` objects."""
-        known = [each for each in self.fragments if each[1] == type_name and each[3] >= times]
+        """
+        The selection of a type, of which the answer has `times` objects. `within` has the `size` of the page that the
+        arguments of the field choose.
+        """
+        known = [name for name, of_type, _, most in self.fragments if of_type == type_name and most >= times]
         if known and depth < 4 and self.random.random() < 0.3:
-            return f"{{ ...{known[0][0]} __typename }}"
+            return f"{{ ...{known[0]} __typename }}"
         if type_name == "Node":
             return self._node(depth, times, within)
         if type_name == "Votable":
@@ -330,6 +340,7 @@ class DocumentGenerator:
         return f"{alias}{name}{arguments}{self._directive()} {selection}"
 
     def _arguments(self, parent: str, name: str, definition: GraphQLField, times: float, below: dict[str, Any]) -> str:
+        """Random arguments of a field. Sets `size` of `below` to the size of the page that they choose."""
         known = definition.args
         given: dict[str, str] = {}
         about: dict[str, Any] = {"parent": parent, "field": name}
@@ -430,11 +441,11 @@ class DocumentGenerator:
             wrong += [{"page": "0"}, {"page": "1", "last": "3"}]
         chosen = self.random.choice(wrong)
         if "before" not in chosen:
-            self.slots.pop()
+            self.slots.pop()  # the variable of the cursor that is not used
         given.update(chosen)
 
     def _written(self, type_: str, kind: str, text: str, **about: Any) -> tuple[str, str]:
-        """An argument as a literal, or as a variable of this kind."""
+        """An argument as a literal, or as a variable of this kind: twice, for the document and for `about`."""
         written = f"${self._slot(type_, kind, about=about)}" if self.random.random() < 0.5 else text
         return written, written
 

@@ -1,4 +1,7 @@
-"""The export of a user, compared with what the model knows: of each file the lines, by what tells them apart."""
+"""
+The export of a user, a ZIP file with files of JSON lines, compared with what the model of the server knows. Only the
+values in `KEYS` of each line are compared.
+"""
 
 import io
 import json
@@ -15,7 +18,7 @@ from tests.soak.records import Article, Comment, User, vote_of
 from tests.soak.saved import is_shown
 
 PATIENCE = 60.0  # seconds
-Lines = defaultdict[str, Counter[tuple[Any, ...]]]  # by the name of the file
+Lines = defaultdict[str, Counter[tuple[Any, ...]]]  # what is compared of the lines, by the name of the file
 
 KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "account": lambda line: (line["username"], line["displayName"], line["about"], line["karma"], len(line["roles"])),
@@ -38,7 +41,7 @@ KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
 
 
 async def export(port: int, token: str | None) -> Lines | int:
-    """The lines of the export of a session, or the status of the answer if it has none."""
+    """The lines of the export of a session, or the HTTP status of an answer without one."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         answer = await client.post(f"http://127.0.0.1:{port}/export", headers=headers)
@@ -80,7 +83,7 @@ def expected(model: Model, viewer: User) -> Lines:
 
 
 def difference(expected: Lines, got: Lines) -> str | None:
-    """The first difference between exports, None without one. Kinds that the soak does not use have no lines."""
+    """The differences between exports; None if there are none."""
     wrong = {
         name: (got[name] - expected[name], expected[name] - got[name])
         for name in expected.keys() | got.keys() if got[name] != expected[name]

@@ -1,4 +1,10 @@
-"""The fields of Query and of all objects that are not payloads, as the model has them."""
+"""
+The fields of Query and of all objects of the schema that are not payloads: functions of the request, the object and the
+arguments.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +35,8 @@ from tests.soak.text_fields import readable, replies, viewer_vote
 
 @dataclass(frozen=True)
 class Feed:
+    """The articles of those whom a user follows."""
+
     user: User
 
 
@@ -36,7 +44,7 @@ DEEPEST = 10  # levels below the first one that a thread shows by default
 
 
 def _changes(request: Request, parent: Any) -> Any:
-    """The soak has no server key, and no model of the log, which admins read."""
+    """The log of changes, which admins read: the model has none. The soak sends no server key."""
     viewer = request.viewer()
     if viewer is None or not viewer.is_admin:
         raise NotAllowed
@@ -177,7 +185,7 @@ def _notifications(request: Request, inbox: Inbox, **given: Any) -> Page:
 
 
 class NotOffered(BadInput):
-    """What is off by default: the soak reads no pages of other servers."""
+    """Titles of links are off by default: the soak reads no pages of other servers."""
 
     code = "NOT_OFFERED"
 

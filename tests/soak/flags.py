@@ -1,4 +1,10 @@
-"""Flags in the model, as docs/moderation.md describes them, and the queue of what they are about."""
+"""
+Flags that users set on texts, as docs/moderation.md describes them, and the queue in which moderators see what is
+flagged.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,8 +21,8 @@ LONGEST_NOTE = 5_000  # characters
 
 class QueueEdge(NamedTuple):
     """
-    `flags` are those that the viewer sees, and `has_names` is whether they see who has set them. `held_by` is the rule
-    of what is pending. A comment that is not visible is read as by its id.
+    A text in a queue. `flags` are those that the viewer sees, and `has_names` is whether they see who has set them.
+    `held_by` is the rule that holds a pending text. A comment that is not visible is read as by its id.
     """
 
     cursor: Position
@@ -32,13 +38,13 @@ class QueueEdge(NamedTuple):
 
 @dataclass(frozen=True)
 class Queue:
-    """The groups whose things wait in a queue; None for the whole site."""
+    """The groups whose texts wait in a queue; None for the whole site."""
 
     groups: frozenset[str] | None
 
     @property
     def name(self) -> tuple[str, ...]:
-        """What its cursors name. All queues of several groups have one name, so one takes the cursors of another."""
+        """The name in its cursors. All queues of several groups have the same, so one takes the cursors of another."""
         if self.groups is None:
             return ("all",)
         return tuple(self.groups) if len(self.groups) == 1 else ("moderated", "")
@@ -51,8 +57,8 @@ def flag(
     model: Model, token: str | None, given: Mapping[str, Any], reason: str | None
 ) -> tuple[Article | Comment | None, bool]:
     """
-    Flag an article or a comment; without a reason, withdraw the flag. Returns it, or None if the flag hides it, and
-    whether anything changed.
+    Flag an article or a comment; without a reason, withdraw the flag. Returns the text, or None if the flag hides it,
+    and whether anything changed.
     """
     id = given["subjectId"]
     check(is_id("article", id) or is_id("comment", id), "subjectId")
@@ -96,7 +102,10 @@ def flag(
 
 
 def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
-    """Whether the flags on a text hide it, by the rules; not those of moderators, nor one that was approved since."""
+    """
+    Whether the flags on a text hide it, by the rules. Nothing hides texts of moderators, and those that were approved
+    since they were edited.
+    """
     poster, counting = subject.poster, [user for user, flag in standing(subject.flags) if flag.counts]
     assert poster
     if model.policy.rules is None or flagger not in counting or poster.roles:
@@ -116,8 +125,8 @@ def _rule_of(subject: Article | Comment) -> str | None:
 
 def queue(model: Model, viewer: User, kind: str, group: str | None, paging: PageArguments) -> Page | None:
     """
-    What is flagged and visible, by its first flag; or what is pending, by the time when it was posted, and what has an
-    edit that waits, by the time of that. None for who does not moderate there.
+    The texts that are flagged and visible, by the time of the first flag; or those that are pending, by the time when
+    they were posted, and those with an edit that waits, by its time. None if the viewer does not moderate there.
     """
     chosen = chosen_queue(viewer, group)
     if chosen is None:
@@ -147,7 +156,7 @@ def _as_read(subject: Article | Comment) -> Article | Comment | Reading:
 
 
 def chosen_queue(viewer: User, group: str | None) -> Queue | None:
-    """What a moderator asks for; None for who does not moderate there."""
+    """The queue that a moderator asks for; None if they do not moderate there."""
     if group is not None:
         return Queue(frozenset({group})) if viewer.moderates([group]) else None
     if viewer.moderates_site:

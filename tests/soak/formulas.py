@@ -1,4 +1,7 @@
-"""The formulas that articles are ordered by, as they were published. Instants are unix milliseconds."""
+"""
+The formulas that articles are ordered by, as they were published, for the model with which the soak test compares a
+server. Instants are unix milliseconds.
+"""
 
 from dataclasses import dataclass
 from math import floor, log10, sqrt
@@ -15,21 +18,24 @@ class Policy:
     """The settings of a server that the model depends on."""
 
     good_votes: int = 3
-    vote_score: float = 1.0  # seconds
+    vote_score: float = 1.0  # seconds that a vote is worth in the order SCORE
     voting_window: int = 20  # seconds
     session_ttl: int = 86_400  # seconds
-    hot_seconds: float = 45_000
-    best_z: float = 1.281551565545
-    gravity_votes: float = 0.8
-    gravity_age: float = 1.8
-    gravity_delay: float = 120  # minutes
+    hot_seconds: float = 45_000  # worth as much in the order HOT as ten times the votes
+    best_z: float = 1.281551565545  # the quantile of the normal distribution for an interval of 80 %
+    gravity_votes: float = 0.8  # the exponent of votes
+    gravity_age: float = 1.8  # the exponent of age
+    gravity_delay: float = 120  # minutes that are added to the age
     voters: str = "everybody"  # who reads the list of voters
     rules: Rules | None = None
     comment_days: int | None = None  # after which an article takes no comments
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
-    """The sort value of an order that depends on nothing else. SCORE and TIME are in milliseconds, as in cursors."""
+    """
+    The value by which an order sorts, of all orders but ACTIVE, which depends on comments. SCORE and TIME are in
+    milliseconds, as in cursors.
+    """
     match order:
         case "SCORE":
             return posted_at + policy.vote_score * 1000 * (up - down)
@@ -73,7 +79,7 @@ def gravity(policy: Policy, posted_at: int, votes: int, now: int) -> float:
 
 
 def terms(policy: Policy, order: str, posted_at: int, up: int, down: int, shown: float) -> Terms:
-    """The terms of a standing, which add up to its value."""
+    """The terms that add up to the value of an order, as it is `shown`: the field `standing` of an article has them."""
     votes, seconds = up - down, posted_at / 1000
     match order:
         case "SCORE":

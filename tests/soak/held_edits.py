@@ -1,6 +1,9 @@
 """
-Edits that rules hold, in the model, as docs/rules.md describes them: the old text stands for everybody until a
-moderator approves the new one, which only its poster and moderators of the place read meanwhile.
+Edits that rules hold, as docs/rules.md describes them: the old text stands for everybody until a moderator approves the
+new one, which only its poster and moderators of the place read meanwhile.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,8 +24,8 @@ class ShownEdit(NamedTuple):
 
 def edit(model: Model, text: Text, changes: Mapping[str, str | None], rule: str | None) -> None:
     """
-    Change a text now, or let the edit wait that a rule holds. Either takes the place of an edit that waits. What is
-    pending takes an edit at once, and stays pending.
+    Change a text now, or let the edit wait if a rule holds it. Either takes the place of an edit that waits. A pending
+    text takes an edit at once, and stays pending.
     """
     if not changes:
         return
@@ -38,7 +41,7 @@ def edit(model: Model, text: Text, changes: Mapping[str, str | None], rule: str 
 
 
 def put_in_place(model: Model, text: Text) -> None:
-    """Make the edit that waits for a text, at this instant."""
+    """Carry out the edit of a text that waits, if there is one."""
     held, text.held_edit = text.held_edit, None
     if held is not None:
         _change(model, text, held.changes)

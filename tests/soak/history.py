@@ -1,4 +1,7 @@
-"""A history: operations with their times and sessions, and restarts and the like. It can be run on a new store."""
+"""
+A history: a list of steps, which are requests with their times and sessions, and events such as restarts. The soak test
+makes it at random, and can run it again on a new store.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,8 +13,8 @@ from tests.soak.archiving import Stay, Story
 class Ref(NamedTuple):
     """A reference to an id, a token or a cursor in an earlier answer, which differs from run to run."""
 
-    operation: int
-    path: tuple[str | int, ...]
+    operation: int  # the number of the operation; 0 for what a command of the shell has made
+    path: tuple[str | int, ...]  # in its answer; for what is not in an answer, anything that tells it apart
 
 
 class NotificationRef(NamedTuple):
@@ -23,7 +26,10 @@ class NotificationRef(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation:
-    """`token` is the token that is sent: a reference, an invalid text, or None."""
+    """
+    A request. `token` is the token that is sent: a reference, an invalid text, or None. `mutations` are pairs of a
+    response name and its root field.
+    """
 
     number: int
     token: Ref | str | None
@@ -64,15 +70,15 @@ class Step:
     """
 
     kind: str
-    at: int
+    at: int  # unix milliseconds
     operations: tuple[Operation, ...] = ()
-    connections: tuple[int, ...] = field(default=())
+    connections: tuple[int, ...] = field(default=())  # indexes of those over which operations are sent
     stay: Stay | None = None
-    stories: tuple[Story, ...] = ()
+    stories: tuple[Story, ...] = ()  # that are imported
     fault: str = ""
-    admin: str = ""
-    purged: Ref | None = None
-    link: Ref | None = None
+    admin: str = ""  # the name of who becomes one
+    purged: Ref | None = None  # the id of the text
+    link: Ref | None = None  # its token
     tokens: tuple[str, ...] = ()  # of an issuer: one that ends, a newer one of the same user, and one of another user
 
 

@@ -1,4 +1,10 @@
-"""Homes in the model, as docs/home.md describes them: groups that users follow, what they hide, and whom they block."""
+"""
+Homes, as docs/home.md describes them: groups that users follow, what they hide, and whom they block. Mutations get the
+request, their input and a hint, which those of homes do not need.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -67,6 +73,7 @@ def _unhide(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 
 def _hidden_subject(request: Request, given: Any) -> tuple[User, Article | None]:
+    """The viewer and the article of an input, which they hide or show again."""
     if request.token is None:
         raise Refused("UNAUTHENTICATED")
     check(is_id("article", given["articleId"]), "articleId")
@@ -112,7 +119,7 @@ def is_blocking(request: Request, user: User) -> bool:
 
 
 def _articles(request: Request, home: Home, **given: Any) -> Page:
-    """The filter of the listing of the site."""
+    """The listing of the site, of the groups that the user follows, without what is hidden and who is blocked."""
     paging, user, order = request.paging(given), home.user, given.get("order") or "HOT"
     since = milliseconds(given["since"]) if given.get("since") is not None else None
     if since is not None and order not in SINCE_ORDERS:
@@ -142,7 +149,10 @@ def _groups(request: Request, home: Home, **given: Any) -> Page:
 
 
 def _hidden(request: Request, home: Home, **given: Any) -> Page:
-    """What is shown of it. The total, and the flag on the side from which the reader comes, may count more."""
+    """
+    The articles that the user hides, without those that are not visible. The total, and the flag on the side from which
+    the reader comes, may count these, too.
+    """
     paging, user, listing = request.paging(given), home.user, ("hidden", home.user.lower)
     paging.check()
     shown = {each: at for each, at in user.hidden.items() if each.number in request.model.articles and each.is_visible}

@@ -1,8 +1,12 @@
 """
-Inboxes in the model: whom a text notifies, and the pages of an inbox, as docs/comments.md describes them.
+Inboxes: whom a text notifies, and the pages of an inbox, as docs/comments.md describes them.
 
-A text keeps whom it has notified, and an inbox is all texts that have notified its user, and the actions of moderators
-that are about them: so a notification goes with its cause.
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+
+A text keeps whom it has notified. An inbox has all texts that have notified its user, and the actions of moderators
+about the user and their texts: so a notification goes with its cause. Its mark is the time and number of the newest
+notification that the user has seen.
 """
 
 import re
@@ -14,7 +18,7 @@ from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, cut, descending
 from tests.soak.records import Action, Article, Comment, Notice, User
 
-MOST_MENTIONS = 4  # of a text, with its edits; a setting of the worlds
+MOST_MENTIONS = 4  # of a text, with its edits: the setting of the servers that the model is compared with
 CODE_AND_LINKS = re.compile(r"`[^`]*`|https?://\S*")
 MENTION = re.compile(r"(?<![\w@/.+=&#%\\-])@([A-Za-z0-9_-]{2,20})(?![\w@-])")
 
@@ -55,7 +59,7 @@ def notify(model: Model, text: Article | Comment, answered: User | None = None) 
 
 
 def _add(model: Model, text: Article | Comment, name: str, kind: str) -> None:
-    """A notification at the time of the mark, or before it, is later than the mark: nobody has seen it."""
+    """Notify a user, or keep that there is none. The time of the notification is later than the mark: it is unseen."""
     if name in text.notified:
         return
     user = model.users.get(name)
@@ -69,7 +73,7 @@ def _add(model: Model, text: Article | Comment, name: str, kind: str) -> None:
 
 
 def unseen_time(model: Model, user: User) -> int:
-    """The time of a new notification, which is later than the mark."""
+    """The time of a new notification: now, or just after the mark."""
     seen_until = user.inbox_mark[0] if user.inbox_mark else 0
     return max(model.now, seen_until + 1)
 

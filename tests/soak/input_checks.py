@@ -1,4 +1,7 @@
-"""Refusals of the model, and its checks of input."""
+"""
+Checks of input, and the refusals that they raise. Part of the model: a server in plain Python, with which the soak test
+compares the real one.
+"""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +16,8 @@ NO_GROUP = "-"  # the name of a group without articles
 
 class Refused(Exception):
     """
-    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all such values.
+    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all invalid
+    values of the input, of which this one is the first.
     """
 
     def __init__(self, code: str, *path: str, **more: Any) -> None:
@@ -48,7 +52,7 @@ def check_all(*values: tuple[Any, str]) -> None:
 
 
 def is_id(kind: str, id: str) -> bool:
-    """Whether this is an id of an article, a comment or an action."""
+    """Whether a text is an id of this kind, such as article:12: of an article, a comment or an action."""
     found, _, number = id.partition(":")
     return found == kind and NUMBER.fullmatch(number) is not None and int(number) < 2**53
 
@@ -62,7 +66,7 @@ def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], lis
     """The distinct names in lower case, and a failed check for each invalid one."""
     names = list(dict.fromkeys(names or ()))
     wrong = [(False, field) for name in names if not GROUP.fullmatch(name)]
-    return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]
+    return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]  # the server names ten at most
 
 
 def is_link(text: str) -> bool:

@@ -1,4 +1,7 @@
-"""Random inputs of mutations: mostly valid ones, and sometimes the same one again."""
+"""
+Random inputs of mutations: mostly valid ones, and sometimes the same one again. `SLOT` stands for no variable: a value
+that is made with it is a part of an input.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -31,7 +34,10 @@ PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
 
 class VariableGenerator(ModeratorInputs):
-    """Chooses the variables of one operation, also the inputs of mutations."""
+    """
+    Chooses the variables of one operation, also the inputs of mutations: `_input_NAME` makes that of the mutation with
+    this name, in small letters.
+    """
 
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
         generate: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
@@ -128,7 +134,7 @@ class VariableGenerator(ModeratorInputs):
         return given
 
     def _content(self) -> str:
-        """Sometimes one of some texts that concern rules."""
+        """The content of a comment, sometimes one that a rule holds or refuses."""
         if self._chance(0.03):
             return self.random.choice(("", "  \n", "x" * 10_001))
         if self._is_under_rules() and self._chance(0.1):
@@ -179,7 +185,7 @@ class VariableGenerator(ModeratorInputs):
         threads = self.known.kinds["thread"]
         if not threads or self._chance(0.3):
             return []
-        article = self.random.choice(list(threads)[-3:])[1]
+        _, article, *_ = self.random.choice(list(threads)[-3:])
         return [each for each in self.model.comments.values() if each.article.number == article]
 
     def _own_comment(self) -> Any:
@@ -271,7 +277,8 @@ class VariableGenerator(ModeratorInputs):
         slot = Slot("", "", "", {"parent": "Inbox", "field": "notifications"})
         shown = self.known.cursors.get(self._listing(slot.about, {}))
         if shown and self.random.random() < 0.6:
-            return {"through": max(shown, key=lambda each: each[1].key)[0]}
+            cursor, _ = max(shown, key=lambda each: each[1].key)  # pairs of a cursor and its position
+            return {"through": cursor}
         found = self._cursor(slot, {})
         return {"through": found if found is not None else "none"}
 

@@ -1,6 +1,8 @@
 """
-Invitations in the model, as docs/accounts.md describes them. Everybody may register on the site of the soak, so nobody
-needs them.
+Invitations, as docs/accounts.md describes them. Everybody may register on the site of the soak, so nobody needs them.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from typing import Any

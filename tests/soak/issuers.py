@@ -1,7 +1,10 @@
 """
-Users of an issuer in the model, as docs/issuers.md describes them: a token whose user is seen for the first time makes
-one, and a newer one brings profile and roles up to what it says. The key of the issuer is made here. A token is
-exchanged for a session, or sent itself, see `bearers`.
+Users of an issuer, an identity provider whose signed tokens (JWT) the server accepts, as docs/issuers.md describes
+them: the first token of a subject makes a user, and a newer one brings profile and roles up to its claims. A token is
+exchanged for a session, or sent itself: see `bearers`. The key of the issuer is made here.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 import json
@@ -35,7 +38,8 @@ TABLE = issuing.TABLE | {
     "roles": {"moderator": ["staff"]},
 }
 TOKENS = issuing.Tokens({"iss": issuing.ISSUER, "aud": AUDIENCE}, KEY, ALGORITHM)
-SUBJECTS = 3  # beside those whose users have left
+SUBJECTS = 3  # of tokens, beside those whose users have left
+# values of the claims for the username and the display name
 NAMES = ("Zoe", "zoe@example.com", "Ann.Lee", "BOB", "admin")
 NICKS = ("Zoë", "Ann", None, "", "x" * 51)
 LONGEST_NICK = 50
@@ -49,15 +53,15 @@ Place = tuple[str, str | None]  # a role and its group
 
 @dataclass(eq=False)
 class Identity:
-    """The user of a subject, the time of the newest token that has changed the profile, and roles that claims gave."""
+    """The user of a subject."""
 
     user: User
-    issued_at: int = 0
-    claimed: list[Place] = field(default_factory=list)
+    issued_at: int = 0  # unix milliseconds: that of the newest token that has changed profile and roles
+    claimed: list[Place] = field(default_factory=list)  # roles that claims have given
 
 
 def written(folder: Path) -> Path:
-    """A file of issuers."""
+    """Write the file with which a server accepts the tokens, and return its path."""
     return issuing.written(folder, TABLE, keys=issuing.key_set(KEY))
 
 
@@ -75,7 +79,7 @@ def token(random: Random, model: Model, subject: str | None = None) -> str:
 
 
 def log_in(model: Model, text: str, session: str, numbers: Sequence[int]) -> User:
-    """Open a session by a token, whose user is that of `accept`."""
+    """Exchange a token for a session. `numbers` are as in `accept`."""
     if fault(model, text):
         raise Refused("BAD_TOKEN", "token")
     user = accept(model, text, numbers)
@@ -134,13 +138,13 @@ def fault(model: Model, text: str) -> str | None:
 
 
 def ends_at(text: str, now: int) -> int:
-    """When what a token has opened ends: at the end of the token, or if that is over, with the leeway."""
+    """When a socket of a token ends, in unix milliseconds: with the token or, if that is over, with the leeway."""
     ends = round(claims_of(text)["exp"] * 1000)
     return ends if ends > now else ends + LEEWAY * 1000
 
 
 def role_ref(operation: int, place: int) -> Ref:
-    """What stands for the action that gives or takes a role, by the token of an operation."""
+    """The reference to an action that gives or takes a role, because of the token that an operation has sent."""
     return Ref(operation, ("claims", place))
 
 
@@ -155,7 +159,7 @@ def claims_of(text: str) -> dict[str, Any]:
 
 
 def user_of(model: Model, text: str) -> User | None:
-    """Whose token it is; None of somebody who was not seen yet, or has left."""
+    """The user of a token; None for one who was not seen yet, or has left."""
     identity = model.identities.get(claims_of(text)["sub"])
     return None if identity is None or identity.user.has_left else identity.user
 
@@ -184,6 +188,7 @@ def _is_taken(model: Model, name: str) -> bool:
 
 
 def _bring_up_to(model: Model, identity: Identity, claims: Mapping[str, Any], numbers: Iterator[int]) -> None:
+    """Let profile and roles be as claims say. Roles that moderators gave stay."""
     user, nick = identity.user, (claims.get("nick") or "").strip()
     user.profile = user.profile | {"displayName": nick if 1 <= len(nick) <= LONGEST_NICK else None}
     wanted, given = sorted(_roles(claims), key=_word), []

@@ -1,7 +1,7 @@
 """
-Kills at random moments while people write and old conversations leave Redis: of the processes of the server, of Valkey,
-of PostgreSQL, and of what archives. The database ends up with every acknowledged change, once and in order, and
-`upvote verify` finds nothing.
+Kills at random moments while simulated people write, and old conversations leave Redis for the database: of processes
+of the server, of Valkey, of PostgreSQL, and of the one that archives. The database ends up with every acknowledged
+change, once and in order, and `upvote verify` finds nothing.
 
 Run it alone with `make soak PART=kills KILLS=300 SEED=1`, with PostgreSQL with `POSTGRES=1`; 1,000 kills if not said.
 """
@@ -33,17 +33,17 @@ from tests.soak.writers import Writers
 WEIGHTS = {"worker": 4, "valkey": 4, "postgres": 4, "archiver": 3, "server": 1}  # how often each is killed
 KILLS_BETWEEN_COMPARISONS = 7
 WINDOW = 3_600  # seconds of voting: nothing closes by itself while this runs, as the clock only moves in steps
-STAYING = (0, 0, 3, 20)  # articles in Redis
-MOST_MORE = 100  # kills until a conversation has left, at most
+STAYING = (0, 0, 3, 20)  # articles that may stay in Redis
+MOST_MORE = 100  # kills, at most, beside those that were asked for, until a conversation has left Redis
 PAUSE = 0.1  # seconds between two passes of what archives
 
 
 class Rows(NamedTuple):
-    """What a database has, or should have."""
+    """What a database has, or should have, by the numbers in ids. A vote is 1 or -1, by number and voter."""
 
     articles: dict[int, tuple[str, str, int, int]]  # title, poster, up, down
     votes: dict[tuple[int, str], int]
-    follows: set[tuple[str, str]]
+    follows: set[tuple[str, str]]  # follower, followee
     edits: dict[int, list[str]]  # contents, in their order
     comments: dict[int, tuple[Any, ...]]  # article, parent, poster, content, state; up and down unless it is deleted
     comment_votes: dict[tuple[int, str], int]
@@ -67,7 +67,7 @@ class Kills:
         server = ServeProcess(folder / "data", postgres.url() if postgres else None, environment)
         self.server, self._log = server, folder / "archiver.log"
         self._archiver = EagerArchiver(ROOT, server.environment(), self._log)
-        self._left: set[int] = set()  # conversations
+        self._left: set[int] = set()  # numbers of articles with comments that have left Redis
         self._archiving = asyncio.Lock()  # no pass begins while the server is down: it would start a Valkey of its own
         self.postgres = postgres
         self.random = random.Random(seed)
@@ -124,7 +124,8 @@ class Kills:
     async def _archive(self) -> None:
         """Let articles leave Redis again and again, also while a process restarts that this needs."""
         while True:
-            stay = Stay(self.random.choice(STAYING), 1_000, self.random.choice((1, 10)), 0)
+            articles, at_once = self.random.choice(STAYING), self.random.choice((1, 10))
+            stay = Stay(articles, of_each=1_000, at_once=at_once, days=0)
             async with self._archiving:
                 await self._archiver.start()
                 left = await self._archiver.archive(stay)

@@ -1,6 +1,9 @@
 """
-Users who leave, in the model, as docs/leaving.md describes it: a pseudonym takes the place of the name. The server ends
-a deletion `UNTIL_DONE` after its beginning, for which the soak waits.
+Users who leave, as docs/leaving.md describes it: a pseudonym takes the place of the name. The server has done all of a
+deletion `UNTIL_DONE` after its beginning, for which the soak waits.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from collections.abc import Mapping
@@ -38,7 +41,7 @@ def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseud
 
 
 def _forget(model: Model, user: User) -> None:
-    """All that goes in any case. No mark of an inbox or a feed is kept of who has left."""
+    """Forget all that goes in any case, whether texts are kept or not."""
     model.sessions = {token: other for token, other in model.sessions.items() if other is not user}
     model.end_links(user)
     user.following.clear()

@@ -1,4 +1,7 @@
-"""Steps with viewers who have subscribed, to an article or to what is new, and a write that they hear of."""
+"""
+Steps of a random history in which viewers have subscribed to an article, or to what is new, and a write follows: each
+viewer gets the messages that the model of the server expects.
+"""
 
 import asyncio
 import time
@@ -13,7 +16,7 @@ from tests.soak.reached import Reached
 from tests.soak.records import User
 from tests.soak.running import Difference, HistoryRun
 
-TRANSPORTS = 2  # of the subscriptions of each viewer
+TRANSPORTS = 2  # over which each viewer subscribes: WebSocket and server-sent events
 CAUGHT_UP = 5.0  # seconds after a lost connection in which a server tells what it has missed, also to who came since
 
 

@@ -1,4 +1,10 @@
-"""Addresses and mails in the model. The soak sends no mail, so nobody has an address, as docs/mail.md describes it."""
+"""
+Mail addresses and mails, as docs/mail.md describes them. The server that is compared sends no mail, so nobody has an
+address. Mutations get the request, their input and a hint, which these do not need.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any

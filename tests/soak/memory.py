@@ -127,11 +127,13 @@ def document(number: int) -> dict[str, Any]:
 
 
 def persisted(number: int) -> dict[str, Any]:
+    """A document with its hash, as clients register automatic persisted queries."""
     request = document(number + 1)
     digest = sha256(request["query"].encode()).hexdigest()
     return request | {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}}
 
 
+# 20 fields, each of which a variable includes or skips
 CASES = "query({}) {{ {} }}".format(
     ", ".join(f"$v{n}: Boolean = true" for n in range(20)),
     " ".join(f"a{n}: articles(first: 1) @include(if: $v{n}) {{ totalCount }}" for n in range(20)),
@@ -139,6 +141,7 @@ CASES = "query({}) {{ {} }}".format(
 
 
 def case(number: int) -> dict[str, Any]:
+    """One document with variables that are new: the bits of the number."""
     return {"query": CASES, "variables": {f"v{bit}": bool(number >> bit & 1) for bit in range(20)}}
 
 
@@ -152,6 +155,7 @@ def cursor(number: int) -> dict[str, Any]:
     return {"query": "query($a: String) { articles(order: TIME, after: $a) { totalCount } }", "variables": {"a": text}}
 
 
+# each makes the body of a request from its number
 KINDS: list[Callable[[int], dict[str, Any]]] = [document, persisted, case, name, cursor, name, cursor, name]
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """
-The model: all commands in plain Python, as the contract and behaviours.md describe them.
+The model: a server in plain Python, with which the soak test compares the real one. Its commands do what
+docs/behaviours.md describes.
 
 A command checks its input and then changes the model, or raises `Refused`. Nothing is stored twice: karma, counts and
-orders are computed from the votes when they are read. `version` counts the changes.
+orders are computed from the votes when they are read. `version` counts the changes, `reached` the cases that occurred.
 """
 
 from collections import Counter
@@ -28,13 +29,13 @@ from tests.soak.records import Action, Article, Comment, Key, User, newest, set_
 from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
-REPEAT = 10_000
-DUPLICATE_WINDOW = 30 * DAY
+REPEAT = 10_000  # milliseconds in which the same post without a key counts as a double click
+DUPLICATE_WINDOW = 30 * DAY  # in which another article with the same link is called a duplicate
 GROUPS_OF_AN_ARTICLE = 10
 
 
 class Mirror(Enum):
-    """How the database is: it has all changes soon, it has none since `Model.indexed`, or it does not answer."""
+    """How the SQL database follows Redis: it soon has all changes, it has none since `Model.indexed`, or it is away."""
 
     UP = "up"
     BEHIND = "behind"
@@ -52,7 +53,7 @@ class Model:
         self.departed: dict[str, User] = {}  # users who have left, by pseudonym
         self.names_of_before: set[str] = set()  # names of users who have left, in lower case: nobody may register them
         self.articles: dict[int, Article] = {}  # by number, without deleted ones
-        self.comments: dict[int, Comment] = {}  # by number, with stubs, without deleted ones
+        self.comments: dict[int, Comment] = {}  # by number; of deleted ones only stubs, which have replies
         self.actions: dict[int, Action] = {}  # of moderators, by number
         self.texts_of_ban: dict[str, int] = {}  # numbers of the actions that a ban or its revert made, by subject
         self.operator = User("operator", "", 0)  # who acts by a command of the shell
@@ -60,15 +61,15 @@ class Model:
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
-        self.identities: dict[str, Any] = {}  # of users of an issuer, by subject: see `issuers`
-        self.exchanged: dict[str, int] = {}  # when tokens of the issuer were exchanged for sessions, by these
+        self.identities: dict[str, Any] = {}  # of those who log in by tokens of an issuer, by subject: see `issuers`
+        self.exchanged: dict[str, int] = {}  # when a token of the issuer was exchanged for a session, by session
         self.roles_by_claims: list[int] = []  # numbers of the actions by the token of an issuer that is exchanged now
         self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
         self._hidden_tokens = 0
-        self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
+        self.pins: dict[tuple[Any, ...], Any] = {}  # entries of copied listings: see `pages`
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
-        self.archived: set[int] = set()  # articles that are not in Redis; no answer depends on it
+        self.archived: set[int] = set()  # articles that are in the database instead of Redis; no answer depends on it
         self.have_left: set[int] = set()  # those that were archived once, and may have come back
         self.is_leaving = False  # whether articles leave now
         self.reached = Reached()
@@ -265,8 +266,10 @@ class Model:
         poster = self.writer(token)
         self.require_not_banned(poster, groups)
         post_input = (title, link or None, content or None, tuple(sorted(groups)))
-        if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
-            return self._replayed(*poster.posted[key], post_input)
+        if key is not None and key in poster.posted:
+            at, earlier_input, earlier = poster.posted[key]
+            if self.now - at <= DAY:
+                return self._replayed(earlier_input, earlier, post_input)
         if key is None and post_input in poster.recent:
             at, first = poster.recent[post_input]
             if self.now - at <= REPEAT and first.number in self.articles:
@@ -307,8 +310,8 @@ class Model:
         self.numbers.add(number)
         return number
 
-    def _replayed(self, at: int, known: Any, article: Article, post_input: Any) -> tuple[Article | None, bool]:
-        if known != post_input:
+    def _replayed(self, earlier_input: Any, article: Article, post_input: Any) -> tuple[Article | None, bool]:
+        if earlier_input != post_input:
             self.reached.count("idempotency mismatches")
             raise Refused("IDEMPOTENCY_MISMATCH", "idempotencyKey")
         is_there = article.number in self.articles

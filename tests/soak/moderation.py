@@ -1,4 +1,9 @@
-"""What moderators do in the model, as docs/moderation.md describes it: roles, and actions on articles and comments."""
+"""
+What moderators do, as docs/moderation.md describes it: roles, and actions on articles and comments.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -10,12 +15,12 @@ from tests.soak.records import Action, Article, Comment, User, named, newest, st
 
 LONGEST_REASON, LONGEST_NOTE = 1_000, 5_000  # characters
 PURGED = "[purged]"
-NewNumber = Callable[[User], int]  # gives the number of an action of a moderator
-Done = tuple[Action | None, bool]  # the action, or the standing one, and whether anything has changed
+NewNumber = Callable[[User], int]  # gives the number that the server has assigned to a new action of a moderator
+Done = tuple[Action | None, bool]  # the new action, or one that has done it already, and whether anything has changed
 
 
 class Texts(NamedTuple):
-    """The texts that a moderator gives with an action, checked."""
+    """What a moderator writes with an action, checked. `note` is for other moderators only."""
 
     group: str | None
     reason: str
@@ -126,7 +131,7 @@ def record(
     notifies: bool = True,
     **more: Any,
 ) -> Action:
-    """A new action. It notifies the user, or the poster, whom it is about."""
+    """A new action, with `more` of its fields. It notifies the user, or the poster of the text, whom it is about."""
     new = model.new_number(number(moderator))
     action = Action(new, kind, model.now, moderator, subject, texts.group, texts.reason, texts.note, **more)
     concerned = subject if isinstance(subject, User) else subject.poster
@@ -143,7 +148,7 @@ def record(
 def _decide(
     model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number: NewNumber
 ) -> Action:
-    """An approval of what was shown as it is notifies nobody."""
+    """Remove or approve a text. The approval of one that is shown, and has no edit that waits, notifies nobody."""
     before = subject.state
     notifies = kind == "REMOVE" or not subject.is_visible or subject.held_edit is not None
     action = record(model, number, kind, subject, actor, texts, notifies=notifies, before=before)
@@ -185,7 +190,7 @@ def revert_content(model: Model, actor: User, action: Action, texts: Texts, numb
 def bring_back(
     model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, notifies: bool = False
 ) -> Action:
-    """Revert what was done to an article or a comment, which is there and may come back."""
+    """Revert an action on an article or a comment, which exists and may come back."""
     subject = action.subject
     assert not isinstance(subject, User)
     reverted = record_revert(model, actor, action, texts, number, notifies=notifies)
@@ -247,7 +252,7 @@ def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, An
 
 
 def write_role(user: User, role: str, group: str | None) -> None:
-    """Give the role, or take it, as the newest action says. It is then the last of all roles."""
+    """Give the role, or take it, as the newest action says. A role that is given becomes the user's last."""
     user.roles.pop((role, group), None)
     decision = newest(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")
     if decision is not None and decision.kind == "GRANT_ROLE":
@@ -293,8 +298,9 @@ def _require_rank(actor: User, subject: Article | Comment, group: str | None, *,
 
 def may_act(actor: User, subject: Article | Comment, group: str | None, *, of_group: bool = False) -> bool:
     """
-    The whole article is for moderators of the site, and of all of its groups; `of_group`, for those of the group. A
-    comment is for moderators of any group of its article. Only admins act on their own.
+    Whether a moderator may act on a text. On a whole article, moderators of the site and of all of its groups may; with
+    `of_group`, on its place in a group, moderators of this group. On a comment, moderators of any group of its article
+    may. Only admins act on their own texts.
     """
     poster, groups = subject.poster, _article(subject).groups
     assert poster is not None
@@ -309,14 +315,14 @@ def may_act(actor: User, subject: Article | Comment, group: str | None, *, of_gr
 
 
 def _kind(id: str, field: str, token: str | None = "") -> str:
-    """Whether an id is one of an article or of a comment."""
+    """The kind in the id of an article or a comment; other ids are refused, and a token that is None."""
     check(is_id("article", id) or is_id("comment", id), field)
     require_token(token)
     return id.partition(":")[0]
 
 
 def _subject(model: Model, actor: User, kind: str, id: str, field: str = "subjectId") -> Any:
-    """What a moderator who is not banned acts on."""
+    """The text that a moderator acts on, who is not banned."""
     require_role(model, actor)
     number = number_of(id, kind)
     subject: Article | Comment | None = (model.articles if kind == "article" else model.comments).get(number)
@@ -326,7 +332,7 @@ def _subject(model: Model, actor: User, kind: str, id: str, field: str = "subjec
 
 
 def checked_texts(given: Mapping[str, Any], *, is_optional: bool = False) -> Texts:
-    """The group, the reason and the note. The reason of an approval is optional."""
+    """The group, the reason and the note of an input. `is_optional` is for approvals, which need no reason."""
     reason, note = (given.get("reason") or "").strip(), (given.get("note") or "").strip()
     check(len(reason) <= LONGEST_REASON and (reason or (is_optional and not given.get("reason"))), "reason")
     group = _group(given)
@@ -345,7 +351,10 @@ def _article(subject: Article | Comment) -> Article:
 
 
 def _clear_flags(model: Model, subject: Article | Comment, before: Action | None, decision: Action | None) -> None:
-    """Flags that count, or that an approval had cleared before, are now cleared by the decision, if it is one."""
+    """
+    Let flags that `before` had cleared, or that count if it is None, be cleared by the decision if it is an approval,
+    and count otherwise.
+    """
     action = decision if decision is not None and decision.kind == "APPROVE" else None
     for user, flag in subject.flags.items():
         if flag.cleared_by is before:

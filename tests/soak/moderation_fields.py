@@ -1,4 +1,9 @@
-"""What the model of the soak test answers about moderation: actions, roles, flags, and held texts of the viewer."""
+"""
+The fields of the schema about moderation: actions, roles, flags, and texts of the viewer that are hidden from others.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,7 +14,7 @@ from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
 from tests.soak.requests import Request
 
-HELD = ("PENDING", "REMOVED")
+HELD = ("PENDING", "REMOVED")  # states of texts that only their posters and moderators read
 
 
 class RoleGrant(NamedTuple):
@@ -19,7 +24,7 @@ class RoleGrant(NamedTuple):
 
 
 def log(request: Request, parent: Any, **given: Any) -> Page:
-    """The actions of all, in a group or about a subject, newest first."""
+    """All actions of moderators, or those in a group or about a subject, newest first."""
     paging = request.paging(given)
     paging.check()
     group, subject = given.get("group"), given.get("subjectId")
@@ -40,7 +45,7 @@ def log(request: Request, parent: Any, **given: Any) -> Page:
 
 
 def held(request: Request, parent: Any, **given: Any) -> Page | None:
-    """The viewer's own articles and comments that were removed, newest first; each is read as by its id."""
+    """The viewer's own articles and comments that wait or were removed, newest first; each is read as by its id."""
     viewer, paging = request.viewer(), request.paging(given)
     if viewer is None:
         return None
@@ -143,7 +148,7 @@ def _read(request: Request, viewer: User | None, subject: Article | Comment) -> 
 
 
 def _subject(request: Request, action: Action) -> Any:
-    """What the viewer reads by the id of the subject; None once it is gone."""
+    """The subject of an action, as the viewer reads it by its id; None once it is deleted."""
     subject, model = action.subject, request.model
     if isinstance(subject, User):
         return subject
@@ -228,7 +233,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "reverts": lambda request, action: action.reverts,
         "revertedBy": lambda request, action: action.reverted_by,
     },
-    "Flag": {
+    "Flag": {  # fields of a pair: the user who has set a flag, and the flag
         "by": lambda request, flagged: flagged[0],
         "reason": lambda request, flagged: flagged[1].reason,
         "note": lambda request, flagged: flagged[1].note,

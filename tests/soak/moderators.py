@@ -1,4 +1,4 @@
-"""Random inputs of what moderators do: mostly what they may do, to what is new or was done lately."""
+"""Random inputs of the mutations of moderators: mostly what they may do, to what is new or was done lately."""
 
 from random import Random
 from typing import Any
@@ -12,6 +12,7 @@ REASONS = ("an advertisement", "off topic", "  twice  ", "日本語")
 FLAG_REASONS = ("SPAM", "ABUSE", "OFF_TOPIC", "ILLEGAL", "OTHER")
 FINAL = ("REVERT", "PURGE", "REJECT_EDIT")  # kinds of actions that cannot be reverted
 NEWEST = (2, 6, 30)  # one of so many of the newest texts is chosen
+UNKNOWN_ACTION, UNKNOWN_ARTICLE = "action:1541", "article:1541"  # ids that no server of the soak gives
 
 
 def is_in_steps(action: Action) -> bool:
@@ -28,7 +29,10 @@ def any_text(random: Random, model: Model) -> Article | Comment | None:
 
 
 class ModeratorInputs(ValueGenerator):
-    """Chooses the inputs of what moderators do."""
+    """
+    Chooses the inputs of the mutations of moderators, and of flags and saved texts: `_input_NAME` makes that of the
+    mutation with this name, in small letters.
+    """
 
     def _input_removecontent(self) -> dict[str, Any]:
         given = self._texts() | {"subjectId": self._subject()}
@@ -70,7 +74,7 @@ class ModeratorInputs(ValueGenerator):
         chosen = content if content and not self._chance(0.15) else known
         given = self._texts()
         if not chosen or self._chance(0.02):
-            return given | {"actionId": self.random.choice((*WRONG_IDS, "action:1541"))}
+            return given | {"actionId": self.random.choice((*WRONG_IDS, UNKNOWN_ACTION))}
         return given | {"actionId": self._action(self.random.choice(chosen[:4] + chosen[-4:]))}
 
     def _input_grantrole(self) -> dict[str, Any]:
@@ -84,8 +88,8 @@ class ModeratorInputs(ValueGenerator):
         held = [(user, *place) for user in self.model.users.values() for place in user.roles]
         if not held or self._chance(0.1):
             return self._input_grantrole()
-        admins = [each for each in held if each[1] == "ADMIN"]
-        others = [each for each in held if each[1] != "ADMIN"] or held
+        admins = [(user, role, group) for user, role, group in held if role == "ADMIN"]
+        others = [(user, role, group) for user, role, group in held if role != "ADMIN"] or held
         user, role, group = self.random.choice(admins if self._chance(0.15) and admins else others)
         reason = self._texts()["reason"]
         return {"userId": f"user:{user.name}", "role": role, "group": group, "reason": reason}
@@ -119,7 +123,7 @@ class ModeratorInputs(ValueGenerator):
         return self._appealed([each for each in actions if each.appeal and not each.appeal.answered_by] or actions)
 
     def _appealed(self, actions: list[Action]) -> dict[str, Any]:
-        given = {"actionId": "action:1541", "text": self.random.choice(("why?", "  why? ", "it was me", "日本語"))}
+        given = {"actionId": UNKNOWN_ACTION, "text": self.random.choice(("why?", "  why? ", "it was me", "日本語"))}
         if actions and not self._chance(0.1):
             given["actionId"] = self._action(self.random.choice(actions[-4:]))
         elif self.known.actions:
@@ -149,6 +153,7 @@ class ModeratorInputs(ValueGenerator):
         return {"subjectId": self._id(self.random.choice(saved)) if saved else self._flagged()}
 
     def _flagged(self) -> Any:
+        """The id of a text to flag: mostly one that is new and somebody else's, often one that others have flagged."""
         if self._chance():
             return self._nodeId(SLOT, {})
         of_comment = bool(self.model.comments) and self.random.random() < 0.5
@@ -157,7 +162,7 @@ class ModeratorInputs(ValueGenerator):
         flagged = [each for each in others if each.flags and each.is_visible and self.viewer not in each.flags]
         if flagged and self._chance(0.5):
             others = flagged
-        return self._id(self.random.choice(others[-self.random.choice(NEWEST) :])) if others else "article:1541"
+        return self._id(self.random.choice(others[-self.random.choice(NEWEST) :])) if others else UNKNOWN_ARTICLE
 
     def _texts(self) -> dict[str, Any]:
         given: dict[str, Any] = {"reason": self.random.choice(REASONS)}

@@ -1,4 +1,7 @@
-"""Mutation tests of the soak: faults that are put into a copy of the project, which the soak has to find."""
+"""
+Mutants: faults that are put into a copy of the project, which the soak test has to find. It compares a server with a
+model of it by random requests.
+"""
 
 import shutil
 import tomllib
@@ -25,8 +28,9 @@ COPIED = (
 @dataclass(frozen=True)
 class Mutant:
     """
-    `old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions into
-    which so many stories were imported, with the rules `rules.EVERY` if it `has_rules`.
+    A fault, as a file of `mutants/` describes it. `old` occurs once in the file and is replaced by `new`. The fault
+    shows in stores of `partitions` partitions into which `imported` stories were imported, with the rules `rules.EVERY`
+    if it `has_rules`.
     """
 
     name: str

@@ -1,4 +1,10 @@
-"""The mutations of the model and the fields of their payloads."""
+"""
+The mutations and the fields of their payloads. A mutation gets the request, its input and a hint: what the server has
+assigned to what it makes, such as a token or a number, which its answer shows.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +40,7 @@ from tests.soak.requests import SCHEMA, Request
 
 
 def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]:
-    """Run a mutation, and return its payload, which has refusals as `userErrors`."""
+    """Run the mutation with this name, and return its payload, which has refusals as `userErrors`."""
     try:
         payload = COMMANDS[name](request, given, hint)
         request.model.reached.count(f"{name} carried out")
@@ -185,6 +191,8 @@ def _mark_inbox(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 
 def _moderation(command: Callable[..., moderation.Done]) -> Callable[[Request, Any, Any], dict[str, Any]]:
+    """The mutation that does a command of moderators."""
+
     def mutation(request: Request, given: Any, number: moderation.NewNumber) -> dict[str, Any]:
         action, changed = command(request.model, request.token, given, number)
         request.model.reached.count("actions that change nothing", not changed)

@@ -1,4 +1,7 @@
-"""What the answers of a run tell: the ids, tokens and cursors that the server has assigned."""
+"""
+What the answers of a server tell in one run of a random history: the ids, tokens and cursors that it has assigned. The
+model of the server, with which it is compared, takes them over.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,10 +16,10 @@ from tests.soak.records import User
 from tests.soak.server import Server
 from tests.soak.variables import KnownValues
 
-POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts
-NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number
-OPENING = ("register", "logIn", "logInWithToken", "resetPassword")  # sessions
-MOST_HIDDEN = 9  # actions of one operation
+POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts, by its name
+NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number, by its name
+OPENING = ("register", "logIn", "logInWithToken", "resetPassword")  # mutations that open a session
+MOST_HIDDEN = 9  # actions of one operation whose ids its answer does not show
 
 
 class Notes:
@@ -85,7 +88,7 @@ class Notes:
         return sorted(number_of(each["id"], "action") for each in nodes)
 
     def hints(self, operation: Operation, data: dict[str, Any]) -> dict[str, Any]:
-        """The numbers and tokens that the server has assigned."""
+        """The numbers and tokens that the server has assigned, by the response name of the mutation."""
         hints: dict[str, Any] = {}
         for key, name in operation.mutations:
             payload = data.get(key) or {}
@@ -104,7 +107,7 @@ class Notes:
         return hints
 
     def _numbered(self, operation: Operation, ref: Ref, shown: dict[str, Any] | None) -> Callable[[User], int]:
-        """Gives the number of what is new, an article, a comment or an action, which is `shown` or hidden."""
+        """A function that gives the number of a new article, comment or action, whose id may not have been shown."""
         if shown is None:
             return partial(self._take_hidden, operation, ref)
         kind, _, number = shown["id"].partition(":")
@@ -115,9 +118,9 @@ class Notes:
         """
         The number of the next article, comment or action that an operation made without showing its id.
 
-        The model calls it only if it accepts the mutation: what it refuses has no number.
+        The model asks for it only if it accepts the mutation: what it refuses has no number.
         """
-        kind = str(ref.path[1])
+        kind = str(ref.path[1])  # the path is that of the id in the answer: ("m0", "article", "id")
         posted = self._hidden.get((operation.number, kind, "" if kind == "action" else actor.lower), ())
         numbers = [number for number in posted if number not in self._model.numbers]
         assert numbers, f"the server did not make this {kind}"

@@ -1,4 +1,9 @@
-"""Pages of listings in the model: a whole listing is sorted, and the page is cut out of it."""
+"""
+Pages of listings: a whole listing is sorted, and the page is cut out of it.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +19,8 @@ from tests.soak.records import Article, Key, User
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
 OWN_PIN_MS = 5_000  # a viewer who has posted within this time before a shared pin gets a separate one
-SINCE_ORDERS = ("TIME", "VOTES")
-Listing = tuple[Any, ...]  # the name of a listing, and what distinguishes it from others of this name
+SINCE_ORDERS = ("TIME", "VOTES")  # orders of which the articles since an instant can be listed
+Listing = tuple[Any, ...]  # the kind of a listing, and what distinguishes it from others: ("timeline", "alice")
 
 
 class Position(NamedTuple):
@@ -28,6 +33,8 @@ class Position(NamedTuple):
 
 
 class PageArguments(NamedTuple):
+    """The page arguments of a field. `after` and `before` are a `Position`, or a text that is no known cursor."""
+
     first: int | None = None
     after: Any = None
     last: int | None = None
@@ -66,7 +73,7 @@ class Edge(NamedTuple):
 class Page:
     """A page of a listing, as answers show it. Flags and the total may be objects that equal several values."""
 
-    kind: str
+    kind: str  # the type of the nodes
     edges: Sequence[Edge]
     has_previous: Any  # a bool, or such an object where the model does not know it
     has_next: Any
@@ -92,7 +99,10 @@ def cut(
     pin: tuple[ListingEntry, ...] | None = None,
     rising: bool = False,
 ) -> Page:
-    """The page of sorted entries: descending by key, or ascending if `rising`."""
+    """
+    The page of sorted entries: descending by key, or ascending if `rising`. `usual` is its size by default; `at` and
+    `pin` become those of its cursors.
+    """
     size = paging.first or paging.last or usual
     if paging.last is not None:
         end = len(entries) if position is None else sum(_is_before(each.key, position.key, rising) for each in entries)
@@ -269,12 +279,10 @@ class Listings:
 
     def _count_cases(self, entries: Sequence[ListingEntry], paging: PageArguments, position: Position | None) -> None:
         reached = self._model.reached
-        homes = {}
-        for one, other in pairwise(entries):
-            if one.key.value == other.key.value:
-                homes[self._model.partition(one.node) != self._model.partition(other.node)] = True
-        reached.count("equal values", False in homes)
-        reached.count("equal values of several partitions", True in homes)
+        equal = [(one.node, other.node) for one, other in pairwise(entries) if one.key.value == other.key.value]
+        are_apart = {self._model.partition(one) != self._model.partition(other) for one, other in equal}
+        reached.count("equal values", False in are_apart)
+        reached.count("equal values of several partitions", True in are_apart)
         reached.count("backward pages", paging.last is not None)
         reached.count("pages after a cursor", position is not None)
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """`started` distinguishes it from a later process with the same id."""
+    """
+    A process. `started` distinguishes it from a later one with the same id. The fields of /proc/PID/stat that follow
+    the name have the state at index 0, the parent at 1 and the start time at 19.
+    """
 
     pid: int
     started: str

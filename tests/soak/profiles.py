@@ -1,4 +1,9 @@
-"""What users write about themselves, in the model."""
+"""
+What users write about themselves.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Mapping
 from typing import Any

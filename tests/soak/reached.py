@@ -1,8 +1,11 @@
-"""Counts how often a soak reached each of the cases that it has to reach."""
+"""
+Counts how often a soak reached each of the cases that it has to reach. A soak sends random requests to a server, and
+compares its answers with those of a model.
+"""
 
 from collections import Counter
 
-# By case, the operations after which it has to be reached. Most cases are reached every hundred operations.
+# By case, the number of operations after which it has to be reached. Most are reached every hundred operations.
 REQUIRED = {
     "APPROVE of articles": 8_000,
     "APPROVE of comments": 12_000,

@@ -1,4 +1,9 @@
-"""The comments of the site and of groups in the model, newest first, as docs/comments.md describes them."""
+"""
+The comments of the site and of groups, newest first, as docs/comments.md describes them.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from typing import Any
 
@@ -11,8 +16,8 @@ from tests.soak.searches import Between
 
 def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:
     """
-    A page of comments. Its nodes are exact at once. Its total, and the flag on the side of the reader, follow a moment
-    later.
+    A page of comments. Its nodes are exact at once. Its total, and the flag (`hasNextPage` or `hasPreviousPage`) on the
+    side from which the reader comes, may be those of a moment ago.
     """
     model, paging = request.model, request.paging(given)
     paging.check()

@@ -1,4 +1,8 @@
-"""What the model keeps of users, articles, comments, and what moderators did about them."""
+"""
+What the model keeps of users, articles, comments, and what moderators did about them. The model is a server in plain
+Python, with which the soak test compares the real one. Instants are unix milliseconds. A `number` is the one in an id,
+such as `article:12`.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,18 +21,22 @@ class Key(NamedTuple):
 
 class Notice(NamedTuple):
     """
-    Says that a text notifies a user. `at` is None if there was no such user. `written_at` is when the text was written,
-    which may be before `at`: it is the time of a notification that comes back with its text.
+    Says that a text notifies a user. `at` is the time of the notification; None if the user does not get it: there was
+    no such user, or they block the poster. `written_at` is when the text was written, which may be before `at`: it is
+    the time of a notification that comes back with its text.
     """
 
-    kind: str
+    kind: str  # "REPLY", "MENTION" or "MODERATION"
     at: int | None
     written_at: int = 0
 
 
 @dataclass(eq=False)
 class Appeal:
-    """`groups` are those any of whose moderators could revert the action then. A revert answers it without a text."""
+    """
+    An appeal against an action. Moderators of any of the `groups` could revert the action when the appeal was made. A
+    revert answers the appeal without a text.
+    """
 
     author: "User"
     at: int
@@ -42,20 +50,21 @@ class Appeal:
 @dataclass(eq=False)
 class Annulment:
     """
-    What becomes of the votes that an action annuls, those that were cast from `since` to `until`. `held` and `total`
-    are as they were when that was done: what is deleted later changes neither. `is_kept` says that the votes stay
+    The votes that an action annuls: those that were cast from `since` to `until`. `held` and `total` are as they were
+    when the votes were annulled or restored: what is deleted later changes neither. `is_kept` says that the votes stay
     annulled although the action was reverted.
     """
 
     since: int
     until: int
-    held: int = 0
-    total: int = 0
+    held: int = 0  # votes that do not count because of the action
+    total: int = 0  # votes that it has annulled; once it is reverted, those that were restored
     is_restored: bool = False
     is_kept: bool = False
 
     @property
     def done(self) -> int:
+        """How many votes are annulled, or after a revert restored."""
         return self.total - self.held if self.is_restored else self.held
 
 
@@ -66,7 +75,7 @@ class Action:
     """
 
     number: int
-    kind: str
+    kind: str  # as in the schema: "REMOVE", "BAN", "REVERT" and so on
     at: int
     moderator: "User"
     subject: "Article | Comment | User"
@@ -76,9 +85,9 @@ class Action:
     role: str | None = None
     until: int | None = None  # of a ban; None for good
     before: str = "VISIBLE"  # the state of the text that it has removed or approved
-    removes_texts: bool = False  # a ban, all texts of the user
+    removes_texts: bool = False  # whether it is a ban that removes all texts of the user
     annulment: Annulment | None = None
-    ban: "Action | None" = None  # with which this removal was made
+    ban: "Action | None" = None  # the ban with `removes_texts` that has made this removal
     reverts: "Action | None" = None
     reverted_by: "Action | None" = None
     notified: "tuple[User, int] | None" = None
@@ -89,7 +98,7 @@ class Action:
 
 
 class AnnulledVote(NamedTuple):
-    """The vote that a user has cast last, and the actions that keep it from counting."""
+    """The vote that a user has cast last ("UP", "DOWN" or "NONE"), and the actions that keep it from counting."""
 
     value: str
     cases: tuple[Action, ...]
@@ -97,8 +106,9 @@ class AnnulledVote(NamedTuple):
 
 class Flag(NamedTuple):
     """
-    `groups` are those that the article had then; `cleared_by` is the approval since which it counts no more. `counts`
-    is whether it counts toward hiding, as its user was not banned.
+    A user's flag on a text. `groups` are those that the article had then; `cleared_by` is the approval since which the
+    flag counts no more. `counts` is whether it counts toward hiding the text: its user was not banned, and had the
+    karma that the rules ask for.
     """
 
     at: int
@@ -132,27 +142,27 @@ def standing(flags: "Mapping[User, Flag]") -> "list[tuple[User, Flag]]":
 @dataclass(eq=False, repr=False)
 class User:
     """
-    A user. `posted` and `commented` are by idempotency key, `recent` and `recent_comments` by input; other lists have
-    times.
+    A user, also one who has left. `posted` and `commented` have what was posted with an idempotency key: when, its
+    input, and the text. `recent` and `recent_comments` have what was posted without one: when, and the text.
     """
 
     name: str
     password: str
     joined_at: int
     following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
-    groups: set[str] = field(default_factory=set)  # that the user follows
+    groups: set[str] = field(default_factory=set)  # names of those that the user follows
     hidden: dict[Any, int] = field(default_factory=dict)  # when articles were hidden
     blocked: dict["User", int] = field(default_factory=dict)  # when users were blocked
     mark: Key | None = None  # the newest article seen in the feed
     inbox_mark: tuple[int, int] | None = None  # time and number of the newest notification seen
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
-    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # posts without a key, by input
+    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # by input
     commented: dict[Any, tuple[int, Any, "Comment"]] = field(default_factory=dict)  # by partition and idempotency key
-    recent_comments: dict[Any, tuple[int, "Comment"]] = field(default_factory=dict)  # without a key, by input
-    actions: list[Action] = field(default_factory=list)  # about the user
+    recent_comments: dict[Any, tuple[int, "Comment"]] = field(default_factory=dict)  # by input
+    actions: list[Action] = field(default_factory=list)  # of moderators, about the user
     profile: dict[str, str | None] = field(default_factory=dict)  # by the fields of the input
     mail_replies: str = "NEVER"
-    roles: dict[tuple[str, str | None], int] = field(default_factory=dict)  # by role and group, when it was granted
+    roles: dict[tuple[str, str | None], int] = field(default_factory=dict)  # when each was granted, by role and group
     saved: dict[Any, int] = field(default_factory=dict)  # when articles and comments were saved
 
     def __repr__(self) -> str:
@@ -185,7 +195,7 @@ class User:
         return any(group in places for _, group in self.roles)
 
     def outranks(self, other: "User", groups: Collection[str]) -> bool:
-        """Whether this user may act on another one where these groups are."""
+        """Whether this user may act, as a moderator, on another one or on their text in these groups."""
         if self.is_admin:
             return True
         if self.moderates_site:
@@ -195,7 +205,7 @@ class User:
 
 @dataclass(eq=False, repr=False)
 class Article:
-    """An article with its votes, flags and actions. `rule` is the rule that holds it."""
+    """An article with its votes, flags and actions of moderators. A held one waits for a moderator: it is PENDING."""
 
     number: int
     title: str
@@ -205,8 +215,8 @@ class Article:
     posted_at: int
     groups: set[str]
     state: str = "VISIBLE"  # or "PENDING" or "REMOVED"
-    is_announced: bool = True  # False for what is held since it was posted
-    rule: str | None = None  # that holds it
+    is_announced: bool = True  # False while it is held since it was posted: nobody has heard of it
+    rule: str | None = None  # the name of the rule that holds it
     held_edit: HeldEdit | None = None
     notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     edited_at: int | None = None
@@ -239,7 +249,10 @@ class Article:
 
 
 class Move(NamedTuple):
-    """The least and the most votes that a comment had before some moves. `number` is that of the last of them."""
+    """
+    The least and the most upvotes and downvotes that a comment had before some votes moved it in its thread. `number`
+    is that of the last of these votes, as `Model.moves` counts them.
+    """
 
     number: int
     up_low: int
@@ -259,8 +272,8 @@ class Comment:
     content: str | None
     posted_at: int
     state: str = "VISIBLE"  # or "PENDING", "REMOVED" or "DELETED"
-    is_announced: bool = True  # False for what is held since it was posted
-    rule: str | None = None  # that holds it
+    is_announced: bool = True  # False while it is held since it was posted: nobody has heard of it
+    rule: str | None = None  # the name of the rule that holds it
     held_edit: HeldEdit | None = None
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)

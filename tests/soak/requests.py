@@ -1,4 +1,7 @@
-"""A request to the model: viewer, session, page arguments and instants."""
+"""
+A request to the model, the server in plain Python with which the soak test compares the real one: viewer, session, page
+arguments and instants.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,8 +24,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Request:
     """
     One operation of a viewer. `hints` are the tokens and numbers that the server has assigned, by response name of the
-    root field; `cursor` gives the position of a cursor. `undone` are the mutations that were not done, as the database
-    did not answer.
+    root field; `cursor` gives the `Position` of a cursor. `undone` are the mutations, by response name, that were not
+    done because the database did not answer.
     """
 
     model: Model

@@ -1,4 +1,9 @@
-"""Links by which users choose a new password, in the model, as docs/accounts.md describes them."""
+"""
+Links by which users choose a new password, as docs/accounts.md describes them.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +20,10 @@ MOST = 10  # links of a user that are good
 
 @dataclass(eq=False)
 class Link:
-    """`ref` stands for its token."""
+    """A link. `ref` is the reference to its token."""
 
     user: User
-    ends: int
+    ends: int  # unix milliseconds
     ref: Ref
     is_good: bool = True
 

@@ -1,4 +1,8 @@
-"""Reverts in the model: what each kind of action needs for it is in the module of the kind."""
+"""
+Reverts of actions of moderators. What a revert does to each kind of action is in the module of the kind.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any

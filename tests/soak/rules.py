@@ -1,4 +1,7 @@
-"""The rules of the worlds that have some, as docs/rules.md describes them. Who has a role is exempt."""
+"""
+Rules that hold or refuse texts, votes and flags, as docs/rules.md describes them: those of a server of the soak test,
+which sends random requests to it and to a model of it. Users who have a role are exempt.
+"""
 
 import json
 import re
@@ -13,16 +16,16 @@ HOLD, REFUSE = "hold", "refuse"
 WORDS = {REFUSE: "pills for sale", HOLD: "casino"}
 DOMAINS = {REFUSE: "refused.example", HOLD: "held.example"}
 LINK_MARKS = ("://", "www.", "](//")
-ALWAYS = {"words": WORDS, "domains": DOMAINS}
+ALWAYS = {"words": WORDS, "domains": DOMAINS}  # tables that all files of rules have
 
 
 class Breach(NamedTuple):
     """
-    A rule that a text breaks, what happens to it, the field of the input in which that is, and the numbers that the
-    refusal has.
+    A rule that is broken, what happens to the text, the field of the input that breaks it, and the numbers that the
+    refusal shows.
     """
 
-    action: str
+    action: str  # HOLD or REFUSE
     rule: str
     field: str | None = None
     numbers: Mapping[str, int] = {}  # nobody changes it
@@ -69,16 +72,16 @@ class Repetition:
 class FlagRule:
     """When flags hide a text."""
 
-    hide_at: int
-    votes_per_flag: int
-    least_karma: int
+    hide_at: int  # the flags that are needed
+    votes_per_flag: int  # besides, one flag is needed for so many votes of the text
+    least_karma: int  # of a user whose flag counts
 
 
 @dataclass(frozen=True)
 class Rules:
     """
-    The rules of a world by their tables, beside those for words and domains, which all have. One that is None, or
-    empty, there is not.
+    The rules of a server, beside those for words and domains, which all have. A field that is empty, 0 or None stands
+    for no rule.
     """
 
     flags: FlagRule
@@ -89,7 +92,7 @@ class Rules:
     repeated_text: Repetition | None = None
 
     def text(self) -> str:
-        """The file of the rules."""
+        """The rules as the TOML file that the server reads."""
         tables: list[tuple[str, dict[str, Any]]] = [
             *((f"[{name}]", {action: [text] for action, text in listed.items()}) for name, listed in ALWAYS.items()),
             ("[flags]", vars(self.flags) | {"least_age_days": 0, "least_voters": 0, "last_flags": 0}),
@@ -105,7 +108,7 @@ class Rules:
         return "".join(f"{head}\n{''.join(map(_line, keys.items()))}\n" for head, keys in tables)
 
     def breaches(self, texts: Mapping[str, str], age_days: int, karma: int) -> Iterator[Breach]:
-        """What can be said from a text and the account alone."""
+        """The rules that are broken by the fields of a text, and by links of an account of this age and karma."""
         for rule, pattern, listed in (("words", r"\b{}\b", WORDS), ("domains", r"//([a-z]+\.)?{}(/|$)", DOMAINS)):
             for action, text in listed.items():
                 wanted = re.compile(pattern.format(re.escape(text)), re.IGNORECASE)
@@ -121,7 +124,7 @@ class Rules:
         return min(unreached, key=lambda each: each.younger_than_days, default=None)
 
     def said(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The words of each field, if the rule for repeated texts is about them."""
+        """The words of each field, if they are enough for the rule about repeated texts; else None."""
         said = tuple(" ".join(words(text)) for text in texts.values())
         is_long = self.repeated_text and sum(map(len, said)) >= self.repeated_text.least_length
         return said if is_long else None
@@ -166,4 +169,4 @@ EVERY = Rules(
     {"downvotes": Least(karma=1), "links": Least(karma=1)},
     texts_a_day=(Daily(1, 8), Daily(3, 12)),
     repeated_text=Repetition(1, 24, 12, REFUSE),
-)  # for faults of rules
+)  # for tests that the soak finds faults in the code of rules

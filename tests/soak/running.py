@@ -1,4 +1,7 @@
-"""One run of a history on the server and the model, which compares every answer."""
+"""
+One run of a history, a list of requests and events, on a server and on the model of it, which compares every answer of
+the server with the model's.
+"""
 
 import asyncio
 import math
@@ -37,16 +40,16 @@ class Difference(Exception):
 
 
 class HistoryRun:
-    """One run of a history on a fresh store."""
+    """One run of a history on a new store. `notes` has what the server has assigned: ids, tokens and cursors."""
 
     def __init__(self, server: Server, policy: Policy, partitions: int) -> None:
         self.server = server
         self.model = Model(policy, partitions)
         self.listings, self.threads = Listings(self.model), Threads(self.model)
         self.notes = Notes(server, self.model)
-        self.refused = 0
+        self.refused = 0  # operations that the server has refused because of their cost
         self.dropped_at = -math.inf  # when the connections of the server were last lost, by the monotonic clock
-        self.archiving: asyncio.Task[list[int] | str] | None = None
+        self.archiving: asyncio.Task[list[int] | str] | None = None  # lets articles leave Redis: see `Server.archive`
 
     def begin(self, at: int) -> None:
         """Begin a step at an instant."""
@@ -85,7 +88,7 @@ class HistoryRun:
         if isinstance(archived_or_reason, str):
             self.model.reached.count(f"articles could not leave: {archived_or_reason[:100]}")
             closed = [each for each in self.model.articles.values() if not self.model.has_voters(each)]
-            self.model.have_left |= {each.number for each in closed}  # some may have, before it was killed
+            self.model.have_left |= {each.number for each in closed}  # some may have left before the process was killed
         else:
             archived, talked = set(archived_or_reason), {each.article.number for each in self.model.comments.values()}
             left, returned = archived - self.model.archived, self.model.archived - archived
@@ -97,6 +100,7 @@ class HistoryRun:
             self.model.have_left |= archived
 
     def compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
+        """Compare the answer to a read beside a write: each part of it may be as before, or as after the write."""
         after = self.expected(operation, {})
         codes = {code for _, code in (*before.errors, *after.errors)}
         for error in answered.get("errors", ()):
@@ -152,7 +156,10 @@ class HistoryRun:
         return "data" not in answered and _codes(answered) <= REFUSED_FOR_COST
 
     def expected(self, operation: Operation, hints: dict[str, Any], undone: Collection[Any] = ()) -> Answer:
-        """`undone` are the mutations that were not done, by response name."""
+        """
+        The model's answer. `hints` are what the server has assigned: see `Notes.hints`. `undone` are the mutations that
+        were not done, by response name.
+        """
         token = resolved(operation.token, self.notes.texts)
         variables = resolved(operation.variables, self.notes.texts)
         request = Request(

@@ -1,4 +1,10 @@
-"""What users have saved, in the model, as docs/saved.md describes it."""
+"""
+Texts that users have saved, as docs/saved.md describes them. Mutations get the request, their input and a hint, which
+these do not need.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +20,8 @@ from tests.soak.searches import ANY_FLAG, Between
 
 @dataclass(frozen=True)
 class Home:
+    """The node in which a user finds what only they read."""
+
     user: User
 
 
@@ -57,8 +65,8 @@ def home(request: Request, parent: Any) -> Home | None:
 
 def page(request: Request, of: Home, **given: Any) -> Page:
     """
-    A page of what the viewer has saved, without what is not visible. The total, and the flag on the side from which the
-    reader comes, may count that, too.
+    A page of what the viewer has saved, without what is not visible. The total, and the flag (`hasNextPage` or
+    `hasPreviousPage`) on the side from which the reader comes, may count that, too.
     """
     model, paging, user = request.model, request.paging(given), of.user
     paging.check()

@@ -1,8 +1,9 @@
 """
-Search in the model, as docs/search.md describes it: all words and phrases of a query have to be in a text.
+Search, as docs/search.md describes it: all words and phrases of a query have to be in a text.
 
-What is a word is simpler than for the server, as the generator writes only such texts. The order of relevance is not
-modelled: of it the model knows what is found, and how many.
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred. Words are simpler than the server's, as the soak writes no others. In the order of relevance the
+model knows what is found, and how much, but not in which order.
 """
 
 import re
@@ -21,16 +22,17 @@ from tests.soak.records import Article, Comment, User
 from tests.soak.words import words
 
 LONGEST_QUERY = 500  # characters
-SHORTEST_PREFIX = 3
+SHORTEST_PREFIX = 3  # characters
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
 USUAL_SIZE = 25
 
-Phrase = tuple[str, ...]  # words that follow each other
+# words that follow each other; one that ends with ~ finds its other forms, too, and one with * what begins like it
+Phrase = tuple[str, ...]
 Match = Article | Comment | User
 
 
 class Unordered(list[Any]):
-    """Items of which an answer has different ones in any order: so many."""
+    """Items of which an answer has `count` different ones, in any order."""
 
     def __init__(self, items: Sequence[Any], count: "int | Between") -> None:
         super().__init__(items)
@@ -82,8 +84,8 @@ ANY_FLAG = Between(0, 1)
 @dataclass(frozen=True)
 class Excerpt:
     """
-    Equal to each passage of a text in which all that is marked are words of the query, and something is; also to
-    `name`, that of a user who is found by the display name alone.
+    Equal to each passage of one of the texts in which something is marked, and only words of the query are; also to
+    `name`, that of a user who is found by the display name alone. U+E000 and U+E001 mark begin and end of a word.
     """
 
     texts: tuple[str, ...]
@@ -104,7 +106,10 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Equal to null, and to each other query that finds something, also as the database had it before."""
+    """
+    The spelling that a search proposes: equal to null, and to each other query that finds something, also if only the
+    database finds it, which is behind.
+    """
 
     model: Model
     wanted: "Search"
@@ -125,7 +130,7 @@ class SearchEdge(NamedTuple):
 
 
 class Search(NamedTuple):
-    """`group` and `poster` are in lower case."""
+    """The arguments of a search. `group` and `poster` are in lower case."""
 
     phrases: tuple[Phrase, ...]
     kinds: tuple[str, ...]
@@ -151,7 +156,10 @@ def search(query: str, kinds: Sequence[str] | None, group: str | None, poster: s
 
 
 def phrases(query: str) -> tuple[Phrase, ...]:
-    """The texts in quotation marks, and the others between spaces, whose last word finds its forms too: `vote~`."""
+    """
+    The phrases of a query: texts in quotation marks, and others between spaces. The last word of one without quotation
+    marks finds its other forms, too: `vote~`.
+    """
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
@@ -172,7 +180,7 @@ def _has_forms(word: str) -> bool:
 
 
 def written(phrases: Sequence[Phrase]) -> str:
-    """A query for phrases."""
+    """A query that has these phrases."""
     texts = [".".join(phrase) if phrase[-1][-1] in "~*" else f'"{" ".join(phrase)}"' for phrase in phrases]
     return " ".join(text.rstrip("~*") for text in texts)
 
@@ -234,6 +242,7 @@ def _page(model: Model, wanted: Search, paging: PageArguments) -> Page:
     if wanted.order == "RELEVANCE" or sum(isinstance(each, User) for each in found) > 1:
         return _unordered_page(wanted, found, paging, position)
     entries = descending([ListingEntry(_key(model, each, wanted.order), each) for each in found])
+    # the last part of a key is what was found
     is_there = position is not None and any(each.node is position.key[-1] for each in entries)
     if position is not None and is_there:  # it goes on where the match of the cursor is now
         position = position._replace(key=_key(model, position.key[-1], wanted.order))
@@ -246,7 +255,7 @@ def _page(model: Model, wanted: Search, paging: PageArguments) -> Page:
 
 
 def _unordered_page(wanted: Search, found: Sequence[Match], paging: PageArguments, position: Position | None) -> Page:
-    """The server's places of users among each other, and those by relevance, are not modelled."""
+    """A page in an order that is not modelled: by relevance, or of several users, who have equal places."""
     size = paging.first or paging.last or USUAL_SIZE
     has_more = len(found) > size
     edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in found]
@@ -261,8 +270,8 @@ def _page_of_before(
     model: Model, wanted: Search, found: Sequence[Match], paging: PageArguments, position: Position | None
 ) -> Page:
     """
-    A page while the database is behind: of what it had, what is there and still matches. What was changed so that it
-    does not match any more may be counted.
+    A page while the database is behind: what it had that exists and still matches. The total may count what was changed
+    so that it does not match any more.
     """
     known = [each for each in found if each in model.indexed and is_match(model.indexed[each], wanted)]
     counted = [each for each, before in model.indexed.items() if is_match(before, wanted) and _is_there(model, each)]

@@ -1,4 +1,4 @@
-"""Seeds of tests: new ones in every run, but in CI the same ones each time, as the examples of Hypothesis are there."""
+"""Seeds of random tests: new ones in every run, but in CI the same ones each time, like those of Hypothesis there."""
 
 import os
 import random

@@ -32,8 +32,8 @@ class WrongAnswer(AssertionError):
 
 class ServeProcess:
     """
-    The log of the server goes into a pipe, which is read unless `stop_reading_log` is called. Without `database_url`
-    its database is a file in the data folder. `environment` has more variables.
+    A server that may be killed and started again. Its log goes into a pipe, which is read unless `stop_reading_log` is
+    called. Without `database_url` its database is a file in the data folder. `environment` has more variables.
     """
 
     def __init__(
@@ -120,6 +120,7 @@ class ServeProcess:
         raise WrongAnswer(f"the server does not answer after {PATIENCE:g} s")
 
     async def end(self, by: signal.Signals) -> int:
+        """Send a signal, wait until all processes of the server have ended, and return its exit code."""
         assert self.process is not None
         family = processes_below(self.process.pid)
         self.process.send_signal(by)

@@ -1,4 +1,4 @@
-"""The server that is compared with the model: a process whose clock the soak sets, and HTTP connections to it."""
+"""The server that the soak test compares with a model of it: a process whose clock is set, and connections to it."""
 
 import asyncio
 import mmap
@@ -26,7 +26,7 @@ from tests.soak.processes import processes_below
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 24
-WORKER_KILLED = "ended and is restarted"
+WORKER_KILLED = "ended and is restarted"  # what the log says of a worker that was killed
 READINESS_CONNECTIONS = 8  # that very probably reach all workers
 IDLE_SECONDS = 2.0  # connections idle for longer are opened again, as the server closes them after 5 s
 PATIENCE = 60.0  # seconds
@@ -59,7 +59,10 @@ def clock_environment(root: Path, clock: Clock) -> dict[str, str]:
 
 @dataclass
 class Server:
-    """`root` is the source tree to run: this project, or a copy with a fault."""
+    """
+    The server and its data in a new folder. `root` is the source tree to run: this project, or a copy with a fault.
+    `logged` has the errors that it logged, once its folder is removed.
+    """
 
     settings: dict[str, Any]
     databases: Databases
@@ -95,6 +98,7 @@ class Server:
                 start_new_session=True,
             )
         assert self.process.stdout is not None
+        # the addresses of the site, the explorer and the endpoint, and the data folder
         printed = [self.process.stdout.readline() for _ in range(4)]
         if not printed[-1]:
             raise Unanswered(f"the server does not start: {self.log.read_text()[-2_000:]}")

@@ -1,5 +1,6 @@
 """
-Shrinks a history that ends in a difference: removes parts of it as long as the difference remains.
+Shrinks a history, a list of requests and events that ends in a difference between server and model: removes parts of
+it as long as the difference remains.
 
 Every try runs on a new store. A difference counts as the same if it is in the same operation.
 """
@@ -61,6 +62,7 @@ class Shrinker:
         return steps, found
 
     async def _tried(self, fewer: list[Step], steps: list[Step], found: Difference) -> tuple[list[Step], Difference]:
+        """The shorter history up to its difference, and that; if it has none, the known history and its difference."""
         if len(fewer) == len(steps) and fewer == steps:
             return steps, found
         now = await self._differs(fewer)
@@ -92,12 +94,13 @@ def writes(steps: list[Step]) -> list[Step]:
 
 
 def changes(step: Step) -> bool:
-    """Whether later answers may depend on a step."""
+    """Whether later answers may depend on a step. Steps without operations are events, such as restarts."""
     is_write = not step.operations or any(operation.mutations for operation in step.operations)
     return is_write or step.kind in ("archive", "purge")
 
 
 def without(step: Step, operation: Operation) -> Step:
+    """A step without one of its operations. A write is "overtaken" only where there is a read, too."""
     places = [place for place, each in enumerate(step.operations) if each is not operation]
     kind = step.kind
     if kind == "overtaken" and (operation.mutations or len(places) < 2):

@@ -1,4 +1,7 @@
-"""A soak: one world after the other, each with the next seed, and a report of all."""
+"""
+A soak: one world after the other, each with the next seed, and a report of all. A world is a server that gets random
+requests, whose answers are compared with those of a model.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -14,8 +17,8 @@ from tests.soak.shrinking import Shrinker, script
 from tests.soak.worlds import BEGINNING, World, replay
 
 OPERATIONS = 4_000  # of one world
-SHRINKING = 240  # seconds
-SHOWN = 1_500  # characters of an answer
+SHRINKING = 240  # seconds, at most, in which a history that shows a difference is made shorter
+SHOWN = 1_500  # characters of an answer that are printed
 MAX_REFUSED = 0.05  # share of the operations that may be refused because of their cost
 
 
@@ -25,7 +28,7 @@ class SoakResult:
 
     reached: Reached = field(default_factory=Reached)
     differences: list[str] = field(default_factory=list)
-    refused: int = 0
+    refused: int = 0  # operations that servers have refused because of their cost
 
     @property
     def is_bad(self) -> bool:
@@ -84,7 +87,7 @@ async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop:
 
 async def search_rings(world: World) -> None:
     """
-    Search the votes of a history for rings, unless the database is away.
+    Search the votes of a history for rings, users who vote for each other, unless the database is away.
 
     Raises:
         ChildProcessError: the search fails.

@@ -1,4 +1,9 @@
-"""Where an article stands in an order, as the model has it: its rank, its value, and the votes to the next rank."""
+"""
+The field `standing`: where an article stands in an order, its value there, and the votes that it lacks to the next
+rank.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +21,7 @@ class Rank(int):
 
 @dataclass(frozen=True)
 class Standing:
-    """Where an article stands. `missing` are the votes to the next rank."""
+    """Where an article stands. `missing` are the upvotes that lift it above the next; None if none do."""
 
     order: str
     rank: Rank

@@ -1,6 +1,9 @@
 """
-States of texts in the model, as docs/moderation.md describes them: VISIBLE, PENDING while a text waits for a moderator,
-and REMOVED. What is not visible leaves lists and inboxes, and comes back to them.
+States of texts, as docs/moderation.md describes them: VISIBLE, PENDING while a text waits for a moderator, and REMOVED.
+What is not visible leaves lists and inboxes, and comes back to them.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 """
 
 from collections.abc import Sequence
@@ -14,7 +17,7 @@ Text = Article | Comment
 
 
 class Decision(NamedTuple):
-    """A state, and the action that says so; None for one in which a text was found."""
+    """A state of a text, and the action that has set it; None for a state that an action has found."""
 
     state: str
     action: Action | None = None
@@ -26,8 +29,9 @@ class Decision(NamedTuple):
 
 def decided(text: Text) -> Decision:
     """
-    What the actions that are not reverted say. What an action has found, and no action before it says, counts as a
-    decision of that time: a text was held then, or shown, without a moderator.
+    The decision about a text that stands: by the newest of its actions that are not reverted. If an action has found
+    another state than those before it have set, this state counts as a decision, too: a rule or flags held the text
+    then, or it was shown, without a moderator.
     """
     known: list[Decision] = []
     for action in text.decisions:
@@ -38,13 +42,13 @@ def decided(text: Text) -> Decision:
 
 
 def after_revert(text: Text) -> str:
-    """The state of a text after a revert, which shows nothing that was held since."""
+    """The state of a text after a revert: what was held since the action stays PENDING."""
     state = decided(text).state
     return "PENDING" if state == "VISIBLE" and text.state == "PENDING" else state
 
 
 def set_state(model: Model, text: Text, state: str) -> None:
-    """Texts that are shown again come back to inboxes. Those that are shown for the first time arrive there now."""
+    """Change the state. What is shown again comes back to inboxes; what is shown for the first time arrives there."""
     if state == text.state:
         return
     before = _listed(model, text)
@@ -64,7 +68,7 @@ def set_state(model: Model, text: Text, state: str) -> None:
 
 
 def _standing(decisions: Sequence[Decision], number: int | None = None) -> Decision:
-    """The newest of some decisions that stood when the action with a number was made, or of those that stand now."""
+    """The newest decision that stood when the action with this number was made; without a number, that stands now."""
     for each in reversed(decisions):
         ends = each.action.reverted_by if each.action else None
         if ends is None or (number is not None and number <= ends.number):
@@ -73,7 +77,7 @@ def _standing(decisions: Sequence[Decision], number: int | None = None) -> Decis
 
 
 def _listed(model: Model, text: Text) -> set[Text]:
-    """Of what is about a text, what is in lists and inboxes."""
+    """A text and, if it is an article, its comments: those of them that are in lists and inboxes."""
     if isinstance(text, Comment):
         return {text} if text.is_shown else set()
     comments = {each for each in model.comments.values() if each.article is text and each.is_shown}

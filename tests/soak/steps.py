@@ -1,4 +1,7 @@
-"""Runs each kind of step of a history: what is sent and done, and when the answers have to be right."""
+"""
+Runs each kind of step of a history, a list of requests and events, on a server and on the model of it: what is sent and
+done, and when the answers have to be right.
+"""
 
 import asyncio
 import time
@@ -10,14 +13,15 @@ import httpx
 
 from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
+from tests.soak.documents import input_variable
 from tests.soak.history import Ref, Step, resolved
 from tests.soak.input_checks import is_id, number_of
 from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
 
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
-LISTS_FOLLOW = 1.5  # seconds after which the lists of others have followed a ban: a second, and some more
-MOST_ROUNDS = 40  # in which the reads of a step are sent while articles leave
+LISTS_FOLLOW = 1.5  # seconds until lists of other users lack what a ban has removed: one, and some more
+MOST_ROUNDS = 40  # how often the reads of a step are sent while articles leave Redis
 
 
 async def run_step(run: HistoryRun, step: Step) -> None:
@@ -124,7 +128,7 @@ async def _archive(run: HistoryRun, step: Step) -> None:
 
 
 async def _import(run: HistoryRun, step: Step) -> None:
-    stories = [each for each in step.stories if each.poster.lower() in run.model.users]  # all, if not shorter
+    stories = [each for each in step.stories if each.poster.lower() in run.model.users]  # all, unless it was shortened
     await run.server.import_stories(stories)
     numbers = await _numbers_by_title(run)
     for story in stories:
@@ -146,7 +150,7 @@ async def _numbers_by_title(run: HistoryRun) -> dict[str, int]:
 
 async def _make_admin(run: HistoryRun, step: Step) -> None:
     """Give a user the role of an admin by a command of the shell."""
-    if step.admin not in run.model.users:  # a shorter history has no such user
+    if step.admin not in run.model.users:  # a history that was shortened may lack the user
         return
     await run.server.grant_admin(step.admin)
     number = await run.notes.new_action(f"user:{step.admin}")
@@ -155,7 +159,7 @@ async def _make_admin(run: HistoryRun, step: Step) -> None:
 
 
 async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
-    """The token of an issuer for a session; it may also give roles, and take them."""
+    """Exchange the token of an issuer for a session; its claims may also give roles to the user, and take them."""
     (operation,) = step.operations
     answered = await run.ask(step, 0)
     user = ((answered.get("data") or {}).get("m0") or {}).get("user")
@@ -169,8 +173,9 @@ async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
 async def _reset(run: HistoryRun, step: Step) -> None:
     """Give a user a link by a command of the shell, and send what is done with it."""
     assert step.link
-    user = run.model.users.get(str(step.link.path[1]))
-    if user is None:  # a shorter history has no such user
+    _, name, _ = step.link.path
+    user = run.model.users.get(str(name))
+    if user is None:  # a history that was shortened may lack the user
         return
     token = run.notes.texts[step.link] = await run.server.reset_link(user.name)
     resets.issue_at_shell(run.model, user, token, step.link)
@@ -182,7 +187,7 @@ async def _purge(run: HistoryRun, step: Step) -> None:
     await run.note_archived()
     id = run.notes.texts.get(step.purged, "") if step.purged else ""
     subject = run.model.text(id)
-    if subject is None:  # a shorter history has no such text
+    if subject is None:  # a history that was shortened may lack the text
         return
     purging = asyncio.create_task(run.server.purge(id))
     answers = [await run.ask(step, index) for index in range(len(step.operations))]
@@ -207,7 +212,7 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
     run.model.texts_of_ban = {}
     if payload["changed"]:
         is_revert = operation.mutations[0][1] == "revertModeration"
-        given = resolved(operation.variables, run.notes.texts)["i_m0"]
+        given = resolved(operation.variables, run.notes.texts)[input_variable("m0")]
         done = given["actionId"] if is_revert else payload["action"]["id"]
         run.model.texts_of_ban = await stepwise.texts_of_ban(connection, run.model, done, is_revert=is_revert)
         if not await stepwise.votes_settled(connection, done):
@@ -222,7 +227,7 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
 
 
 async def _leave(run: HistoryRun, step: Step) -> None:
-    """Delete a user, and wait until nothing has the name any more."""
+    """Delete a user, and wait until the server has replaced the name everywhere."""
     await run.note_archived()
     await run.wait_for_mirror(step)
     (operation,) = step.operations
@@ -257,7 +262,7 @@ async def _export(run: HistoryRun, step: Step) -> None:
 
 
 async def _fault(run: HistoryRun, step: Step) -> None:
-    """Begin a fault of the database, once it has all changes; a killed worker is restarted by itrun."""
+    """Begin a fault of the database, once it has all changes; or kill a worker, which the server restarts."""
     await run.note_archived()
     await run.wait_for_mirror(step)
     run.model.reached.count(f"fault {step.fault}")

@@ -1,6 +1,6 @@
 """
-What a moderator does in steps to all texts or votes of a user: which of it comes next, what of it the answers of the
-server tell, and its end.
+What a moderator does to all texts or votes of a user, which the server carries out in steps after its answer: the
+random choice of such a mutation, what the log of moderation tells about it, and the wait for its end.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Stepwise:
 
 
 def stepwise(random: Random, model: Model, known: KnownValues) -> Stepwise | None:
-    """A ban with texts or votes, an annulment of votes, or the revert of one."""
+    """A ban that removes texts or annuls votes, an annulment of votes, or the revert of such an action."""
     standing = [each for each in model.actions.values() if is_in_steps(each) and each.reverted_by is None]
     if standing and random.random() < REVERTED:
         return _revert(random, known, random.choice(standing[-3:]))
@@ -49,7 +49,7 @@ def stepwise(random: Random, model: Model, known: KnownValues) -> Stepwise | Non
 
 
 async def texts_of_ban(connection: Connection, model: Model, id: str, *, is_revert: bool) -> dict[str, int]:
-    """The numbers of the actions that a ban or its revert has made about texts, by the ids of these."""
+    """The numbers of the actions that a ban or its revert, by its id, has made about texts: by the ids of the texts."""
     found: dict[str, int] = {}
     after = None
     for _ in range(MOST_TEXTS // 100):

@@ -1,4 +1,7 @@
-"""Subscriptions of several viewers to one article and its comments, over WebSockets and server-sent events."""
+"""
+Subscriptions of several viewers to one article and its comments, over WebSockets and server-sent events, and what they
+send according to the model of the server.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Each fault of `chaos.py` once, in random order and at random moments."""
+"""Each fault of `chaos.py` once, in random order and at random moments, while simulated people write to a server."""
 
 import pytest
 

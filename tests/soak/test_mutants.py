@@ -1,4 +1,7 @@
-"""The soak finds each fault of `mutants/` within a bounded number of operations; CI tries a third of them."""
+"""
+The soak, which compares a server with a model of it by random requests, finds each fault of `mutants/` within a bounded
+number of operations. CI tries a third of the faults.
+"""
 
 import os
 import subprocess
@@ -17,10 +20,10 @@ from tests.soak.seeds import seeds
 from tests.soak.world_settings import Settings, settings_of
 from tests.soak.worlds import World
 
-OPERATIONS = 6_000
-SECONDS = 240
-WORLDS = 5
-SHARE = 3
+OPERATIONS = 6_000  # of a world, a server that gets random requests
+SECONDS = 240  # of a world
+WORLDS = 5  # in one of which the fault has to be found
+SHARE = 3  # CI tries one of three mutants
 
 
 def of_this_run() -> list[Mutant]:

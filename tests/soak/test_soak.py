@@ -1,4 +1,4 @@
-"""Compares almost three minutes of random operations with the model. The seed is printed."""
+"""Almost three minutes of random requests have the answers of a server in plain Python, the model. Prints the seed."""
 
 import pytest
 

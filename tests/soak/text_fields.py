@@ -1,4 +1,9 @@
-"""Fields that articles and comments have in common, as the model has them, and who may read an article."""
+"""
+Fields that articles and comments have in common, and who may read an article.
+
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +14,7 @@ from tests.soak.requests import Request
 
 
 def readable(request: Request, article: Article | None) -> Article | None:
+    """An article if the viewer may read it; else None."""
     if article is None or article.is_visible:
         return article
     viewer = request.poster()
@@ -19,7 +25,7 @@ def readable(request: Request, article: Article | None) -> Article | None:
 
 
 def _readers(viewer: User | None, article: Article) -> Iterator[str]:
-    """What a reader is to an article."""
+    """The kinds of readers of an article of which a viewer is one, to be counted."""
     if viewer is None:
         yield "strangers"
     elif article.poster is viewer:

@@ -1,11 +1,15 @@
 """
-Threads in the model: the places of a whole thread are sorted by the levels above them, and the page is cut out.
+Threads: all comments of an article, each above its replies. The places of a whole thread are sorted, and a page is cut
+out.
 
-A level is a comment on the way to a place, with its value when it was read. As tuples of levels compare from the
-outermost one, a comment comes before its replies, and these before its next sibling.
+Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
+that have occurred.
 
-A pin has the values of all comments of an article at an instant, and a pinned walk lists by these. A comment that was
-posted between the pin and the walk has the value of a new comment.
+A level is a comment on the way to a place, with its value in the order of the thread when it was read. As tuples of
+levels compare from the outermost one, a comment comes before its replies, and these before its next sibling.
+
+A walk is the reading of a thread page by page. A pin has the values of all comments of an article at an instant, and a
+pinned walk lists by these. A comment that was posted between the pin and the walk has the value of a new comment.
 """
 
 from collections import defaultdict
@@ -20,9 +24,9 @@ from tests.soak.records import Article, Comment, Move, Reading, User
 from tests.soak.searches import ANYTHING, Anything
 
 MOST_PLACES = 500  # of a page
-USUAL_PLACES = 25
+USUAL_PLACES = 25  # of a page, by default
 BY_TIME = ("NEWEST", "OLDEST")
-PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds
+PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds; in the latter, walks that begin share a pin
 Values = Mapping[int, float]  # of comments, by number
 
 
@@ -35,8 +39,8 @@ class Level(NamedTuple):
 
 class ThreadKey(NamedTuple):
     """
-    A place of a thread. `moves` counts the votes on comments of the partition when the walk began, or when its pin was
-    made. `newest` is the highest number that a pinned walk shows.
+    The place in a thread after which a page begins. `moves` is the count of votes on comments of the partition when the
+    walk began, or when its pin was made. `newest` is the highest number that a pinned walk shows; None without a pin.
     """
 
     levels: tuple[Level, ...]
@@ -52,7 +56,7 @@ class Place(NamedTuple):
 class ThreadEdge(NamedTuple):
     cursor: Position
     node: Comment
-    hidden: int
+    hidden: int  # replies below that are too deep to be shown
 
 
 class Threads:
@@ -62,7 +66,9 @@ class Threads:
         self._model = model
         self._replies: dict[Any, list[Comment]] = {}
         self._version = -1
-        self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(dict)  # of articles: when they were made
+        self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(
+            dict
+        )  # by article: when they were made, by order and moves
         self._pinned: dict[tuple[int, str, int], Values] = {}  # by article, order and moves
         self._replaced: set[tuple[int, str, int]] = set()  # pins, by the same, that this step replaces
 
@@ -162,8 +168,9 @@ class Threads:
 
     def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
         """
-        Whether a walk began before the last votes on a conversation that has left, or before comments after it came
-        back: it then goes on by the present values, and once it came back with all comments.
+        Whether the server has forgotten the values with which a walk began, because the conversation has left Redis,
+        or has come back: if since then there were votes, or comments that a pin does not show. The walk then goes on by
+        the present values, and after a return with all comments.
         """
         comments = [each for each in self._model.comments.values() if each.article is article]
         leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
@@ -173,7 +180,7 @@ class Threads:
         return have_moved or (key.newest is not None and any(each.number > key.newest for each in comments))
 
     def _begin(self, article: Article, order: str, pinned: bool) -> ThreadKey:
-        """The beginning of a walk. Walks that begin within a minute share a pin."""
+        """The key with which a walk begins. Walks that begin within a minute share a pin."""
         model, partition = self._model, self._model.partition(article)
         moves = model.moves[partition]
         if not pinned:
@@ -268,7 +275,7 @@ class Threads:
         return shown, is_there or has_others, len(after) > size
 
     def _stayed(self, place: Place, key: ThreadKey, order: str) -> bool:
-        """Whether a place has been on one side of a cursor since the walk began."""
+        """Whether a place has stayed on the same side of a cursor since the walk began."""
         apart = next(((own, other) for own, other in zip(place.levels, key.levels, strict=False) if own != other), None)
         if apart is None or order in BY_TIME or key.newest is not None:
             return True

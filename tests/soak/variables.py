@@ -1,4 +1,7 @@
-"""Random values for the variables of queries: mostly existing ids and names, sometimes deleted or invalid ones."""
+"""
+Random values for the variables of the GraphQL documents that the soak test sends to a server: mostly existing ids and
+names, sometimes deleted or invalid ones.
+"""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -16,6 +19,7 @@ from tests.soak.records import Article, Comment, User
 from tests.soak.requests import EPOCH, instant, milliseconds
 
 GROUPS = ("ask", "show", "lua", "go-lang", "a_1")
+# cursors that no server has made
 FORGED = ("", "x", "é", "b64=", "c2NvcmV8MQ==", "Zm9vfDF8Mg", "A" * 600, "bnVsbA==", "fHx8")
 WRONG_IDS = ("article:0", "article:x", "article:9007199254740993", "comment:01", "user:", "odd", "group:-", ":")
 WRONG_NAMES = ("a", "a b", "x" * 21, "é1")
@@ -29,17 +33,18 @@ LINK_TAILS = ("", "", "", "", "#part", "?utm_source=soak", "?b=1", "?utm_medium=
 
 
 class KnownValues:
-    """Values of earlier answers that operations can use: ids, tokens and cursors."""
+    """Values of earlier answers that operations can use: ids, tokens and cursors. They are kept as references."""
 
     def __init__(self) -> None:
-        self.articles: dict[int, Ref] = {}
+        self.articles: dict[int, Ref] = {}  # ids, by number
         self.comments: dict[int, Ref] = {}  # also deleted ones
         self.actions: dict[int, Ref] = {}  # of moderators
         self.departed: dict[str, Ref] = {}  # ids of users who have left, by pseudonym
-        self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # by user
+        self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # tokens, by user
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
-        self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
-        self.deleted: deque[Ref] = deque(maxlen=20)
+        # listings that were read, by kind: tuples that begin with the kind, such as ("timeline", "alice")
+        self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))
+        self.deleted: deque[Ref] = deque(maxlen=20)  # ids of articles
         self.posts: dict[str, dict[str, Any]] = {}  # the input of the last post, by user
         self.answers: dict[str, dict[str, Any]] = {}  # the input of the last comment, by user
 
@@ -68,7 +73,8 @@ class ValueGenerator:
         is_there = viewer is not None and not viewer.has_left
         self.user = viewer if is_there and random.random() < 0.3 else random.choice(users) if users else None
         self.group = random.choice(GROUPS)
-        self.day = model.now // 86_400_000 * 86_400_000
+        self.day = model.now // 86_400_000 * 86_400_000  # the last midnight
+        # ("thread", article, order, under, deepest level) or ("replies", what is answered, order)
         self.listing: tuple[Any, ...] | None = None
         self.article: Article | None = None
         self.comment: Comment | None = None
@@ -150,7 +156,7 @@ class ValueGenerator:
 
     def _since(self, slot: Slot, values: dict[str, Any]) -> str:
         """Mostly the instant of a listing that was read before, so that its cursors can be used."""
-        read = {listing[3] for listing in self.known.kinds["articles"]} - {None}
+        read = {since for _, _order, _group, since in self.known.kinds["articles"]} - {None}
         if read and self.random.random() < 0.6:
             return instant(self.random.choice(sorted(read)))
         newest = [each.posted_at for each in list(self.model.articles.values())[-40:]]
@@ -243,14 +249,14 @@ class ValueGenerator:
 
     def _article(self, articles: list[Article]) -> Any:
         if not articles:
-            return "article:1773"
+            return "article:1773"  # which does not exist
         newest = articles[-8:]
         article = self.random.choice(newest if self.random.random() < 0.6 else articles)
         return self._id(article)
 
     def _comment(self, comments: list[Comment]) -> Any:
         if not comments:
-            return "comment:1773"
+            return "comment:1773"  # which does not exist
         return self._id(self.random.choice(comments[-12:] if self.random.random() < 0.6 else comments))
 
     def _id(self, subject: Article | Comment) -> Ref:
@@ -350,7 +356,7 @@ def _is_of_comments(about: Mapping[str, Any]) -> bool:
 
 
 def _is_of_search(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
-    """Whether a search was probably one of a document."""
+    """Whether a search that was sent before was probably one with the arguments that a document has."""
     wanted = searches.search("", about.get("kinds"), None, None, about["order"])
     _, _, kinds, group, poster, order = listing
     is_of_one = ("group" in about, "poster" in about) == (group is not None, poster is not None)
@@ -371,4 +377,4 @@ def _fits(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
     )
 
 
-SLOT = Slot("", "", "")
+SLOT = Slot("", "", "")  # stands for no variable of a query, where a value is made for the input of a mutation

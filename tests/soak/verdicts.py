@@ -1,4 +1,7 @@
-"""What the rules of a world say of texts, votes and flags in the model."""
+"""
+What rules say of texts, votes and flags: whether they are refused or held. Part of the model: a server in plain Python,
+with which the soak test compares the real one.
+"""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
@@ -12,18 +15,21 @@ if TYPE_CHECKING:
     from tests.soak.model import Model
 
 HOUR, DAY = 3_600_000, 86_400_000  # milliseconds
-MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
+MOST_LOOKED_AT = 100  # of the oldest articles of a user, and as many comments, are those counted that stand
 
 
 class Verdicts:
-    """`posted` has when texts of a user were posted that a rule counts, by the rule, the user and its words."""
+    """
+    Applies the rules. `_posted` has when texts were posted that a rule counts, by the rule, the user, and what it
+    counts: the texts of a day, or those with the same words.
+    """
 
     def __init__(self, model: "Model", rules: Rules | None) -> None:
         self._model, self._rules = model, rules
         self._posted: defaultdict[Hashable, list[int]] = defaultdict(list)
 
     def of_new(self, poster: User, given: Mapping[str, str | None]) -> str | None:
-        """The rule that holds a new text, which is posted then. Raises what the rules refuse."""
+        """The rule that holds a new text; None if none does. Raises `Refused` if one refuses the text."""
         texts = {name: text for name, text in given.items() if text}
         if not self._concern(poster):
             return None
@@ -37,7 +43,7 @@ class Verdicts:
         return held_by
 
     def of_edit(self, editor: User, given: Mapping[str, str | None]) -> str | None:
-        """The rule that holds an edit, which is no text of the day, and may repeat one."""
+        """The rule that holds an edit. It does not count as a text of the day, and may repeat a text."""
         texts = {name: text for name, text in given.items() if text}
         return self._decide(editor, texts, []) if texts and self._concern(editor) else None
 
@@ -78,7 +84,7 @@ class Verdicts:
         raise Refused("RULE", *path, rule=breach.rule, params=list(breach.numbers.items()))
 
     def _windows(self, poster: User, texts: Mapping[str, str]) -> dict[Hashable, tuple[int, int, Breach]]:
-        """The rules that count a new text: for how long, how many there may be, and the breach by one more."""
+        """The rules that count a text, by key: the milliseconds they look back, the most texts, and the breach."""
         rules, windows = self._rules, dict[Hashable, tuple[int, int, Breach]]()
         assert rules
         if daily := rules.daily(self._age(poster) / DAY):
@@ -99,7 +105,7 @@ class Verdicts:
         return breach._replace(numbers=dict(breach.numbers) | {"free_at": recent[0] + length + 1})
 
     def _stood(self, user: User) -> int:
-        """How many texts were approved, or stood without a flag for a day."""
+        """How many texts of a user were approved, or have stood without a flag for a day."""
         articles = [each for each in self._model.visible() if each.poster is user]
         comments = [each for each in self._model.comments.values() if each.poster is user and each.is_shown]
         oldest = (*_oldest(articles), *_oldest(comments))

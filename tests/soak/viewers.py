@@ -1,4 +1,7 @@
-"""Who reads the same: strangers, posters, moderators of this group and of another, admins, and others."""
+"""
+Steps of a random history in which several viewers read the same, or subscribe to it: strangers, posters, moderators of
+this group and of another, admins, and others. Each has to get what they may read.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,8 +15,10 @@ from tests.soak.model import Model
 from tests.soak.records import Action, Article, Comment, User
 from tests.soak.variables import KnownValues
 
+# root fields that are read
 READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
-SUBSCRIBED, BENEATH = 0.008, 0.03  # share of the steps, and of those about comments of what is pending, if any is
+# share of the steps with subscriptions to any article, and of those to a pending one, where that is possible
+SUBSCRIBED, BENEATH = 0.008, 0.03
 PENDING = 0.4  # share of the subscriptions about what is pending, where there is any
 HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
 
@@ -38,6 +43,7 @@ class Subscribing:
 
 
 def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
+    """A random document about a text that exists, mostly one that is hidden from some."""
     subject = _subject(random, model)
     if subject is None:
         return None
@@ -131,14 +137,14 @@ def _approval_of_held(article: Article) -> Action | None:
 
 
 def _approval(random: Random, model: Model, known: KnownValues, comment: Comment) -> Subscribing:
-    """Of a comment of which subscribers to its article have not heard, if it is held since it was posted."""
+    """The approval of a held comment: if it is held since it was posted, subscribers have not heard of it before."""
     given = {"subjectId": known.comments[comment.number], "reason": "it is fine"}
     id = known.articles[comment.article.number]
     return Subscribing("approveContent", given, id, list(viewers(random, model, comment))[::-1])
 
 
 def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:
-    """Some actions about comments that stand."""
+    """The numbers of some removals of comments that were not reverted."""
     actions = [
         each for comment in comments for each in comment.actions if each.kind == "REMOVE" and not each.reverted_by
     ]
@@ -146,7 +152,7 @@ def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:
 
 
 def viewers(random: Random, model: Model, subject: Article | Comment) -> Iterator[User | None]:
-    """A viewer of each kind, if there is one."""
+    """A viewer of each kind, if there is one: those who may read most come first, and a stranger (None) last."""
     groups = subject.article.groups if isinstance(subject, Comment) else subject.groups
     users = random.sample(list(model.users.values()), len(model.users))
     others = [each for each in users if each is not subject.poster]

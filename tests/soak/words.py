@@ -1,6 +1,6 @@
 """
-Words in the model, as docs/search.md describes them. They are simpler than for the server, as the generator writes no
-others.
+The words of a text, as docs/search.md describes them, for the model with which the soak test compares a server. They
+are simpler than those of the server, as the soak writes no others.
 """
 
 import re

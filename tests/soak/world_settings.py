@@ -1,4 +1,7 @@
-"""The settings of the server of a world, which depend on its seed."""
+"""
+The settings of the server of a world, which depend on its seed. A world of the soak test is a server that gets random
+requests, and a model of it with the same settings.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +20,8 @@ class Settings:
     """The settings of the server of a world."""
 
     partitions: int
-    cache: int | None
-    policy: Policy
+    cache: int | None  # articles, comments and users that a process caches; None for the default
+    policy: Policy  # the settings that the model knows, too
     database: str = "sqlite"  # or "postgresql"
     imported: int = 0  # stories that are imported; articles leave Redis only where there are some
 

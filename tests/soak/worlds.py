@@ -1,4 +1,4 @@
-"""A world: a server with random settings, and a random history that is generated while it runs."""
+"""A world: a server with random settings, and a random history of requests, whose answers a model of it checks."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from tests.soak import announcing, bearers, issuers
 from tests.soak.archiving import QUIET, chosen_stay, quiet_time, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
-from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
+from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator, input_variable
 from tests.soak.history import Operation, Ref, Step
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
@@ -31,6 +31,7 @@ from tests.soak.world_settings import Settings, settings_of
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
 ADMIN = "alice"
+# name, role and group; None for the whole site
 MODERATORS = (("Bob", "MODERATOR", None), ("carol", "MODERATOR", "show"), ("Dave-1", "MODERATOR", "ask"))
 IMPORTED_USERS = 4  # who have imported stories; the others begin with empty timelines
 MOST_ARTICLES = 120
@@ -40,18 +41,19 @@ NEW = 0.04  # share of new documents
 EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
 TOLD = 0.01  # share of writes beside subscriptions to what is new
 TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
-BEARERS, ENDS = 0.02, 0.001  # share of operations by such tokens themselves, and of sockets that these end
+BEARERS, ENDS = 0.02, 0.001  # share of operations sent with such tokens, and of steps in which one ends sockets
 RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
-IN_STEPS = 0.02  # share of what moderators do in steps
+IN_STEPS = 0.02  # share of what moderators do to all texts or votes of a user, which the server does in steps
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
-EVENTS = ("drop", "restart", "kill", "expire", "day")
+EVENTS = ("drop", "restart", "kill", "expire", "day")  # kinds of steps; "day" moves the clock by a part of a session
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
 FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
 NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
-TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
-SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
-INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
+TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # which change what a search finds
+SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # likewise, by moderators
+INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")  # of several users at once
+INPUT = input_variable("m0")  # the variable that has the input of the first mutation of a document
 
 
 class World:
@@ -67,11 +69,11 @@ class World:
         self._writing: list[Document] = []
         self._bearers: list[str] = []  # tokens of an issuer that were sent themselves
         self._now = BEGINNING
-        self._posts = 0  # at this instant
+        self._posts = 0  # articles and comments that were posted at the present instant
         self._began = time.monotonic()
         self._ahead = 0.0  # milliseconds by which the clock has been ahead of the real time at most
-        self._operations = self._count = 0
-        self._events: list[str] = []
+        self._operations = self._count = 0  # operations sent, and the number of the last one
+        self._events: list[str] = []  # and `_event_at` and so on: the operations after which the next one comes
         self._event_at = self.random.randint(1, BETWEEN_EVENTS)
         self._faults: list[str] = []
         self._present_fault = ""
@@ -100,7 +102,7 @@ class World:
 
     def _beginning(self) -> Iterator[Step]:
         for place, name in enumerate(USERS):
-            given = {"i_m0": {"username": name, "password": "correct horse 1"}}
+            given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
             values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
             yield self._step("together", [self._operation(document, None, values)])
@@ -113,7 +115,7 @@ class World:
             given = {"userId": f"user:{name}", "role": role, "group": group, "reason": "from the beginning"}
             document = self._generator().plain_mutation("grantRole")
             admin = self.run.model.users[ADMIN]
-            yield self._step("together", [self._operation(document, admin, {"i_m0": given})])
+            yield self._step("together", [self._operation(document, admin, {INPUT: given})])
 
     def _next(self) -> Step:
         """The next step: mostly a single read or write."""
@@ -287,7 +289,7 @@ class World:
         """A write, and then one operation for each viewer that subscribes."""
         document = self._generator().plain_mutation(about.mutation)
         writer = self._moderator() if is_moderation(document) else self._viewer(1)
-        write = self._operation(document, writer, {"i_m0": about.given})
+        write = self._operation(document, writer, {INPUT: about.given})
         self._posts += about.mutation in POSTED
         subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
         return [write, *(self._operation(subscription, each, {"id": about.article}) for each in about.viewers)]
@@ -306,7 +308,7 @@ class World:
         document = self._generator().plain_mutation(chosen.mutation)
         writer = self._moderator() if is_moderation(document) else self._viewer(1)
         self._posts += chosen.mutation in POSTED
-        write = self._operation(document, writer, {"i_m0": chosen.given})
+        write = self._operation(document, writer, {INPUT: chosen.given})
         users = list(self.run.model.users.values())
         viewers = [None, *self.random.sample(users, min(len(users), 4))]
         subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
@@ -323,7 +325,7 @@ class World:
         if chosen is None:
             return None
         document = self._generator().plain_mutation(chosen.mutation)
-        return self._operation(document, self._moderator(), {"i_m0": chosen.given})
+        return self._operation(document, self._moderator(), {INPUT: chosen.given})
 
     def _leave(self) -> Step:
         """A user leaves, mostly one without a role, or somebody new comes, so that there are always some."""
@@ -334,7 +336,7 @@ class World:
         user = self.random.choice(leavers if leavers and self.random.random() < 0.9 else users)
         password = (user.password or None) if self.random.random() < 0.9 else "wrong horse 9"
         given = {"currentPassword": password, "texts": self.random.choice(("KEEP", "KEEP", "REMOVE"))}
-        operation = self._operation(self._generator().plain_mutation("deleteUser"), user, {"i_m0": given})
+        operation = self._operation(self._generator().plain_mutation("deleteUser"), user, {INPUT: given})
         step = self._step("leave", [operation])
         self._now += UNTIL_DONE
         return step
@@ -346,14 +348,14 @@ class World:
         if self.random.random() < 0.6:
             given = {"token": link, "newPassword": self.random.choice(PASSWORDS)}
             document = self._generator().plain_mutation("resetPassword")
-            operations.append(self._operation(document, None, {"i_m0": given}))
+            operations.append(self._operation(document, None, {INPUT: given}))
         return replace(self._step("reset", operations), link=link)
 
     def _by_token(self, subject: str | None = None) -> Step:
         """Somebody exchanges the token of an issuer for a session."""
         given = {"token": issuers.token(self.random, self.run.model, subject)}
         document = self._generator().plain_mutation("logInWithToken")
-        return self._step("token", [self._operation(document, None, {"i_m0": given})])
+        return self._step("token", [self._operation(document, None, {INPUT: given})])
 
     def _bearer(self) -> Step:
         """An operation by the token of an issuer, sometimes one of before, which may have ended."""
@@ -374,7 +376,7 @@ class World:
         given = {"title": f"anew {self.random.randint(1, 9_999)}", "content": "by a newer token"}
         document = self._generator().plain_mutation("post")
         self._posts += 1
-        operation = self._operation(document, chosen.user, {"i_m0": given})
+        operation = self._operation(document, chosen.user, {INPUT: given})
         return replace(self._step("ends", [replace(operation, token=chosen.tokens[1])]), tokens=chosen.tokens)
 
     def _moderator(self) -> User | None:
@@ -406,7 +408,7 @@ class World:
         if of_comment:
             name, field, ids = "voteOnComment", "commentId", known.comments
         given = {field: ids[subject.number], "value": self.random.choice(("UP", "DOWN"))}
-        return self._operation(self._generator().plain_mutation(name), self._viewer(1), {"i_m0": given})
+        return self._operation(self._generator().plain_mutation(name), self._viewer(1), {INPUT: given})
 
     def _independent(self) -> list[Operation]:
         """
@@ -447,14 +449,14 @@ class World:
         return DocumentGenerator(self.random)
 
     async def _log_in_again(self) -> None:
-        """Log in one of the users that have no session, sometimes."""
+        """Sometimes log in one of the users who have no session."""
         for user in self.run.model.users.values():
             if user in self.run.model.sessions.values() or self.random.random() > 0.2:
                 continue
             if not user.password:
                 await self._do(self._by_token(issuers.subject_of(self.run.model, user)))
             else:
-                given = {"i_m0": {"username": user.name, "password": user.password}}
+                given = {INPUT: {"username": user.name, "password": user.password}}
                 document = self._generator().mutation("logIn")
                 values = self._with_variables(document, None).variables | given
                 await self._do(self._step("together", [self._operation(document, None, values)]))
@@ -481,7 +483,7 @@ def is_of_now(operation: Operation) -> bool:
 
 
 async def replay(settings: Settings, steps: list[Step], databases: Databases, root: Path = ROOT) -> Difference | None:
-    """Run a history again on a new store, and return the first difference."""
+    """Run a history again on a new store, and return the first difference between server and model."""
     server = settings.server(databases, root)
     run = HistoryRun(server, settings.policy, settings.partitions)
     try:

@@ -1,5 +1,6 @@
 """
-People who post, comment, vote and follow at once, and the comparison of what was acknowledged with what a server has.
+Simulated people who post, comment, vote and follow at once while a test causes faults, and the comparison of what the
+server has acknowledged with what it has.
 """
 
 import asyncio
@@ -50,11 +51,11 @@ OWN_COMMENTS = """query($name: String!, $after: String) { user(username: $name) 
 
 @dataclass
 class Comment:
-    """`edits` are its contents since it was posted, in their order."""
+    """A comment that was acknowledged. `edits` are its contents since it was posted, in their order."""
 
-    article: str
-    parent: str | None
-    poster: str
+    article: str  # its id
+    parent: str | None  # the id of the comment that it answers
+    poster: str  # the name
     content: str
     edits: list[str] = field(default_factory=list)
     is_deleted: bool = False
@@ -68,10 +69,10 @@ class Person:
     token: str = ""
     posts: dict[str, str] = field(default_factory=dict)  # article ids by title
     edits: dict[str, list[str]] = field(default_factory=dict)  # contents by article id, in their order
-    votes: dict[str, str] = field(default_factory=dict)  # vote values by article id
+    votes: dict[str, str] = field(default_factory=dict)  # "UP", "DOWN" or "NONE" by article id
     comment_votes: dict[str, str] = field(default_factory=dict)  # likewise by comment id
     comments: list[str] = field(default_factory=list)  # ids, also of deleted ones
-    following: set[str] = field(default_factory=set)
+    following: set[str] = field(default_factory=set)  # ids of users
 
 
 class Writers:
@@ -81,10 +82,10 @@ class Writers:
         self.server = server
         self.random = random.Random(seed)
         self.people = [Person(f"person-{number:02d}-{seed % 10_000}") for number in range(PEOPLE)]
-        self.articles: list[str] = []
+        self.articles: list[str] = []  # ids
         self.comments: dict[str, Comment] = {}  # by id
         self.closed: set[str] = set()  # articles and comments on which nobody votes any more
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()  # by what was done or happened
         self._is_over = False
 
     def close_votes(self) -> None:
@@ -309,13 +310,13 @@ class Writers:
         return {node["id"]: node for node in nodes}
 
     async def _listed(
-        self, client: httpx.AsyncClient, person: Person, query: str, name: str
+        self, client: httpx.AsyncClient, person: Person, query: str, field: str
     ) -> AsyncIterator[dict[str, Any]]:
-        """All nodes of a connection of a person."""
+        """All nodes of the connection that a field of a person has, by this query."""
         after = None
         while True:
             variables: dict[str, Any] = {"name": person.name, "after": after}
-            connection = (await self._send(client, query, **variables))["user"][name]
+            connection = (await self._send(client, query, **variables))["user"][field]
             for node in connection["nodes"]:
                 yield node
             if not connection["pageInfo"]["hasNextPage"]:

@@ -12,7 +12,7 @@ from tests.store.discussions import PEOPLE
 from tests.store.reading import post
 
 Published = Callable[[], list[str]]
-LAST = "last message"
+LAST = "last message"  # sent on the channel "last" to know that all messages before it have arrived
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def published(redis: Redis, partitions: int) -> Iterator[Published]:
 
 @pytest.fixture
 async def article(store: Store) -> int:
-    """The number of an article of alice, in a store with the `PEOPLE` of `discussions`."""
+    """The number of an article of alice. All `PEOPLE` of `tests/store/discussions.py` are registered."""
     for name in PEOPLE:
         await registered(store, name)
     return (await post(store, "alice")).number

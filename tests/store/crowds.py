@@ -14,14 +14,15 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import post, read
 
-POSTERS = 48  # enough for each third of 16 partitions to have some
+POSTERS = 48  # so many that each of three servers of a cluster with 16 partitions has articles of some
 
 
 @dataclass
 class Crowd:
     """
-    `acknowledged` has the voters by article. `longest` is the longest time that a call took, `gap` the longest time
-    between two votes on an article, both in seconds.
+    What voters have met: `acknowledged` has those whose votes the store has answered, by the number of the article;
+    `refused` counts calls that found the store unavailable. `longest` is the longest time that a call took, `gap` the
+    longest time between two acknowledged votes on one article, both in seconds.
     """
 
     store: Store
@@ -30,7 +31,7 @@ class Crowd:
     refused: int = 0
     longest: float = 0.0
     gap: float = 0.0
-    _last: dict[int, float] = field(default_factory=dict)
+    _last: dict[int, float] = field(default_factory=dict)  # when the last vote on each article was acknowledged
 
     async def vote(self, number: int) -> None:
         """Vote as one voter after the other, each until the vote is acknowledged."""
@@ -72,7 +73,7 @@ class Crowd:
 
 @asynccontextmanager
 async def voting(store: Store, posters: int = POSTERS) -> AsyncIterator[Crowd]:
-    """Vote on one article of each of `posters` posters, who are in all partitions."""
+    """While the context is open, vote on one article of each of `posters` new users, whose homes are anywhere."""
     numbers = []
     for poster in range(posters):
         name = await registered(store, f"poster-{poster}")

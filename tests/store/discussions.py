@@ -17,7 +17,8 @@ from store.threads import CommentOrder, ThreadPage, ThreadPlace, ThreadWindow
 from tests.store.reading import read
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
-UNLIMITED = 1_000_000
+UNLIMITED = 1_000_000  # a greatest depth that no comment has
+BEST_Z = 1.281551565545  # confidence of the order BEST in standard deviations, the default of `Policy`
 
 
 async def commented(store: Store, article: int, poster: str, parent: Comment | None = None, text: str = "") -> Comment:
@@ -67,7 +68,7 @@ async def walked(
     under: int | None = None,
     max_depth: int = UNLIMITED,
 ) -> list[ThreadPlace]:
-    """All places of a thread, page by page; both flags of each page are checked."""
+    """All places of a thread, page by page; `has_before` and `has_after` of each page are checked."""
     places: list[ThreadPlace] = []
     page = await thread(store, article, order, ThreadWindow(size, upwards), under, max_depth)
     assert not (page.has_after if upwards else page.has_before)
@@ -112,9 +113,10 @@ def descendants(found: Sequence[Comment], number: int) -> int:
 
 
 def _key(order: CommentOrder, each: Comment) -> tuple[float, int]:
+    """What siblings are sorted by: the greatest is shown first."""
     match order:
         case CommentOrder.BEST:
-            return best(each.upvotes, each.downvotes, 1.281551565545), each.number
+            return best(each.upvotes, each.downvotes, BEST_Z), each.number
         case CommentOrder.VOTES:
             return each.votes, each.number
         case CommentOrder.CONTROVERSIAL:
@@ -146,14 +148,14 @@ async def discuss(store: Store, article: int, chance: random.Random, turns: int,
 
 
 def keep_levels(monkeypatch: pytest.MonkeyPatch, outer: int, inner: int) -> None:
-    """Let positions in threads keep few levels."""
+    """Let positions in threads keep only so many ancestors of a comment: the outermost ones, and the innermost ones."""
     monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
     monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
     monkeypatch.setattr(threads, "INNER_LEVELS", inner)
 
 
 async def died(*arguments: object) -> None:
-    """Stands for the removal of comments by a process that died before it."""
+    """Takes the place of the function that removes comments, as if the process died before it."""
 
 
 async def numbers_by(store: Store, username: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Articles and comments that a site holds when they are posted, and such in any state."""
+"""Articles and comments that are held, so that they are pending until a moderator approves them, or in any state."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +11,12 @@ from store.rules import HOLD
 from store.scripts.registry import Script
 from store.store import Store
 
-BEGINNING = "local moderator, roles = authority()"  # of what `moderate_article.lua` does, after all functions
+BEGINNING = "local moderator, roles = authority()"  # in `moderate_article.lua`, after all library functions
 
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """The site holds all texts of users without a role that are posted as long as the context is open."""
+    """As long as the context is open, the site holds all texts that users without a role post or edit."""
 
     async def hold(account: Account, text: Candidate) -> Opinion:
         return Opinion(HOLD, "")
@@ -29,7 +29,7 @@ def holding(store: Store) -> Iterator[None]:
 
 
 async def set_state(store: Store, number: int, state: str) -> None:
-    """Set the state of an article, a value of Lua."""
+    """Set the state of an article. `state` is an expression of Lua, such as `"pending"` with its quotes, or `nil`."""
     script = Script("moderate_article")
     functions = script.body[: script.body.index(BEGINNING)]
     command = store.site.command(script, store.site.home_of_article(number), "", store.site.partitions)
@@ -38,7 +38,10 @@ async def set_state(store: Store, number: int, state: str) -> None:
 
 
 async def set_comment_state(store: Store, number: int, state: ContentState) -> bool:
-    """Bring a comment into a state, to REMOVED and out of it as a moderator does. False if it has it already."""
+    """
+    Bring a comment into a state: into REMOVED and out of it as a moderator does, else as a rule does. False if it is in
+    that state already.
+    """
     site = store.site
     if state is ContentState.REMOVED:
         return (await comment_moderation.remove(site, OPERATOR, number, None, "a reason")).changed

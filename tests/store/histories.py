@@ -11,7 +11,7 @@ from tests.conftest import registered
 from tests.store.reading import article, numbers, post
 
 HOUR = 3_600_000  # milliseconds
-YEAR = 365 * DAY * 1000
+YEAR = 365 * DAY * 1000  # milliseconds
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 
 
@@ -19,7 +19,7 @@ async def history(store, seed: int, size: int, *, with_comments: bool = False) -
     """Post, vote, delete, regroup and import at random, with many equal votes and times, and return all articles."""
     chance = random.Random(seed)
     people = [await registered(store, name) for name in PEOPLE]
-    posted = []
+    posted: list[tuple[int, str]] = []  # number and poster of each article
     for turn in range(size):
         poster = chance.choice(people)
         groups = chance.sample(["show", "ask"], chance.randrange(3))
@@ -53,6 +53,7 @@ async def discuss_some(store, chance: random.Random, articles: list[int]) -> Non
 
 
 def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group: str | None = None) -> list[Position]:
+    """The places of articles in an order at an instant, from the first one, by the weights of a group or the site."""
     value = store.site.policy_of(group).value_at
     return sorted((Position(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
 

@@ -14,7 +14,7 @@ from store.store import Store
 from tests.store.reading import read
 
 PEOPLE = ("Alice", "bob", "Carol", "dave")
-MOST_MENTIONS = 3
+MOST_MENTIONS = 3  # of one text, over all its edits
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Text:
 
 
 class InboxModel:
-    """`texts` are those that are not deleted, `seen` is the mark of each user."""
+    """`texts` are those that are not deleted. `seen` has, by user, time and number of the last notification seen."""
 
     def __init__(self) -> None:
         self.texts: list[Text] = []
@@ -104,9 +104,9 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
             await delete(text.number, text.poster)
             model.delete(text)
         except Refusal:
-            assert text.is_article  # which only the other command deletes
+            assert text.is_article  # the command that deletes comments refuses an article
     elif found := model.inbox(who):
-        time, number, *_ = chance.choice([*found, (now + 1_000, 5)])
+        time, number, *_ = chance.choice([*found, (now + 1_000, 5)])  # the last one is after all notifications
         await store.inboxes.mark_seen(who, Position(float(time), f"{number:016d}"))
         model.mark(who, (time, number))
 

@@ -1,4 +1,8 @@
-"""A model of a thread while people vote, post, delete and moderate, and of what pinned pages of it have."""
+"""
+A model of a thread while people vote, post, delete and moderate, and of what pinned pages of it have.
+
+A pinned walk goes through a thread page by page, with the comments in the order that they had when its pin was made.
+"""
 
 import random
 from collections import Counter
@@ -11,13 +15,12 @@ from store.ranking.formulas import best, controversial
 from store.records import ContentState, Vote
 from store.store import Store
 from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
-from tests.store.discussions import PEOPLE, UNLIMITED, comments, thread
+from tests.store.discussions import BEST_Z, PEOPLE, UNLIMITED, comments, thread
 from tests.store.held import set_comment_state
 
-BEST_Z = 1.281551565545
 VOTERS = 30
 VISIBLE, PENDING, REMOVED = ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED
-PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
+PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]  # its arguments: walk, page and cursor
 
 
 @dataclass
@@ -56,7 +59,10 @@ class Node:
 
 @dataclass
 class Model:
-    """The thread of one article, in the store and in plain Python. `pins` has the values when each pin was made."""
+    """
+    The thread of one article, in the store and in plain Python. A pin is known by its order and by `moves`, how many
+    votes there were before it; `pins` has the values of all comments when it was made, by their numbers.
+    """
 
     store: Store
     article: int
@@ -161,7 +167,11 @@ class Model:
 
 @dataclass
 class Walk:
-    """A reader who goes through a thread page by page. `shown` has the comments in the order of the thread."""
+    """
+    A reader who goes through a thread, or what is below the comment `under`, page by page. `start` is the position that
+    the walk begins at, `beyond` the one that the next page goes on from, `shown` has the comments in the order of the
+    thread.
+    """
 
     order: CommentOrder
     upwards: bool

@@ -21,6 +21,7 @@ from store.store import Store
 
 
 async def read(store: Store, *reads: Read[Any]) -> list[Any]:
+    """The results of reads, sent in one pipeline. Where the result is a further read, that is read, too."""
     replies = await store.site.redis.pipeline([each.command for each in reads])
     results = [each.result(reply) for each, reply in zip(reads, replies, strict=True)]
     return [(await read(store, result))[0] if isinstance(result, Read) else result for result in results]
@@ -49,7 +50,7 @@ async def page(store: Store, listing: Listing, window: Window | None = None) -> 
 
 
 async def request(store: Store) -> tuple[list[Article | None], int]:
-    """The newest articles as a request reads them, with the client-side cache, and the number of commands sent."""
+    """The newest articles as a request reads them, with the client-side cache; and how many commands that has sent."""
     cost = RedisUsage()
     client.current_usage.set(cost)
     reads = Reads(store, None)
@@ -71,8 +72,8 @@ async def post(store: Store, poster: str, title: str = "a title", groups: Sequen
 
 def everything(redis: "Redis") -> dict[str, Any]:
     """
-    All keys of the store with their values, to compare. They are not serialized: a server rearranges a large hash while
-    it is only read.
+    All keys of the store with their values, to compare, the log included. Values are not read with DUMP: a server
+    rearranges a large hash even while it is only read.
     """
     logs = {key: (redis.xrange(key), redis.xinfo_stream(key)["last-generated-id"]) for key in _keys_of(redis, "stream")}
     return contents(redis) | logs
@@ -80,8 +81,8 @@ def everything(redis: "Redis") -> dict[str, Any]:
 
 def contents(redis: "Redis") -> dict[str, Any]:
     """
-    All keys with their values, to compare before and after a repair or a revert. Without the log, to which both add,
-    and without the field `written` of articles, the time of the last change of a comment, which stays.
+    All keys with their values, to compare before and after a repair or a revert. The log is left out, as both add to
+    it, and the field `written` of articles, the time of the last change of a comment, as a revert does not set it back.
     """
     reads = {
         "hash": lambda key: {name: value for name, value in redis.hgetall(key).items() if name != "written"},

@@ -14,7 +14,7 @@ from store.store import Store
 
 
 class Replay:
-    """The state of a store as its entries tell it."""
+    """The state of a store as its entries tell it. Entries of the kind `posted` are applied by `_posted`, and so on."""
 
     def __init__(self) -> None:
         self.articles: dict[int, dict[str, str]] = {}

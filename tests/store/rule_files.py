@@ -1,4 +1,4 @@
-"""Stores whose site has rules, as a file says them."""
+"""Gives a site rules, which hold or refuse texts and votes without a moderator."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from store.store import Store
 
 
 def set_rules(store: Store, folder: Path, text: str) -> None:
-    """Give the site of an open store the rules of a file with this text."""
+    """Give the site of an open store the rules that `text` says: the content of a TOML file."""
     file = folder / "rules.toml"
     file.write_text(text)
     object.__setattr__(store.site, "rules", rules.read(file))

@@ -63,7 +63,7 @@ WEEK = 7 * 86_400
 PEOPLE = ("Alice", "bob", "carol", "dave")
 GROUPS = ("ask", "show", "video")
 STATES = (ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED)
-LONG = 130  # comments, of which `latest` keeps the times
+LONG = 130  # comments on one article: of more than 128, the key `latest` has the times
 
 
 @dataclass
@@ -71,8 +71,9 @@ class Scene:
     """
     Alice has a `closed` article, whose votes are over, and a good `open` one in two groups, with up and down votes.
 
-    The `open` one has comments: a deleted one, which Carol answered (`comment`), and an answer of Alice to Carol. An
-    imported story has an imported comment of Carol, which answers a deleted one. The group `lua` is listed.
+    The `open` one has comments: a deleted one (`stub`), which Carol answered (`comment`), and Alice's `answer` to her.
+    An imported `story` has an imported comment of Carol, which answers a deleted one. These are numbers of articles and
+    comments; `session` is the key of a session of Alice. The group `lua` is listed.
     """
 
     redis: "Redis"
@@ -238,7 +239,7 @@ async def _moderate(scene: Scene) -> None:
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
-    hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))
+    hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))  # all flags count, and 1,000 hide something
     await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
     banned = await bans.ban(site, "bob", "Alice", "quiet", None, "noise")
     assert banned.action
@@ -251,7 +252,8 @@ async def _moderate(scene: Scene) -> None:
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
-    await annul_some(site, scene.partition, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+    article_and_stored_vote = (scene.open.number, 0)  # 0: Redis knows the vote itself, as voting is open
+    await annul_some(site, scene.partition, annulled.action.number, "carol", 0, [article_and_stored_vote])
 
 
 async def _hold_texts(scene: Scene, moved: Comment) -> None:
@@ -350,7 +352,7 @@ async def any_discussed(store: Store, chance: random.Random) -> int:
 
 
 async def random_action(store: Store, chance: random.Random, number: int) -> None:
-    """Run a random command, which may be refused."""
+    """Run a random command, which may be refused. `number` counts the commands, so that their texts differ."""
     partition, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
     numbers = await store.site.redis.run(("ZRANGE", keys.index(partition, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1
@@ -360,9 +362,9 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     article = await any_discussed(store, chance) if chance.random() < 0.1 else other
     tree = keys.tree(store.site.home_of_article(article), article)
     members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
-    comment = int(chance.choice(members).split()[1]) if members else other
+    comment = int(chance.choice(members).split()[1]) if members else other  # each member is `PATH NUMBER`
     parent = chance.choice((None, comment))
-    hidden = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
+    held = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
     moderator, reason = roles.OPERATOR, "a reason"
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
@@ -386,7 +388,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.comments.delete(comment, who),
         lambda: article_moderation.remove(store.site, moderator, other, None, reason),
         lambda: article_moderation.remove(store.site, moderator, other, chance.choice(GROUPS), reason),
-        lambda: article_moderation.approve(store.site, moderator, int(hidden[0]) if hidden else other),
+        lambda: article_moderation.approve(store.site, moderator, int(held[0]) if held else other),
         lambda: set_comment_state(store, comment, chance.choice(STATES)),
         lambda: saved.save(store.site, who, chance.choice((other, comment))),
         lambda: saved.unsave(store.site, who, chance.choice((other, comment))),

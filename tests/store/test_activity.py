@@ -1,4 +1,8 @@
-"""Comments move their article in the order ACTIVE, by the newest visible one."""
+"""
+Comments move their article in the order ACTIVE, by the newest visible one.
+
+Codes such as L10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -95,7 +99,7 @@ async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, 
 
 @pytest.fixture
 async def long_thread(store, article, clock) -> list[int]:
-    """Comments of which `latest` keeps the times: each answers the one before it."""
+    """So many comments, over 128, that the key `latest` has their times: each answers the one before it."""
     chain = [await commented(store, article, "bob")]
     for _ in range(149):
         clock.advance(0.001)

@@ -1,4 +1,8 @@
-"""Appeals of those whom actions of moderators are about."""
+"""
+Appeals of users against actions of moderators that are about them or their texts, and the answers.
+
+Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -68,7 +72,7 @@ async def test_others_do_not_appeal(store, bob, banned, redis):
     with pytest.raises(Forbidden):
         await appeals.submit(store.site, bob, banned.number, "She did not")
     with pytest.raises(NotFound):
-        await appeals.submit(store.site, bob, banned.number + 1024 * 7, "She did not")
+        await appeals.submit(store.site, bob, banned.number + 1024 * 7, "She did not")  # a number without an action
     assert everything(redis) == before
 
 

@@ -1,4 +1,8 @@
-"""Articles that moderators remove, approve, lock and take out of groups."""
+"""
+Articles that moderators remove, approve, lock and take out of groups.
+
+Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -30,7 +34,7 @@ from tests.store.reading import article, contents, everything, numbers, page, po
 
 pytestmark = pytest.mark.routed
 LINK = "https://example.com/"
-LISTS = ("held", "actions", "deleted")  # sorted sets that have members that are not visible
+LISTS = ("held", "actions", "deleted")  # the sorted sets that have articles which are not visible
 
 
 async def moderator(store, username, group=None, role=Role.MODERATOR):
@@ -63,7 +67,7 @@ def places(redis, number):
 
 
 def shared(redis):
-    """What a store holds but for what says that moderators have acted."""
+    """The contents of a store without the keys which tell that moderators have acted."""
     left_out = ("action", "logged", "sequence", "held", "inbox")
     return {key: value for key, value in contents(redis).items() if not key.startswith(left_out)}
 
@@ -81,7 +85,7 @@ async def test_removed_article_leaves_all_indexes_in_one_step(store, alice, bob,
     number = (await post(store, alice, groups=["show", "ask"])).number
     for voter in ("bob", "carol", "dave"):
         await store.articles.vote(number, voter, Vote.UP)
-    assert len(places(redis, number)) > 8 * 3
+    assert len(places(redis, number)) > 8 * 3  # each order, of the site and of two groups
 
     done = await remove(store, number)
 

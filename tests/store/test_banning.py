@@ -1,4 +1,8 @@
-"""Bans: who bans whom, what a banned user is refused, and when a ban ends."""
+"""
+Bans: who bans whom, what a banned user is refused, and when a ban ends.
+
+Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -55,7 +59,7 @@ async def logged_in(store, username):
 
 
 async def words(store, session):
-    """The bans that a session carries, and those of its user."""
+    """The bans of a session, and those of its user: words `site=UNTIL` and `group:NAME=UNTIL`, where 0 is for good."""
     login = await store.site.login(session)
     return login.bans, (await profile(store, login.username)).bans
 
@@ -377,7 +381,10 @@ async def test_verify_finds_and_repairs_notifications_of_actions(store, moderato
 
 @pytest.fixture
 def record(store, tmp_path, monkeypatch):
-    """A function that records an action of the operator, as commands do, and returns its number."""
+    """
+    `record(kind, subject)` records an action of the operator, as commands do, and returns its number. Its script gets
+    slot, kind and subject from `ARGV[7]` on.
+    """
 
     async def record(kind, subject):
         path = tmp_path / "commands" / "odd.lua"

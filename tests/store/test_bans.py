@@ -1,4 +1,10 @@
-"""How scripts refuse what a banned user may not do: by words in sessions, or words that come with a name."""
+"""
+How scripts refuse what a banned user may not do: by the words of bans in a session, or such that come with a username.
+
+The words are `site=UNTIL` and `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good.
+
+Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -16,7 +22,10 @@ pytestmark = pytest.mark.routed
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
-    """A function that makes a script which requires the prelude, of its last lines."""
+    """
+    `script(text)` makes a script of these lines. They may call `actor`, which refuses banned users, and `reader`, which
+    does not.
+    """
 
     def make(text: str) -> Script:
         path = tmp_path / "commands" / "odd.lua"

@@ -1,4 +1,8 @@
-"""Comments that are hidden and shown again, alone or with their article."""
+"""
+Comments that are hidden and shown again, alone or with their article.
+
+Codes such as M3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from collections import Counter

@@ -1,4 +1,9 @@
-"""Commands on comments: post, vote, edit, delete."""
+"""
+Commands on comments: post, vote, edit, delete.
+
+Codes such as C1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove. `C2: V1` is the row
+V1 about votes on articles, as it holds for comments by C2.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""What state articles and comments have after chains of removals, approvals and reverts, and how `verify` finds it."""
+"""
+What state articles and comments have after chains of removals, approvals and reverts, and how `verify` finds it.
+
+Codes such as M3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""Effects in other partitions: once, in order, and by another process if the one that made the change dies."""
+"""
+Effects in other partitions: once, in order, and by another process if the one that made the change dies.
+
+Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -48,7 +52,7 @@ def leave_effects(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sides(redis, store) -> tuple[set, set]:
-    """All follows with their times, as the followers and as the followees have them."""
+    """All follows as (follower, followee, time): those that the followees have, and those that the followers have."""
     site, by_followees, by_followers = store.site, set(), set()
     for name in PEOPLE:
         home = site.home_of_user(name)
@@ -202,17 +206,17 @@ async def test_effect_is_applied_once(store, people, redis):
 async def test_closed_partition_gets_its_effects_when_it_opens(store, people, redis):
     """The follow counts: its follower's partition is open."""
     follower, followee = next(pair for pair in pairs() if homes(store, pair) == min(2, store.site.partitions))
-    q = store.site.home_of_user(followee)
+    partition = store.site.home_of_user(followee)
     if store.site.partitions == 1:
-        redis.set(keys.closed(q), 1)
+        redis.set(keys.closed(partition), 1)
         with pytest.raises(StoreUnavailable):
             await store.follows.follow(follower, followee)
         return
-    redis.set(keys.closed(q), 1)
+    redis.set(keys.closed(partition), 1)
     assert (await store.follows.follow(follower, followee)).changed
     with pytest.raises(StoreUnavailable):
         await effects.complete(store.site)
-    redis.delete(keys.closed(q))
+    redis.delete(keys.closed(partition))
     await effects.complete(store.site)
 
     followed, following = sides(redis, store)
@@ -265,4 +269,5 @@ def pairs():
 
 
 def homes(store, pair) -> int:
+    """How many partitions two users have their homes in: one or two."""
     return len({store.site.home_of_user(name) for name in pair})

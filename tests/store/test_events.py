@@ -1,4 +1,8 @@
-"""Events that scripts publish, and the listeners that receive them."""
+"""
+Events that scripts publish, and the listeners that receive them.
+
+Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import os

@@ -1,4 +1,9 @@
-"""Pages of feeds against a model that sorts everything: many followees, deep pages of few, equal times, any floor."""
+"""
+Pages of feeds against a model that sorts everything: many followees, deep pages of few, equal times, and feeds down to
+any mark, the position up to which the viewer has seen the feed.
+
+Codes such as F4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -50,7 +55,7 @@ async def _check(url, partitions, posted, size, floor):
     store = await Store.open(url, None, partitions)
     try:
         feed = await _filled(store, posted)
-        mark = feed[floor % len(feed)] if feed and floor is not None else None
+        mark = feed[floor % len(feed)] if feed and floor is not None else None  # without one, the whole feed is read
         await _check_walks(store, feed, size, mark)
         await _check_positions(store, feed, size, mark)
     finally:
@@ -103,6 +108,7 @@ async def _check_positions(store, feed, size, mark):
 
 
 async def _page(store, window, mark):
+    """A page of the feed, and whether there are articles on the side that the page comes from."""
     reads = Reads(store, None)
     last_posts, hides = await posters_of(reads, VIEWER, mark)
     assert not hides

@@ -1,4 +1,8 @@
-"""Flags on articles and comments, and the queues of what waits for moderators."""
+"""
+Flags on articles and comments, and the queues of what waits for moderators.
+
+Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -30,6 +34,7 @@ async def flagged(store, *groups, window=None):
 
 
 async def standing(store, number):
+    """The flags that were not cleared: username, reason, note, and groups of the article at that time."""
     (found,) = await read(store, flags.standing(store.site, number))
     return [(flag.username, flag.reason.name, flag.note, flag.groups) for flag in found]
 
@@ -182,7 +187,10 @@ async def test_pages_of_a_union_are_those_of_all_its_groups(store, alice, bob, c
 
 
 async def run(store, redis, number, lua):
-    """Run a line of Lua with the functions of flag_clearing.lua, as a command of a moderator does."""
+    """
+    Run a line of Lua with the functions of flag_clearing.lua, as a command of a moderator does. In it, `ARGV[8]` is the
+    number of an article or a comment; texts such as "4096" are numbers of actions.
+    """
     script = Script("flag")
     functions = script.body[: script.body.index("local flagger = actor()")]
     text = functions + FILES["flag_clearing"].read_text() + lua

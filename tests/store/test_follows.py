@@ -1,4 +1,8 @@
-"""Follows of users: the lists of followers and of followees, also where these are in two partitions."""
+"""
+Follows of users: the lists of followers and of followees, also where these are in two partitions.
+
+Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 

@@ -1,4 +1,8 @@
-"""Follows of groups: both sides, also in two partitions."""
+"""
+Follows of groups: both sides, also in two partitions.
+
+Codes such as H6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""Hiding by flags: things that users whose flags count have flagged wait for a moderator."""
+"""
+Hiding by flags: things that users whose flags count have flagged wait for a moderator.
+
+Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -32,7 +36,7 @@ from tests.store.reading import article, everything, numbers, post, profile, rea
 pytestmark = pytest.mark.routed
 
 RULE = FlagRules(hide_at=3, least_karma=0)
-WEEK = 7 * 86_400_000
+WEEK = 7 * 86_400_000  # milliseconds
 
 
 @pytest.fixture
@@ -59,7 +63,10 @@ def account(store, username):
 
 
 async def trusted(store, redis, *usernames, **fields):
-    """Users whose flags count, but for some fields."""
+    """
+    Register users whose flags count, unless `fields` of their accounts say otherwise: they are a week old, upvoted by
+    five users, and of the things that they flagged last, known by number, two were removed (`+`), one approved (`-`).
+    """
     given = {"joined": store.site.clock() - WEEK, "upvoters": "a1 a2 a3 a4 a5"}
     for username in usernames:
         await registered(store, username)
@@ -261,6 +268,7 @@ async def test_flags_count_again_when_a_ban_is_over(store, redis, thing, three, 
 
 @pytest.mark.parametrize("outcomes", ["1024+", "1024- 2048- 3072+ 4096+ 5120+"])
 def test_flag_counts_if_more_were_upheld_than_overruled(outcomes, clock):
+    """`found` has the values of `flaggers.FIELDS`, from the time of registration and two sums of karma to the bans."""
     found, rule = (str(clock.now - WEEK), "15", "5", "a1 a2 a3 a4 a5", outcomes, "group:lua=1"), FlagRules(3)
 
     assert flaggers.counts(rule, found, clock.now)

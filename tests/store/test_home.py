@@ -1,4 +1,9 @@
-"""Homes compared with a filter of the site's listing: by followed groups, hidden articles and blocked users."""
+"""
+Homes, the listings that users have of their own, compared with a filter of the site's listing: by followed groups,
+hidden articles and blocked users.
+
+Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import math
@@ -108,6 +113,7 @@ async def homes(store, clock):
 
 
 SIZES = (7, 100) if TAKES_FEW else (1, 7, 25, 100)  # of pages
+# how many groups the viewer follows, articles the viewer hides, and users the viewer blocks
 CHOICES = [(0, 0, 0), (1, 0, 0), (5, 0, 0), (12, 30, 0), (5, 40, 2), (0, 50, 3), (3, 0, 5)]
 
 

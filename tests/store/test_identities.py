@@ -1,4 +1,8 @@
-"""Users from issuers: how they are made, what their claims change, and that nobody else ever becomes one of them."""
+"""
+Users from issuers: how they are made, what their claims change, and that nobody else ever becomes one of them.
+
+Codes such as U1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import re

@@ -1,4 +1,8 @@
-"""Inboxes: whom texts notify, pages, and the mark up to which an inbox was seen."""
+"""
+Inboxes: whom texts notify, pages, and the mark up to which an inbox was seen.
+
+Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from contextlib import nullcontext

@@ -65,7 +65,7 @@ async def test_taken_or_invalid_name_does_not_use_the_invitation_up(store, invit
 
 
 async def test_interrupted_registration_goes_on_with_the_same_name_only(store, invitation):
-    await invitations.claim(store.site, invitation, "Carol", "aa" * 32)
+    await invitations.claim(store.site, invitation, "Carol", "aa" * 32)  # the id of a call
 
     with pytest.raises(BadToken):
         await register(store, "dave", invitation)

@@ -46,8 +46,8 @@ async def sent(store: Store, monkeypatch: pytest.MonkeyPatch, script: Script, ca
     return found[-1]
 
 
-async def edits(store: Store, name: str) -> tuple[Script, Call, Call]:
-    """A script that changes a text, a call of it, and another call that changes the same."""
+async def edits(store: Store, name: str) -> dict[str, tuple[Script, Call, Call]]:
+    """By kind: a script that changes something, a call of it, and another call that changes the same thing."""
     articles, comments, places, site, none = store.articles, store.comments, store.places, store.site, ReservedNames()
     article = await post(store, name, groups=["show"])
     comment = await commented(store, article.number, name)

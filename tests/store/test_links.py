@@ -1,4 +1,8 @@
-"""The canonical form of links, and the index of links."""
+"""
+The canonical form of links, and the index of links.
+
+Codes such as A9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 

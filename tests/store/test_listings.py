@@ -1,4 +1,8 @@
-"""Pages of listings, merged from all partitions."""
+"""
+Pages of listings, merged from all partitions.
+
+Codes such as L4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from itertools import pairwise

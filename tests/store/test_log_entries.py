@@ -1,4 +1,8 @@
-"""The entries that each write appends to the log, and what they must not contain."""
+"""
+The entries that each write appends to the log, and what they must not contain.
+
+Codes such as D1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from collections import Counter

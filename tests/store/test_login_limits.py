@@ -12,7 +12,7 @@ from store.sessions import parse_token
 
 PASSWORD = "correct horse"
 HOME, AWAY = "1.1.1.1", "2.2.2.2"
-WINDOW = 15 * 60
+WINDOW = 15 * 60  # seconds
 COUNTED_FOR = WINDOW * 1000 + 1  # milliseconds
 
 
@@ -28,12 +28,14 @@ async def fast_passwords(store, monkeypatch):
 
 
 async def fail(store, times, name="alice", address=HOME):
+    """Log in with a wrong password; a `#` in the name or address stands for the number of the try."""
     for time in range(times):
         with pytest.raises(BadCredentials):
             await store.users.log_in(name.replace("#", str(time)), "wrong horse", address.replace("#", str(time)))
 
 
 async def refused(store, name="alice", address=HOME, password=PASSWORD):
+    """When a log-in, which is refused now, may be repeated (unix milliseconds)."""
     with pytest.raises(RateLimited) as limited:
         await store.users.log_in(name, password, address)
     return limited.value.retry_at

@@ -1,4 +1,8 @@
-"""Addresses and the queue of mails in the store: who leaves, what `verify` finds, and what a backup and a move have."""
+"""
+Addresses and the queue of mails in the store: who leaves, what `verify` finds, and what a backup and a move have.
+
+Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 
@@ -98,7 +102,7 @@ async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
         await store.mailboxes._edit("Alice", "keep", "", often)
         due.append([round((each.due - clock.now) / 60_000) for each in await mails.of_user(store.site, "alice")])
 
-    assert due == [[5_468], [1_148], [2], []]
+    assert due == [[5_468], [1_148], [2], []]  # minutes from Thursday, 11:52: to Monday and Friday, 7:00, and two
 
 
 @pytest.mark.one_server

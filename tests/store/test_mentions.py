@@ -1,4 +1,8 @@
-"""Mentions in texts, and where a text has none."""
+"""
+Mentions in texts, and where a text has none.
+
+Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import time
 

@@ -1,4 +1,8 @@
-"""Numbers of articles: they rise with the posting time in all partitions, and none is given out twice."""
+"""
+Numbers of articles: they rise with the posting time in all partitions, and none is given out twice.
+
+Codes such as L1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -21,7 +25,7 @@ pytestmark = pytest.mark.routed
 
 PEOPLE = [f"user-{number}" for number in range(12)]
 STEP = 2 * keys.SLOTS  # between the numbers of two posts of one instant in one partition
-EQUAL = (Order.VOTES, Order.BEST, Order.CONTROVERSIAL, Order.GRAVITY)
+EQUAL = (Order.VOTES, Order.BEST, Order.CONTROVERSIAL, Order.GRAVITY)  # orders in which new articles have equal values
 
 
 @pytest.fixture

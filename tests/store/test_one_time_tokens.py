@@ -1,4 +1,8 @@
-"""One-time tokens: issued, used and ended, and passwords that are reset by them."""
+"""
+One-time tokens: issued, used and ended, and passwords that are reset by them.
+
+Codes such as U5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import base64

@@ -7,14 +7,14 @@ import pytest
 
 from store import passwords
 from store.errors import RateLimited
-from store.passwords import DUMMY_HASH, HASHER, Passwords  # before fixtures replace them
+from store.passwords import DUMMY_HASH, HASHER, Passwords  # the real ones: fixtures replace them by cheap ones
 
 PASSWORD = "correct horse"
 
 
 @pytest.fixture(autouse=True)
 def passwords_of_a_server(monkeypatch):
-    """In this module they cost what they cost in a server."""
+    """Hash at the cost of a server, as the fixture `cheap_passwords` prevents for all other tests."""
     monkeypatch.setattr(passwords, "HASHER", HASHER)
     monkeypatch.setattr(passwords, "DUMMY_HASH", DUMMY_HASH)
 
@@ -29,6 +29,8 @@ def gate(monkeypatch):
 
 
 class Gated:
+    """A hasher whose `verify` sets `entered`, notes the password, and waits for `open`."""
+
     def __init__(self):
         self.entered, self.open = threading.Event(), threading.Event()
         self.hashed = []

@@ -1,4 +1,8 @@
-"""What is written about groups, which are listed, and which take articles."""
+"""
+Places, which say of a group what it is about and whether the site lists it, and which groups take articles.
+
+Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 

@@ -1,4 +1,8 @@
-"""Posting, editing and deleting articles, and posts that are sent twice."""
+"""
+Posting, editing and deleting articles, and posts that are sent twice.
+
+Codes such as A1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 
@@ -39,7 +43,7 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
 async def test_numbers_rise_and_carry_the_slot_of_the_poster(store, alice):  # A2
     first, second = (await post(store, alice)).number, (await post(store, alice)).number
 
-    assert second == first + 2 * keys.SLOTS
+    assert second == first + 2 * keys.SLOTS  # sequences of posts are even
     assert first % keys.SLOTS == keys.slot("alice")
 
 

@@ -1,4 +1,8 @@
-"""Random histories of registrations from several addresses over days, in two processes, beside a model of the rule."""
+"""
+Random histories of registrations from several addresses over days, in two processes, beside a model of the rule.
+
+Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

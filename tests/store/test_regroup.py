@@ -1,4 +1,8 @@
-"""Articles that are added to groups and removed from them."""
+"""
+Articles that are added to groups and removed from them.
+
+Codes such as G1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""What is read after a deletion was answered, while the comments that it leaves are still removed."""
+"""
+What is read after a deletion was answered, while the comments that it leaves are still removed.
+
+Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""Comments of deleted articles, and stubs (deleted comments) that have no replies any more, are removed in steps."""
+"""
+Comments of deleted articles, and stubs (deleted comments) that have no replies any more, are removed in steps.
+
+Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,8 @@
-"""Reverts of the actions of moderators."""
+"""
+Reverts of the actions of moderators.
+
+Codes such as M9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 
@@ -35,7 +39,7 @@ async def test_revert_names_what_it_reverts_and_changes_nothing_else_of_it(store
     done, changed = await revert(store.site, OPERATOR, action.number, " a mistake ", "do not tell")
 
     assert changed
-    assert done._replace(number=0) == (
+    assert done._replace(number=0) == (  # the fields of `ModerationAction`
         *(0, ModerationKind.REVERT, clock.now, "operator", "user:bob", "show", "a mistake"),
         *("do not tell", None, Role.MODERATOR, action.number, None, None, False, None),
     )

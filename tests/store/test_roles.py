@@ -1,4 +1,8 @@
-"""Roles: who grants and revokes them, and what is kept of it."""
+"""
+Roles: who grants and revokes them, and what is kept of it.
+
+Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 

@@ -34,7 +34,7 @@ def file(tmp_path):
     ("text", "expected"),
     [
         ("", Rules()),
-        ("[flags]\nhide_at = 3", Rules(FlagRules(3, 20, 7, 20, 5, 10))),
+        ("[flags]\nhide_at = 3", Rules(FlagRules(3, 20, 7, 20, 5, 10))),  # in the order of the keys of the next one
         (
             "[flags]\nhide_at = 1\nvotes_per_flag = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 10\n"
             "last_flags = 0",

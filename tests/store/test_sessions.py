@@ -11,7 +11,7 @@ from store.sessions import MAX_SESSIONS, parse_token
 from tests.store.reading import everything
 
 PASSWORD = "correct horse"
-HOUR, DAY, YEAR = 3_600, 86_400, 31_536_000
+HOUR, DAY, YEAR = 3_600, 86_400, 31_536_000  # seconds
 
 pytestmark = pytest.mark.routed
 
@@ -26,11 +26,13 @@ async def opened(store, name="Alice", agent=""):
 
 
 def keys_of(store, session, name="alice"):
+    """The keys of a session, of the index of all sessions of its user, and of their details."""
     partition = store.site.home_of_user(name)
     return keys.session(partition, session.digest), keys.sessions(partition, name), keys.logins(partition, name)
 
 
 def listed_digests(redis, store, name="alice"):
+    """The digests of a user's sessions, as the index has them and as the details have them."""
     _, index, details = keys_of(store, sessions.Session("", 0), name)
     return set(redis.zrange(index, 0, -1)), set(redis.hkeys(details))
 

@@ -9,12 +9,13 @@ from store.errors import RateLimited
 from store.rate_limits import SlidingWindow
 from tests.conftest import Clock
 
-MINUTE = SlidingWindow(("something", "alice"), 60, 3)
+MINUTE = SlidingWindow(("something", "alice"), 60, 3)  # what is tried and by whom, seconds, most attempts
 HOUR = SlidingWindow(("something", "alice"), 3600, 4)
 KEY_OF_MINUTE_IN_0_1_0 = "LIMITER/('something', 'alice')/3/60/second"
 
 
 async def refused_until(store, *windows) -> int:
+    """When an attempt, which is refused now, may be repeated (unix milliseconds)."""
     with pytest.raises(RateLimited) as limited:
         await store.attempts.count(windows)
     return limited.value.retry_at
@@ -38,7 +39,7 @@ async def test_attempt_counts_to_the_last_millisecond_of_its_window(store, clock
 async def test_no_window_of_any_start_has_more_than_the_limit(store, clock, seed):
     counted = []
     for step in range(1, 60):
-        clock.now += (seed + step * 7_919) % 41_003
+        clock.now += (seed + step * 7_919) % 41_003  # any times up to 41 seconds
         try:
             await store.attempts.count([MINUTE])
         except RateLimited as limited:

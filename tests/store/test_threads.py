@@ -1,4 +1,11 @@
-"""Pages of threads, compared with threads that are computed from all comments."""
+"""
+Pages of threads, compared with threads that are computed from all comments.
+
+A pinned walk keeps the order that the comments had when its pin was made. A position says where a walk goes on: it has
+the levels of a place, from the outermost ancestor to the comment.
+
+Codes such as C4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -25,6 +32,7 @@ async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
 
 
 def rows(places) -> list[tuple[int, int, int]]:
+    """Number, depth and hidden descendants of each place."""
     return [(place.number, place.depth, place.hidden) for place in places]
 
 
@@ -76,7 +84,7 @@ async def test_equal_votes_show_the_later_comment_first_and_oldest_the_earlier(s
 
 @pytest.mark.parametrize("order", ORDERS)
 async def test_siblings_are_pages_of_a_listing(store, article, order):
-    made = [await commented(store, article, chance_name) for chance_name in PEOPLE * 3]
+    made = [await commented(store, article, poster) for poster in PEOPLE * 3]
     for each in made[::2]:
         await store.comments.vote(each.number, "voter", Vote.DOWN)
     wanted = [number for number, _, _ in expected(await comments(store, article), order)]
@@ -97,6 +105,7 @@ async def test_siblings_are_pages_of_a_listing(store, article, order):
 
 
 async def chain(store, article: int, length: int) -> list[int]:
+    """The numbers of comments of which each answers the one before it."""
     made = [await commented(store, article, "alice")]
     for each in range(length - 1):
         made.append(await commented(store, article, PEOPLE[each % 5], made[-1]))
@@ -113,7 +122,7 @@ async def test_chain_is_walked_in_both_directions(store, article):
 @pytest.mark.parametrize("seed", range(4))
 async def test_chain_with_branches_is_walked_in_both_directions(store, article, seed):  # C4
     chance, made = random.Random(seed), []
-    for parent in with_chain(120, 70, chance):
+    for parent in with_chain(120, 70, chance):  # of each comment the place in `made` of what it answers
         made.append(await commented(store, article, "bob", None if parent is None else made[parent]))
     wanted = expected(await comments(store, article), CommentOrder.VOTES)
 

@@ -5,14 +5,17 @@ import pytest
 from store import rules
 from store.trials import PastText, PastVote, Trial
 
-DAY = 86_400_000
+DAY = 86_400_000  # milliseconds
 HOUR = 3_600_000
 
 
 @pytest.fixture
 def tried(tmp_path):
     def tried(text, past, joined=None, exempt=()):
-        """What rules catch: for each rule the counts by action, and the ids of the examples."""
+        """
+        What the rules of a file with this text catch: for each rule the counts by action, and the ids of the examples.
+        `joined` has by username when accounts were registered; users in `exempt` have a role.
+        """
         file = tmp_path / "rules.toml"
         file.write_text(text)
         trial = Trial(rules.read(file), joined or {}, exempt)

@@ -1,4 +1,8 @@
-"""Registering and logging in."""
+"""
+Registering and logging in.
+
+Codes such as F1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import subprocess

@@ -1,4 +1,8 @@
-"""Rules for links, titles, content and names."""
+"""
+Rules for links, titles, content and names.
+
+Codes such as A8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import pytest
 

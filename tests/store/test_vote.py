@@ -1,4 +1,8 @@
-"""Votes on articles: counts, refusals, and votes at once."""
+"""
+Votes on articles: counts, refusals, and votes at once.
+
+Codes such as V1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 

@@ -1,4 +1,8 @@
-"""Votes have channels of their own, which a process without subscriptions leaves."""
+"""
+Votes have channels of their own, which a process without subscriptions leaves.
+
+Codes such as D4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,8 @@
-"""What is written about a comment marks its conversation, which else might leave Redis without it (D5)."""
+"""
+What is written about a comment marks its conversation, which else might leave Redis without it (D5).
+
+D5 is a row of `docs/behaviours.md`, which these tests prove.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any

@@ -1,4 +1,9 @@
-"""A process that votes on an article, and prints its upvotes after each acknowledged vote."""
+"""
+A process in which COUNT users vote for an article, one after the other. It prints the upvotes after each vote that the
+store has acknowledged.
+
+    python -m tests.store.voting REDIS_URL NUMBER_OF_THE_ARTICLE COUNT
+"""
 
 import asyncio
 import sys

@@ -15,11 +15,13 @@ def rows(folder: Path, statement: str) -> list[tuple[object, ...]]:
 
 
 def posted(live: Live, title: str) -> None:
+    """Register alice, and post an article as alice."""
     token = live.ask(REGISTER)["data"]["register"]["token"]
     assert live.ask(POST, token, title=title)["data"]["post"]["article"]
 
 
 def ready(live: Live) -> dict[str, str]:
+    """What the server says about itself: `database` is "up to date", or why it is not."""
     return httpx.get(f"{live.url}/readyz").json()
 
 

@@ -1,4 +1,4 @@
-"""Receiving events, and losing the connection that they come on."""
+"""Receiving events, which tell of changes of a store over pub/sub, and losing the connection that they come on."""
 
 import asyncio
 from contextlib import suppress
@@ -42,8 +42,8 @@ async def receive_all(store: Store, received: Events) -> None:
     """
     Wait until all events published by now, by any server, are received.
 
-    Each server publishes a notification, which has no entry in the log. It is published again, because it is lost if
-    there is no connection.
+    Each Redis server publishes a notification for the inbox of a user "last", which comes after all earlier events. It
+    has no entry in the log, and is lost if there is no connection, so it is published until it is received.
     """
     connection = store.site.redis
     for number, server in enumerate(await connection._server.primaries()):

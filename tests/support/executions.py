@@ -17,6 +17,7 @@ from tests.conftest import registered
 from tests.store.discussions import commented
 from tests.store.reading import post
 
+# what `filled` makes, with the ids that follow from the clock of the tests, and cursors of its listings
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
 FIRST = "article:3011197992960749"
 COMMENT = "comment:3011197995008749"  # the first of FIRST
@@ -66,6 +67,7 @@ async def discuss(store: Store) -> None:
 
 
 async def with_groups(store: Store) -> str:
+    """Likewise, with ten more groups."""
     token = await filled(store)
     for number in range(5):
         await post(store, "alice", f"of group {number}", [f"g{number}", f"h{number}"])

@@ -24,7 +24,10 @@ POST = """mutation($key: String!) { post(input: {title: "a title", content: "a t
 
 @dataclass
 class Crowd:
-    """Clients that post and vote. `answered` has article ids by idempotency key, `refused` the codes of errors."""
+    """
+    Clients that post, and vote on one article. `answered` has the ids of posted articles by idempotency key, `voted`
+    the names of clients that have voted, and `refused` the codes of errors.
+    """
 
     url: str
     article: str
@@ -110,6 +113,7 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
 
 
 def valkey_of(folder: Path) -> int:
+    """The process of the Valkey of a running server."""
     with redis_of(folder) as redis:
         return redis.info("server")["process_id"]
 

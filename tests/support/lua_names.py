@@ -16,15 +16,17 @@ from textwrap import wrap
 
 from store.scripts.registry import FILES, files_of
 
-WIDTH = 128
+WIDTH = 128  # characters of a line
 TOKEN = re.compile(r"--[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*|\.{1,3}|[=~<>]=|[^\s\w]")
 NAME = re.compile(r"[A-Za-z_]\w*")
 KEYWORD = re.compile(
     "and|break|do|else|elseif|end|false|for|function|if|in|local|nil|not|or|repeat|return|then|true|until|while"
 )
+# what a file defines: fields of tables, as functions or constants; local functions; local values, with their comments
 INNER = re.compile(r"^ *function ([\w.]+)(\([^)]*\))|^ *(\w+\.[A-Z_]+) = ", re.MULTILINE)
 LOCAL_FUNCTION = re.compile(r"^local function (\w+)(\([^)]*\))", re.MULTILINE)
 LOCAL_VALUES = re.compile(r"^local (?!function )(\w+(?:, \w+)*)[^\n]*?(?:-- (.+))?$", re.MULTILINE)
+# the lines that are written here, with those that continue them
 FROM_LINES = re.compile(r"^-- from \w+: .*\n(?:--   +\S.*\n)*", re.MULTILINE)
 
 
@@ -52,9 +54,9 @@ class Scopes:
     """Goes through the tokens of a file, and finds the names that it uses and does not define."""
 
     tokens: list[str]
-    scopes: list[set[str]] = field(default_factory=lambda: [set()])
-    brackets: list[str] = field(default_factory=list)
-    used: dict[str, None] = field(default_factory=dict)
+    scopes: list[set[str]] = field(default_factory=lambda: [set()])  # the names of each open block, the innermost last
+    brackets: list[str] = field(default_factory=list)  # those that are open
+    used: dict[str, None] = field(default_factory=dict)  # as a set that keeps its order
     loops: int = 0  # `for` whose `do` has not come yet: it has opened a scope already
 
     def read(self) -> list[str]:
@@ -65,6 +67,7 @@ class Scopes:
         return list(self.used)
 
     def _step(self, place: int) -> int:
+        """Take the token at a place, and return the place of the next one to take."""
         token = self.tokens[place]
         if token == "local" and self.tokens[place + 1] != "function":
             names, place = self._list(place + 1)
@@ -137,14 +140,13 @@ def taken(file: str) -> dict[str, list[str]]:
     """What a file uses of those that it requires: the names, by the file that defines them."""
     text = FILES[file].read_text()
     used = Scopes([token for token in TOKEN.findall(text) if not token.startswith("--")]).read()
-    found = {
-        other: [shown[name] for name in used if name in (shown := names_of(other))] for other in files_of(file)[:-1]
-    }
+    required = files_of(file)[:-1]  # the last one is the file itself
+    found = {other: [shown[name] for name in used if name in (shown := names_of(other))] for other in required}
     return {other: _without_tables(names) for other, names in found.items() if names}
 
 
 def _without_tables(names: list[str]) -> list[str]:
-    """Without the name of a table of which fields are named."""
+    """The names without those of tables of which there are names of fields."""
     tables = {name.partition(".")[0] for name in names if re.match(r"\w+\.", name)}
     return [name for name in names if name.partition(" ")[0] not in tables]
 

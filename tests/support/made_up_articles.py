@@ -10,7 +10,7 @@ from store.records import Article
 from tests.store.histories import YEAR
 
 MINUTE = 60_000
-CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
+CROWDS: dict[str, Callable[[random.Random], int]] = {  # each gives the votes of one article
     "two values": lambda chance: chance.choice([1, 1, 1, -5]),
     "similar": lambda chance: round(chance.gauss(110, 8)),
     "similar, below zero": lambda chance: -round(chance.gauss(110, 8)),
@@ -22,11 +22,14 @@ CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
 def made_up(
     chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
 ) -> list[Article]:
-    """Articles of a year, many of equal times. Numbers are by time, or some are ahead of it, or some count from 1."""
+    """
+    Articles of a year, many of equal times. `numbers` says how they are numbered: by time, some of them "ahead of the
+    clock", or some "of early versions", which counted from 1.
+    """
     articles = {}
     for each in range(size):
         posted_at = now - YEAR + (each + 1) * (YEAR // size) // MINUTE * MINUTE
-        sequence = 2 * posted_at + 2 * (each % 50)
+        sequence = 2 * posted_at + 2 * (each % 50)  # even ones, from twice the milliseconds on, as the store gives them
         if numbers == "ahead of the clock" and each % 3 == 0:
             sequence += 2 * chance.randrange(90 * DAY * 1000)
         if numbers == "of early versions" and each < 0.7 * size:

@@ -1,4 +1,4 @@
-"""Rows of metrics."""
+"""Rows of the metrics that a server shows: values by name, such as `upvote_open_connections{worker="1"}`."""
 
 
 def of(name, **labels):
@@ -7,5 +7,5 @@ def of(name, **labels):
 
 
 def family(shown, prefix):
-    """The rows whose names begin alike."""
+    """Those of the shown rows whose names begin with a prefix."""
     return {name: value for name, value in shown.items() if name.startswith(prefix)}

@@ -5,7 +5,10 @@ from tests.store.reading import page
 
 
 async def assert_pages(store, listing, expected, chance):
-    """Check a whole listing, pages in both directions from its positions and from between them, and pages by number."""
+    """
+    Check a whole listing, of which `expected` has all positions in order: pages in both directions from some of them,
+    and from between them, and pages by number. `chance` chooses which.
+    """
     assert list((await page(store, listing, Window(10_000))).positions) == expected
     assert list((await page(store, listing, Window(10_000, upwards=True))).positions) == expected
     for position in chance.sample(expected, 5):
@@ -29,7 +32,7 @@ async def assert_pages(store, listing, expected, chance):
 
 
 def assert_counts(listing, page, above):
-    """If values decay, a page has only whether there are entries above and below, not how many."""
+    """Check how many entries are above and below a page; if values decay, it has only whether there are any."""
     below = page.total - above - len(page.positions)
     if listing.decay:
         assert (page.above > 0, page.below > 0) == (above > 0, below > 0)

@@ -1,4 +1,4 @@
-"""Requests that take points, and the points that are left."""
+"""Requests that take points, by which rate limits count the cost of requests, and the points that are left."""
 
 import re
 
@@ -6,7 +6,9 @@ from tests.server.conftest import REGISTER
 
 PAGE = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
 SMALL = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
+# settings with which the buckets of points are practically not refilled
 SLOW_REFILL = {"rate_points_back": 0.001, "rate_address_points_back": 0.001, "rate_limits": "on"}
+# the header RateLimit: kind of bucket, points that are left, and seconds until it is full
 LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 
 

@@ -30,6 +30,6 @@ def _stat(process: int) -> list[str]:
 
 
 def workers_of(live: Live, folder: Path) -> list[int]:
-    """The worker processes of a server."""
+    """The worker processes of a server, which are its children that `multiprocessing` has spawned."""
     children = [process for process in processes_of(folder) if _stat(process)[1] == str(live.process.pid)]
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]

@@ -10,6 +10,7 @@ from websockets.frames import Frame, Opcode
 from tests.engine.sample import until
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+# a query with a large answer, and a subscription without an end, of the schema in tests/engine/sample.py
 LARGE = {"query": "query ($x: ID!) {" + "".join(f" a{n}: echo(id: $x)" for n in range(20)) + "}"}
 ENDLESS = "subscription { forever(size: 100000) }"
 UPGRADE = (
@@ -31,7 +32,10 @@ def request(content, accept="application/json"):
 
 @asynccontextmanager
 async def unreading_client(server, limiter, *pieces, first=b"", connections=1):
-    """A client that sends something and does not read the answers, which exceed its small receive buffer."""
+    """
+    A client that sends pieces of bytes and does not read the answers, which exceed its small receive buffer. `first` is
+    sent before them, and its answer is read. `connections` is how many the `limiter` of the server counts then.
+    """
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
         client.setblocking(False)

@@ -1,4 +1,7 @@
-"""Reads of the comments of the site and of groups, as clients send them."""
+"""
+Reads of the comments of the site and of groups, as clients send them. `ask` is the function that sends a query with its
+variables and returns the answer.
+"""
 
 from secrets import token_hex
 
@@ -13,11 +16,12 @@ async def page(ask, group=None, **paging):
 
 
 async def listed(ask, group=None, **paging):
+    """The ids of the comments of one page."""
     return [node["id"] for node in (await page(ask, group, **paging))["nodes"]]
 
 
 async def walked(ask, group=None, size=2):
-    """All comments, walked forward; backward gives the same."""
+    """The ids of all comments, read forward page by page; checks that reading backward gives the same."""
     found, paging = [], {"first": size}
     while True:
         shown = await page(ask, group, **paging)

@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from tests.servers import PATIENCE
 
 SUBSCRIPTION = "subscription { articlePosted { id } }"
+# the extensions of the error with which a socket or a stream of a session that has ended is closed
 ENDED = {"code": "UNAUTHENTICATED", "session": "ended"}
 
 

@@ -1,3 +1,4 @@
+// The resolvers of ../schema.graphql, and the types whose fields they return.
 package main
 
 import (

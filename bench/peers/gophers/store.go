@@ -1,3 +1,4 @@
+// What this peer reads from Valkey and writes there: each function sends one pipeline, `castVote` a script of Upvote.
 package main
 
 import (
@@ -34,6 +35,8 @@ var config struct {
 
 var pool = &redis.Pool{MaxIdle: 64, Dial: func() (redis.Conn, error) { return redis.Dial("unix", config.Redis) }}
 var scripts = map[string]*redis.Script{}
+
+// The vote of a viewer, by whether they are among those who voted up, and among those who voted down.
 var votes = map[bool]map[bool]string{true: {true: "NONE", false: "UP"}, false: {true: "DOWN", false: "NONE"}}
 
 type command []interface{}

@@ -5,7 +5,8 @@ from alembic import op
 revision = "v0002_search"
 down_revision = "v0001_tables"
 
-# The ids of users begin at 2**53, above the numbers of all articles and comments.
+# The ids of users begin at 2**53 = 9007199254740992, above the numbers of all articles and comments. SQLite gives out
+# the id after the one that `sqlite_sequence` has.
 STATEMENTS = {
     "sqlite": [
         "CREATE VIRTUAL TABLE search_index USING fts5(title, content, tags, tokenize = \"ascii tokenchars '/_-'\")",

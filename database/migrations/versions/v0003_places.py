@@ -1,4 +1,7 @@
-"""The places of archived articles in listings."""
+"""
+The places of archived articles in listings: an index of each listing, its places (an article with its value), and how
+many places its ranges have.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,7 @@
-"""The tables of rings, for moderators: what the last search has found, members, and the articles that would move."""
+"""
+The tables of rings, which are users who vote for each other more than by chance, for moderators: what the last search
+has found, the members, and the articles that would move in the ranking without their votes.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,7 @@
-"""The words of what is searched, and the index of texts with names such as `c++`, which are words now."""
+"""
+A table of all words of the search index (SQLite only), for suggestions; and texts with names such as `c++`, which are
+single words from now on, are indexed again.
+"""
 
 from alembic import op
 from sqlalchemy import text

@@ -1,4 +1,4 @@
-"""What only the database has of the conversation of an archived article."""
+"""What only the database has of the conversation of an archived article: see `KeptOfArticle` and `KeptOfComment`."""
 
 import sqlalchemy as sa
 from alembic import op

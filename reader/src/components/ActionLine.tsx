@@ -113,7 +113,7 @@ export function ModeratorLink({ username }: { username: string }) {
   return username === OPERATOR ? <span>{t("operator")}</span> : <UserLink username={username} />;
 }
 
-/** What is gone or not for everybody is named by its id. */
+/** A link to what an action is about. What is gone, or not for everybody, is named by its id. */
 function SubjectLink({ action: { subjectId, about } }: { action: Pick<ActionLineFragment, "subjectId" | "about"> }) {
   const [type = "", name = ""] = subjectId.split(":");
   if (about?.__typename === "Article") {

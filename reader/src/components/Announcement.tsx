@@ -6,7 +6,7 @@ interface AnnouncementProps {
   show: () => void;
 }
 
-/** Announces what is new in the list below, with a button that shows it. It stands between other things: nothing moves. */
+/** Announces what is new in the list below, with a button that shows it. It takes no room, so nothing moves. */
 export function Announcement({ text, show }: AnnouncementProps) {
   function press() {
     focusHeading();

@@ -120,6 +120,7 @@ function AppealForm({ actionId, close }: AppealFormProps) {
     const { data, error } = await client.mutation(APPEAL, { input: { actionId, text } });
     const refused = readFragment(REFUSED, data?.appeal?.userErrors) ?? [];
     setFault(error ? explain(error) : null);
+    // `field` is a path: only `["input", "text"]` is a field of this form, other refusals are about the whole form.
     setRefusals(refused.map((each) => (each.field?.[1] === "text" ? each : { ...each, field: null })));
     if (error || refused.length > 0) return;
     focusHeading(); // the form is gone, and had the focus

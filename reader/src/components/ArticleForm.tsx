@@ -55,6 +55,7 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
   );
 }
 
+/** The names of groups in what was typed, each once. */
 export function groupsOf(text: string): string[] {
   return [
     ...new Set(
@@ -66,7 +67,10 @@ export function groupsOf(text: string): string[] {
   ];
 }
 
-/** Refusals of `add` and `remove` are about the groups. */
+/**
+ * A refusal with its field in this form. `field` is a path, such as `["input", "title"]`: `add` and `remove` of an edit
+ * are about the groups, what is no field here about the whole form.
+ */
 function ofField(refusal: Refusal): Refusal {
   const name = refusal.field?.[1];
   if (name === "add" || name === "remove") return { ...refusal, field: ["input", "groups"] };

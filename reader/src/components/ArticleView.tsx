@@ -127,6 +127,7 @@ interface NoticeProps {
   isOwn: boolean;
 }
 
+/** Says that others cannot see the article, and why. */
 function Hidden({ article: { id, state, removal }, isOwn }: NoticeProps) {
   if (state === "DELETED") return <p className="notice">{t("article-deleted")}</p>;
   const isRemoved = state === "REMOVED";
@@ -145,6 +146,7 @@ function Hidden({ article: { id, state, removal }, isOwn }: NoticeProps) {
   );
 }
 
+/** Says that the article takes no votes and comments, and why. */
 function Locked({ article: { id, lock }, isOwn }: NoticeProps) {
   return (
     <div className="notice">

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from "react";
 import { NotLoaded } from "./Pending";
 
 interface BoundaryProps {
-  /** The path of the page: another page is tried anew. */
+  /** The path of the page. When it changes, the boundary tries to show the page again. */
   path: string;
   children: ReactNode;
 }

@@ -93,7 +93,7 @@ interface CommentProps {
   folded: number;
 }
 
-/** Whether a comment of somebody else was posted after what had been shown before; null if nothing had. */
+/** Whether somebody else posted a comment after `before`: the time up to which comments had been shown, or null. */
 export function isNewSince(
   before: number | null,
   { postedAt, poster }: Pick<CommentRowFragment, "postedAt" | "poster">,
@@ -231,6 +231,7 @@ function Hidden({ comment: { id, state, removal, poster } }: { comment: Content 
   );
 }
 
+/** What the viewer is about to do with a comment. */
 type Doing = "reply" | "edit" | "delete" | null;
 
 function Body({ comment }: { comment: Content }) {
@@ -274,6 +275,7 @@ function Body({ comment }: { comment: Content }) {
   );
 }
 
+/** What the writer has begun to do with a comment, by the drafts of this tab. */
 function unfinished(writer: string | null, id: string): Doing {
   if (writer === null) return null;
   if (hasDraft(commentDraft(writer, "answer", id))) return "reply";
@@ -382,6 +384,7 @@ function nameOf(comment: Content): string {
   return t(comment.state === "REMOVED" ? "comment-removed-name" : "comment-deleted-name");
 }
 
+/** What stands for the name of the author where the viewer may not read the comment. */
 const absentOf = ({ state }: Content): string => t(state === "REMOVED" ? "absent-removed" : "absent-deleted");
 
 function useSurroundings(): Surroundings {

@@ -78,6 +78,7 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
     if (error || !data?.comment || data.comment.userErrors.length > 0) return;
     draft.clear();
     if (data.comment.heldBy) {
+      // a rule of the site lets it wait for a moderator
       onCancel?.();
       say(t("comment-held"));
     } else if (data.comment.comment) onPosted(data.comment.comment.id);
@@ -139,7 +140,7 @@ interface TextFormProps {
   onCancel?: (() => void) | undefined;
 }
 
-/** A form that can be cancelled gets the focus when it is opened. Another one is a line until it has the focus. */
+/** A form that can be cancelled gets the focus when it is opened. Any other is one line high until it has the focus. */
 function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: TextFormProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(onCancel !== undefined || draft.value !== "");

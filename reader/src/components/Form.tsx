@@ -11,6 +11,7 @@ import {
 import { explainRefusal, type Refusal } from "../errors";
 import { t } from "../words";
 
+/** The refusals of the form around a field. */
 const Refusals = createContext<readonly Refusal[]>([]);
 
 interface FormProps {
@@ -85,7 +86,7 @@ export function Form({ submit, action, refusals = [], fault = null, label, onCan
 }
 
 interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTextAreaElement>, "name" | "id"> {
-  /** The name of the input's field, to which refusals refer. */
+  /** The name of the field in the mutation's input: `title` for refusals of `["input", "title"]`. */
   name: string;
   label: string;
   hint?: string;
@@ -95,7 +96,7 @@ interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTex
   most?: number;
 }
 
-const NEAR = 0.8;
+const NEAR = 0.8; // of the maximum: longer texts show how long they are
 
 /** A labelled input with its hint and the reasons why its value was refused. */
 export function Field({ name, label, hint, rows, most = Infinity, ...input }: FieldProps) {
@@ -137,7 +138,7 @@ export function Field({ name, label, hint, rows, most = Infinity, ...input }: Fi
 }
 
 interface ChoiceProps {
-  /** The name of the input's field, to which refusals refer. */
+  /** As in `FieldProps`. */
   name: string;
   label: string;
   options: readonly { value: string; text: string }[];

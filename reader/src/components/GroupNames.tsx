@@ -13,7 +13,7 @@ const GROUP_NAMES = graphql(`
   }
 `);
 
-const MOST = 5;
+const MOST = 5; // names that are shown
 
 interface GroupNamesProps {
   /** What is typed: names with blanks or commas between them. */
@@ -21,7 +21,7 @@ interface GroupNamesProps {
   onChoose: (text: string) => void;
 }
 
-/** The groups whose names begin as the last one that is typed. One that is chosen takes its place. */
+/** Buttons with the groups whose names begin as the last name that is typed. The chosen name takes its place. */
 export function GroupNames({ text, onChoose }: GroupNamesProps) {
   const [, others = "", begun = ""] = /^(.*?)([^\s,]*)$/s.exec(text.toLowerCase()) ?? [];
   const [{ data }] = useQuery({ query: GROUP_NAMES, pause: begun === "", requestPolicy: "cache-first" });

@@ -47,6 +47,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
   );
 }
 
+/** The ids of texts for the rules of a site that can hold a text. */
 const RULES: Record<string, string> = {
   words: "held-words",
   domains: "held-domains",
@@ -56,5 +57,5 @@ const RULES: Record<string, string> = {
   check: "held-check",
 };
 
-/** Why a text is held, by the rule of the site. */
+/** Why a text is held, by the name of the rule that holds it. */
 export const heldWords = (rule: string): string => t(RULES[rule] ?? "held-rule", { rule });

@@ -3,6 +3,7 @@ import { enableShortcuts, useShortcutsEnabled } from "../keyboard";
 import { moderatesAnything, useRoles } from "../roles";
 import { t } from "../words";
 
+/** Keys, and the ids of the texts that tell what they do. */
 const KEYS: [string, string][] = [
   ["j", "key-j"],
   ["k", "key-k"],

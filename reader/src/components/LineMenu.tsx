@@ -13,7 +13,7 @@ export interface MenuSubject {
   id: string;
   /** What a screen reader calls it: the title of an article, or "comment by alice". */
   name: string;
-  /** Who has written it; null if nobody is told. */
+  /** The name of who wrote it; null if that is not told. */
   poster: string | null;
   /** The groups of an article, where they are known. */
   groups?: readonly string[];

@@ -19,11 +19,11 @@ interface LiveListProps<Item> {
   children: (item: Item, index: number) => ReactNode;
   /** What stands instead of an empty list. */
   empty?: ReactNode;
-  /** What is known to be new and not read yet, and what reads it. */
+  /** How many new items are not read yet, and a function that reads them. */
   arrivals?: Arrivals;
 }
 
-/** A list whose rows stay in their places while one points at it. What is new waits behind a button until then. */
+/** A list whose rows stay in their places while the user points at it. What is new waits behind a button meanwhile. */
 export function LiveList<Item>(props: LiveListProps<Item>) {
   const { items, idOf, textOfNews, className, row, children, empty, arrivals } = props;
   const list = useRef<HTMLOListElement>(null);

@@ -6,9 +6,9 @@ import { focusHeading } from "./Page";
 import { t } from "../words";
 
 interface MarkSeenProps {
-  /** The number of what is not seen. */
+  /** How many items the viewer has not seen. */
   count: number;
-  /** Moves the mark. */
+  /** Marks all as seen. */
   mark: () => Promise<{ error: CombinedError | undefined; refusals: Refusals | undefined }>;
 }
 
@@ -39,7 +39,7 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
   );
 }
 
-/** Whether something of this time is newer than the mark. */
+/** Whether something of this time is newer than `seenThrough`, the time up to which the viewer has seen all. */
 export function isUnseen(at: string, seenThrough?: string | null): boolean {
   return !seenThrough || Date.parse(at) > Date.parse(seenThrough);
 }

@@ -10,11 +10,12 @@ const ALL: readonly ArticleOrder[] = [
   ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),
 ];
 
+/** The orders of this site, in which the operator wants them. */
 const ORDERS = NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
 /** The order of the front page. */
 export const FIRST_ORDER: ArticleOrder = ORDERS[0] ?? "HOT";
 
-/** The name of an order, and a sentence that describes it. */
+/** The name of an order, and below a sentence that describes it. */
 export const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
 const descriptionOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
 

@@ -7,8 +7,8 @@ import { storage } from "../storage";
 import { Loading } from "./Page";
 import { t } from "../words";
 
-const RELOADED = "upvote-reloaded";
-const RELOAD_PAUSE = 60_000;
+const RELOADED = "upvote-reloaded"; // the key of sessionStorage: when this tab last opened a page anew
+const RELOAD_PAUSE = 60_000; // milliseconds
 
 /**
  * Stands for a page while its file is loaded. Where it cannot be loaded, it says so, until the network is back. A file

@@ -60,7 +60,10 @@ export function proofIn(form: FormData, { hasPassword, token }: Proof): { curren
   return token ? { token } : {};
 }
 
-/** What a form says of a proof that is refused: the name is that of the session, so it is the password that is wrong. */
+/**
+ * A function that turns the refusal of a proof into one that the form can show. `BAD_CREDENTIALS` can only mean the
+ * password, as the name is that of the session; without a password, that the log-in is too old.
+ */
 export function ofProof({ hasPassword }: Proof): (refusal: Refusal) => Refusal {
   return (refusal) => {
     if (refusal.code === "BAD_TOKEN") return { ...refusal, field: null };

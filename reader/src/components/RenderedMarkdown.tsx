@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import { userPath } from "../addresses";
 import { render } from "../markdown";
 
+/** A text of a user, rendered. A click on a mention opens the user's page without a reload. */
 export default function RenderedMarkdown({ text }: { text: string }) {
   const box = useRef<HTMLDivElement>(null);
   const [, navigate] = useLocation();

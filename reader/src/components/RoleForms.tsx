@@ -42,8 +42,8 @@ interface Answer {
 }
 
 /**
- * What a form with some fields shows of the answer of the server. `take` returns whether the role is changed, or null if it
- * is refused.
+ * What a form shows of the server's answer; refusals of fields that it does not have are about the whole form. `take`
+ * gets the answer, and returns whether the role has changed, or null after a refusal or a fault.
  */
 function useAnswer(...fields: string[]) {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
@@ -62,7 +62,7 @@ function useAnswer(...fields: string[]) {
 export function GrantRole({ onDone }: { onDone: () => void }) {
   const client = useClient();
   const { take, ...shown } = useAnswer("userId", "group", "reason");
-  const [round, setRound] = useState(0);
+  const [round, setRound] = useState(0); // a new, empty form after each role
 
   async function send(form: FormData) {
     const text = (name: string) => String(form.get(name)).trim();

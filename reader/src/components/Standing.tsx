@@ -74,7 +74,7 @@ function Reasons({ article, order, group }: Ranking & { article: DocumentType<ty
   );
 }
 
-/** The parts beside each other, as long as they count. */
+/** The parts beside each other, each as long as its share of them. */
 function Bar({ parts }: { parts: readonly Part[] }) {
   const whole = parts.reduce((sum, { value }) => sum + Math.abs(value), 0);
   let start = 0;

@@ -3,7 +3,7 @@ import { useObservable } from "../observable";
 import { message } from "../status";
 import { t } from "../words";
 
-const SHOWN = 6_000;
+const SHOWN = 6_000; // milliseconds
 const SHOWN_TO_UNDO = 15_000;
 
 /** The status line: screen readers read out what it shows. A problem stays until it is dismissed. */

@@ -34,7 +34,8 @@ const COMMENT_POSTED = graphql(`
   }
 `);
 
-// Fields of comments and of the article change in the cache. The places of the thread do not, so nothing moves.
+// Asked for after a lost connection. The cache takes changed fields of comments and of the article; the thread that is
+// shown keeps its places, so nothing moves.
 const MISSED = graphql(`
   query Missed($articleId: ID!, $under: ID, $order: CommentOrder!, $branch: ID!, $isBranch: Boolean!) {
     article(id: $articleId) {
@@ -132,8 +133,8 @@ export function Thread({ article, commentCount, order, first, above = WHOLE, onE
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Comments that are deleted while one points at the thread: until it is released, they keep their places and heights.
- * Those that the viewer deletes are let go.
+ * Comments that are deleted while the user points at the thread: as long as that holds it, they keep their places and
+ * heights. `letGo` is for comments that the viewer deletes, which do not.
  */
 function useDeletions(list: RefObject<HTMLElement | null>) {
   const [kept, setKept] = useState(NONE);
@@ -224,7 +225,7 @@ function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: str
   return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label={t("your-comment")} />;
 }
 
-/** It takes no place, so that nothing moves, and does not appear below the pointer. */
+/** The button that shows new comments. It takes no room, so nothing moves, and does not appear below the pointer. */
 function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { thread: LiveThread }) {
   const box = useRef<HTMLDivElement>(null);
   const isCovered = useCovered(box, announced > 0);
@@ -261,7 +262,7 @@ function NewSinceVisit({ thread: { rows }, visitedBefore }: { thread: LiveThread
   );
 }
 
-/** From where the focus is, or from the first one if none follows. */
+/** Moves the focus to the next new comment, or to the first one if none follows. */
 function goToNextNew(): void {
   const all = [...document.querySelectorAll<HTMLElement>("[data-new]")];
   const from = document.activeElement;
@@ -324,7 +325,7 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
   );
 }
 
-/** A comment, and those beside it: where the focus goes when it is deleted, or stays without its text. */
+/** The ids of a comment and of the next one, or else the one before: where the focus can go when it is deleted. */
 function nearest(rows: readonly ThreadRow[], id: string): string[] {
   const ids = rows.flatMap((row) => (row.kind === "comment" ? row.comment.id : []));
   const place = ids.indexOf(id);

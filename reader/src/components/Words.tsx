@@ -22,8 +22,9 @@ export function Words({ id, ...given }: WordsProps) {
   return assembled(t(id, variables).split(TAG), given);
 }
 
-/** `parts` are texts, with a slash or nothing, a name, and a slash or nothing between two of them. */
+/** `parts` are what `TAG` splits a text into: a text, then for each tag its slashes and name, and the text after it. */
 function assembled(parts: readonly string[], given: Readonly<Record<string, Element>>): ReactNode {
+  // The contents of the elements that are open, the innermost last.
   const open: ReactNode[][] = [[text(parts[0])]];
   for (let place = 1; place < parts.length; place += 4) {
     const [end, name = "", isEmpty, rest] = parts.slice(place, place + 4);

@@ -14,7 +14,7 @@ export interface Subject {
   groups: readonly string[];
 }
 
-/** What a moderator is about to do. */
+/** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
   | { act: "ban" | "annul"; user: { id: string; username: string } }
@@ -27,6 +27,7 @@ interface ActionFormProps {
   onCancel: () => void;
 }
 
+/** The fields of the mutations' inputs that the form has. */
 const FIELDS = ["reason", "note", "group", "until", "text"];
 
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
@@ -102,7 +103,7 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   );
 }
 
-/** The texts of the button, of the form for screen readers, and of what is said once it is done. */
+/** The ids of the texts of the button, of the form for screen readers, and of what is said once it is done. */
 const WORDS: Record<Task["act"], { submit: string; label: string; done: string }> = {
   approve: { submit: "do-approve", label: "do-approve", done: "done-approve" },
   reject: { submit: "do-reject", label: "do-reject-edit", done: "done-reject" },
@@ -114,7 +115,8 @@ const WORDS: Record<Task["act"], { submit: string; label: string; done: string }
   answer: { submit: "do-answer", label: "do-answer", done: "done-answer" },
 };
 
-const DAY = 86_400;
+const DAY = 86_400; // seconds, as all values below
+/** How long a ban lasts; no value is for good. */
 const LENGTHS = [
   { value: String(DAY), text: "one-day" },
   { value: String(7 * DAY), text: "one-week" },
@@ -122,6 +124,7 @@ const LENGTHS = [
   { value: String(365 * DAY), text: "one-year" },
   { value: "", text: "for-good" },
 ];
+/** Of how long before now votes are annulled; no value is for all votes. */
 const SPANS = [
   { value: "", text: "votes-all" },
   { value: String(DAY), text: "votes-of-day" },
@@ -175,7 +178,7 @@ function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
 const secondsFromNow = (seconds: string | null, sign: 1 | -1): string | null =>
   seconds && new Date(Date.now() + sign * Number(seconds) * 1_000).toISOString();
 
-/** Where it may be done, the first by default; null if there is no choice. */
+/** The options of where a task is done, the first by default: in a group, or everywhere; null if there is no choice. */
 function placesOf(task: Task, roles: Roles) {
   if (task.act === "ban") return roles.isOfSite ? null : roles.groups.map(inGroup);
   if (task.act !== "remove" || !task.subject.id.startsWith("article:")) return null;

@@ -45,11 +45,11 @@ export function Actions({ actions, empty }: ActionsProps) {
 
 interface ActionProps {
   action: DeskActionFragment;
-  /** Whether it says what it is about, as where it stands among others. */
+  /** Whether it names what it is about, as in a list of actions about different things. */
   isNamed?: boolean;
 }
 
-/** What a moderator did, why, what somebody says against it, and buttons that revert it and answer that. */
+/** What a moderator did and why, the appeal against it, and buttons that revert the action and answer the appeal. */
 function Action({ action: masked, isNamed = false }: ActionProps) {
   const [doing, setDoing] = useState<"revert" | "answer" | null>(null);
   const action = readFragment(ACTION_LINE, masked);
@@ -103,6 +103,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
   );
 }
 
+/** What was done, with a link to what it was done to. */
 function Named({ action }: { action: ActionLineFragment }) {
   const [before, after] = wordsOf(action);
   return (

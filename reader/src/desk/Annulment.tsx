@@ -34,7 +34,7 @@ interface AnnulmentProps extends NonNullable<AnnulledFragment["annulment"]> {
   annulledVotes: AnnulledFragment["annulledVotes"];
 }
 
-const PAUSE = 1_000; // milliseconds between two looks at how far it is
+const PAUSE = 1_000; // milliseconds after which the page asks again how far it is
 
 /** How many votes an action has annulled or restored; until it is done, how far it is. */
 export function Annulment({ action: id, ...props }: AnnulmentProps) {

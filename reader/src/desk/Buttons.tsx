@@ -12,7 +12,7 @@ interface ButtonsProps {
   subject: Subject;
   poster?: { id: string; username: string } | null | undefined;
   state: string;
-  /** Of an article that is not locked: it can be. Nothing else can. */
+  /** False for an article that can be locked. By default true, as comments cannot be. */
   isLocked?: boolean | undefined;
   /** Whether an edit waits. */
   hasEdit?: boolean;

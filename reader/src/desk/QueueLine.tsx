@@ -114,12 +114,13 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
   );
 }
 
-/** The text that says what was done to a thing when it began to wait. */
+/** The id of the text that says what was done to a thing when it began to wait. */
 function doneTo({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boolean): string {
   if (state === "PENDING") return "posted-at";
   return heldEdit && !isFlagged ? "edited-at" : "flagged-at";
 }
 
+/** What a line shows of an article or a comment. */
 function partsOf(node: QueueLineFragment["node"]) {
   if (node.__typename === "Article") {
     const groups = node.groups.map(({ name }) => name);

@@ -41,7 +41,7 @@ const RING = graphql(`
 
 type FoundRing = NonNullable<NonNullable<DocumentType<typeof RING>["user"]>["votingRing"]>;
 
-/** The accounts with which the last search for rings has found a user, for moderators of the site; else nothing. */
+/** The ring of a user, if there is one: accounts that vote for each other, as the server's last search found them. */
 export function Ring({ username }: { username: string }) {
   const [{ data }] = useQuery({ query: RING, variables: { username }, requestPolicy: "cache-and-network" });
   const ring = data?.user?.votingRing;

@@ -3,7 +3,7 @@ import { graphql } from "../gql";
 import { useLive } from "../live";
 import { moderatesAnything, useRoles } from "../roles";
 
-// What other moderators do, and what users flag, as it happens.
+// News for the desk, the pages of moderators: what other moderators do, and what users flag, as it happens.
 
 const QUEUE_CHANGED = graphql(`
   subscription QueueChanged {
@@ -20,9 +20,9 @@ const MODERATION_NEWS = graphql(`
   }
 `);
 
-const MOMENT = 100; // milliseconds
+const MOMENT = 100; // milliseconds without a change
 
-/** Calls `renew` after anything that moderators see has changed, once for all changes of a moment. */
+/** Calls `renew` after anything that moderators see has changed, once for changes that follow each other at once. */
 export function useDeskNews(renew: () => unknown): void {
   const roles = useRoles();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

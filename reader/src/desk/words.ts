@@ -1,7 +1,7 @@
 import type { FlagReason } from "../gql/graphql";
 import { t } from "../words";
 
-// How the pages of moderators call reasons of flags.
+// The words of the pages of moderators for the reasons of flags.
 
 export const reasonText = (reason: FlagReason): string => t(`reason-${reason.toLowerCase().replace("_", "-")}`);
 

@@ -46,6 +46,7 @@ function Comments() {
   const cursors = useCursors();
   const variables = { group, ...cursors };
   const [result, retry] = usePageQuery(COMMENTS, variables);
+  // Without a cursor, only `first` is there.
   const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
   const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
   return (

@@ -99,7 +99,7 @@ export default function FeedPage() {
 function Feed() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(FEED, cursors);
-  const isFirst = Object.keys(cursors).length === 1;
+  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
   const items = result.data?.feed?.articles.edges;
   const renew = useRenewal(FEED, cursors);
   const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, renew });

@@ -10,7 +10,7 @@ import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { t } from "../words";
 
-const MOST = 100;
+const MOST = 100; // groups of a page
 
 const GROUPS = graphql(`
   query Groups($first: Int, $after: String, $last: Int, $before: String) {

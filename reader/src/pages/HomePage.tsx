@@ -21,6 +21,8 @@ import { NoPage } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
+// `pinned`: the server keeps the order for the next pages. `near`: the articles of the page, and others that may rise
+// to it.
 const HOME = graphql(`
   query Home(
     $order: ArticleOrder!
@@ -110,6 +112,7 @@ function Home({ period, order }: HomeProps) {
   const variables = { order: shown, since, ...useCursors(PAGE_SIZE), isFirst };
   const [result, retry] = usePageQuery(HOME, variables);
   const renew = useRenewal(HOME, variables);
+  // The parameters that the addresses of other pages have, too.
   const kept = { order: parameters.get("order"), top: period, since };
   return (
     <Page
@@ -135,7 +138,7 @@ function Home({ period, order }: HomeProps) {
   );
 }
 
-/** Of how many groups it is made, and the way to choose others. */
+/** How many groups the viewer follows, with a link to choose others. */
 function Chosen({ count }: { count: number }) {
   return (
     <p className="filter">

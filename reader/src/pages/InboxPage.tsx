@@ -142,7 +142,7 @@ export default function InboxPage() {
 function Inbox() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(INBOX, cursors);
-  const isFirst = Object.keys(cursors).length === 1;
+  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
   const items = result.data?.inbox?.notifications.edges;
   const renew = useRenewal(INBOX, cursors);
   useMarks(renew);
@@ -160,7 +160,7 @@ function Inbox() {
 const OPENING = "a[aria-keyshortcuts]"; // links to the comment or the article, not to its author and groups
 const MIDDLE = 1; // the button that opens a new tab
 
-/** Marks all up to a cursor as seen, also if the page is left meanwhile. */
+/** A function that marks all up to a cursor as seen, also if the page is left meanwhile. */
 function useMark() {
   const client = useClient();
   const session = useSession();

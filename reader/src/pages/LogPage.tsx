@@ -48,7 +48,7 @@ function Log() {
   const shown = { group, subjectId: subject };
   const cursors = useCursors();
   const [result, retry] = usePageQuery(LOG, { ...shown, ...cursors });
-  const isFirst = Object.keys(cursors).length === 1;
+  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
   const arrivals = useNewItems(
     MODERATED,
     isFirst && result.data?.moderationLog ? shown : null,

@@ -90,7 +90,7 @@ function PostForm({ writer, search }: { writer: string; search: string }) {
   return <ArticleForm {...{ draft, refusals, fault }} submit={t("post")} action={post} />;
 }
 
-/** Without a link or a text, they are null. */
+/** What was typed as the input of a mutation: null for an empty link or text. */
 export function inputOf({ title, link, content }: ArticleText) {
   return { title, link: link.trim() || null, content: content.trim() ? content : null };
 }

@@ -130,6 +130,7 @@ function KindTabs({ name, group }: WaitingProps) {
   );
 }
 
+/** The parameter `kind` of a tab's address; the first tab has none. */
 const kindOf = (name: Name): string | null => (name === "flagged" ? null : name);
 
 const pathOf = (name: Name, group: string | null): string => withQuery("/moderation", { kind: kindOf(name), group });

@@ -67,6 +67,6 @@ export default function ResetPage() {
   );
 }
 
-/** No field of the form is to blame for the link. */
+/** A refusal of the token is about the whole form, which has no field for it. */
 const withoutToken = (refusal: Refusal): Refusal =>
   refusal.field?.[1] === "token" ? { ...refusal, field: null } : refusal;

@@ -89,7 +89,7 @@ const ROLES = graphql(`
 
 const PATH = "/moderation/roles";
 
-/** The holders of roles that are listed for the site, and for each group. */
+/** How many holders of roles are listed for the site, and for each group. */
 const MOST = 25;
 
 /** Who has which role in the site and in groups, for everybody; admins give and take roles, and add groups. */
@@ -117,6 +117,7 @@ interface PlacesProps {
 
 function Places({ data: { siteModerators, group, groups }, name, renew }: PlacesProps) {
   const { isAdmin } = useRoles();
+  // The server answers for every name that a group can have, also for groups that nobody uses.
   const isThere = group && (group.isListed || group.articles.totalCount + group.moderators.totalCount > 0);
   const shown = readFragment(GROUP_ROLES, groups ? groups.nodes : isThere ? [group] : []);
   return (

@@ -99,7 +99,7 @@ const ORDERS: { order: SearchOrder; name: string }[] = [
   { order: "VOTES", name: "most-votes" },
 ];
 
-const MOST_MATCHES = 10_000;
+const MOST_MATCHES = 10_000; // the server counts no more
 
 /** What an address asks for. */
 interface SearchRequest {
@@ -129,7 +129,7 @@ function Search(request: SearchRequest) {
   const { q, kind, order } = request;
   const cursors = useCursors();
   const isAsked = q !== "";
-  const hasPeople = isAsked && kind === null && Object.keys(cursors).length === 1; // apart, and on the first page only
+  const hasPeople = isAsked && kind === null && Object.keys(cursors).length === 1; // on the first page: no cursor
   const variables = { isAsked, hasPeople, query: q, kinds: kind ? [kind] : TEXTS, order, ...cursors };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (

@@ -35,6 +35,7 @@ function Top({ period }: { period: string }) {
   const texts = periodTexts(period);
   const parameters = new URLSearchParams(useSearch());
   const after = parameters.get("after");
+  // The rank of the first article, which the link to the next page passes on.
   const place = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
   const since = useSince(period, parameters.get("since")) ?? "";
   const variables = { since, first: PAGE_SIZE, after };

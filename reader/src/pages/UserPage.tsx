@@ -125,6 +125,7 @@ const USER_FOLLOWING = graphql(`
   }
 `);
 
+/** The pages of a user, by the last part of their paths. */
 const PARTS = { "": ArticlesOf, comments: CommentsOf, followers: FollowersOf, following: FollowingOf };
 
 /** What a user has posted and written, and who follows whom. */

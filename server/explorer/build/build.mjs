@@ -18,6 +18,7 @@ const OPTIONS = {
   loader: { '.graphql': 'text', '.ttf': 'file' },
   jsx: 'automatic',
   alias: {
+    // GraphiQL asks for two parsers of JavaScript, to format JSON: a smaller one takes their place.
     'prettier/parser-babel': './jsonc.js',
     'prettier/plugins/estree': './jsonc.js',
     'prettier/parser-graphql': 'prettier/plugins/graphql',

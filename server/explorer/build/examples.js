@@ -1,6 +1,7 @@
 // The examples, with an article, a group and a day that the store has.
 import texts from './examples.graphql';
 
+// Keys of localStorage: the examples as they were filled last, and two of GraphiQL.
 const KEY = 'upvote:examples';
 const TABS = 'graphiql:tabState';
 const QUERY = 'graphiql:query';

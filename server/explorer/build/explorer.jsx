@@ -16,6 +16,7 @@ import { createRoot } from 'react-dom/client';
 import { examples } from './examples.js';
 import { SharedHeaders, headers } from './headers.jsx';
 
+// `build.mjs` defines WORKERS: the file of each worker, by the label that the editor asks for.
 globalThis.MonacoEnvironment = {
   getWorker: (_, label) => new Worker(new URL(WORKERS[label] ?? WORKERS.editor, import.meta.url), { type: 'module' }),
 };

@@ -27,9 +27,9 @@ from store.sessions import MAX_SESSIONS, OPEN_SESSION
 from store.site import Site, parse_login
 
 USER_FIELDS = {"name": records.NAME, "joined": INSTANT}
-LEFT = re.compile(rf"[A-Za-z0-9_-]{{2,20}} {records.PSEUDONYM.pattern} (?:keep|remove)")
-NAME_KEY = re.compile("[0-9a-f]{64}")
-NAME_DIGEST = re.compile("[0-9a-f]{40}")
+LEFT = re.compile(rf"[A-Za-z0-9_-]{{2,20}} {records.PSEUDONYM.pattern} (?:keep|remove)")  # as `Leaver.parse` takes it
+NAME_KEY = re.compile("[0-9a-f]{64}")  # the key for digests of names
+NAME_DIGEST = re.compile("[0-9a-f]{40}")  # HMAC-SHA1
 DROPPABLE = {  # left out if they are malformed
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
@@ -44,10 +44,11 @@ DROPPABLE = {  # left out if they are malformed
     "avatar_url": re.compile(rf"(?i:https?)://\S{{1,{validation.LINK_LENGTH}}}"),
 }
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
-LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")
+LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")  # id of a session, when it was opened, the program
+# username, when it ends, when it was used last, and the bans of the user
 STORED_SESSION = re.compile(r"[A-Za-z0-9_-]+ [0-9]{1,15}(?: [0-9]{1,15})?(?: [^ ]+=.*)?")
-POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
-DEPARTED_AT_ONCE = 1_000
+POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")  # number, time, digest of the input or the call
+DEPARTED_AT_ONCE = 1_000  # pseudonyms in a record
 MALFORMED = -1  # in place of an instant, which `check` refuses
 
 RESTORE_POSTED = Script("restore_posted")
@@ -164,7 +165,10 @@ class GroupFollowsRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class PostedRecord(Record):
-    """`ends` is when the idempotency key expires (unix milliseconds)."""
+    """
+    By what a post is known that repeats an earlier one: `digest` is that of its idempotency key or input, `value` what
+    is stored under it (see `POSTED`). `ends` is when the key expires (unix milliseconds).
+    """
 
     kind = "posted"
 
@@ -190,6 +194,7 @@ class PostedRecord(Record):
         return self._restored(site, idempotency.POSTED, site.home_of_user(self.username), keys.article)
 
     def _restored(self, site: Site, kind: Kind, partition: int, subject: Kind) -> Iterator[Command]:
+        """The command that restores the key, if what was posted is there; `subject` is the kind of its key."""
         left = self.ends - site.clock()
         if left > 0:
             both = [kind(partition, self.username, self.digest), subject(partition, self.number)]
@@ -198,7 +203,7 @@ class PostedRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class CommentedRecord(PostedRecord):
-    """An idempotency key of a comment."""
+    """As PostedRecord, of a comment."""
 
     kind = "commented"
 
@@ -210,7 +215,7 @@ class CommentedRecord(PostedRecord):
 class SessionRecord(Record):
     """
     `ends` and `used` are in unix milliseconds, `used` is 0 if it is not known. `bans` are the words of the user's bans,
-    `details` is what `logins` has, "" for a session of an earlier version.
+    `details` is what `logins` has (see `LOGIN`), "" for a session of an earlier version.
     """
 
     kind = "session"

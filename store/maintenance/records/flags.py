@@ -25,7 +25,7 @@ FLAGS_AT_ONCE = 500  # in a script
 
 @dataclass(frozen=True, slots=True)
 class FlagsRecord(Record):
-    """Flags on a thing, as the fields of its hash."""
+    """Flags on the article or comment with this number, as the fields of their hash: by username, as `FLAG_TEXT`."""
 
     kind = "flags"
 
@@ -44,7 +44,7 @@ class FlagsRecord(Record):
             raise MalformedRecord(f"{where}: {fault}") from fault
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """Nothing is flagged that is not restored: it may have been deleted while the dump was made."""
+        """The scripts restore no flags on what is not in the dump: it was deleted while the dump was made."""
         partition, pairs = site.home_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), FLAGS_AT_ONCE):
             some = dict(pairs[start : start + FLAGS_AT_ONCE])

@@ -43,7 +43,7 @@ class HeldEditRecord(Record):
             raise MalformedRecord(f"{where}: it changes nothing")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """What is not there is nowhere: it was deleted while the dump was made."""
+        """The script restores no edit of what is not in the dump: it was deleted while the dump was made."""
         kept = {name: text for name, text in self.fields.items() if name != links.FIELD}
         if link := kept.get("link"):
             kept[links.FIELD] = links.digest(link)

@@ -62,7 +62,7 @@ class IdentitiesRecord(Record):
         where = f"identities of {shown(self.username)}"
         check_text(where, "username", self.username, USERNAME)
         for name, value in self.fields.items():
-            check_text(where, "field", name[-64:], DIGEST)
+            check_text(where, "field", name[-64:], DIGEST)  # what stands before the digest is a prefix, or ""
             check_text(where, "value", value, _pattern(name))
 
     def commands(self, site: Site) -> Iterator[Command]:
@@ -96,4 +96,5 @@ async def read_identities(site: Site, found: Sequence[Key], skipped: Skipped) ->
 
 
 def _pattern(name: str) -> re.Pattern[str]:
+    """The pattern of a field of `identities`, by the field's name: a prefix, or none, and a digest of 64 characters."""
     return BY_PREFIX.get(name[:-64], SUBJECT)

@@ -1,5 +1,6 @@
 """
-Records of lists that users make, such as those that docs/extending adds. The declaration of a kind says what they have.
+Records of lists that users make, such as what they have saved. The declaration of a kind of key, with its `member`,
+says what these lists have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,8 +51,8 @@ class ListRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         """
-        Nothing is listed that is not restored: it may have been deleted while the dump was made. A list that is at home
-        is restored as it was.
+        A list in the partition of its owner is restored as it was. Another list has only members that are in the dump:
+        others were deleted while it was made.
         """
         if self.of.is_at_home:
             pairs = [part for member, since in self.members.items() for part in (since, member)]

@@ -59,7 +59,10 @@ class MailboxRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class MailingRecord(Record):
-    """A mail that waits: what it is about, when it is due (unix milliseconds), and what is known of it."""
+    """
+    A mail that waits (see `mails`): `subject` is a username or the digest of an address, `what` what the mail is for,
+    `due` when it is due (unix milliseconds), and `fields` its hash.
+    """
 
     kind = "mailing"
 

@@ -1,4 +1,4 @@
-"""Makes records of the lists in a backup."""
+"""Makes the records of a backup, in which each is a list: its kind, then its parts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields

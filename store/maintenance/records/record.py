@@ -29,7 +29,10 @@ class MalformedRecord(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record(ABC):
-    """Values in lists and objects may be of any type until they are checked."""
+    """
+    One record of a backup or a move. The values within its lists and dictionaries may be of any type until `check` has
+    passed.
+    """
 
     @property
     @abstractmethod

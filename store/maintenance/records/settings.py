@@ -23,7 +23,7 @@ from store.ranking.formulas import ORDERS, WEIGHTS
 from store.server_keys import HOME
 from store.site import Site
 
-WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
+WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")  # NAME=VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,10 @@ class SequencesRecord(Record):
                 raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {numbering.HIGHEST_SEQUENCE}")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """Of each partition, the highest sequence of the partitions that had any of its slots."""
+        """
+        Each partition gets the highest sequence of the old partitions that had any of its slots: a slot modulo the
+        number of partitions is the partition, and both numbers are powers of two.
+        """
         step = min(len(self.given), site.partitions)
         for partition in range(site.partitions):
             if highest := max(self.given[partition % step :: step]):

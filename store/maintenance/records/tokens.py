@@ -18,9 +18,10 @@ from store.site import Site
 
 RESTORE_TOKEN = Script("restore_token")
 
-STORED = re.compile(r"[A-Za-z0-9_-]+ [a-z]+ [0-9]+ [^ ]+ .*")
+STORED = re.compile(r"[A-Za-z0-9_-]+ [a-z]+ [0-9]+ [^ ]+ .*")  # as `one_time_tokens.parse_stored` takes it
 PURPOSE = re.compile("[a-z]{1,20}")
 CALL = re.compile("-|[0-9a-f]{1,64}")
+# when it ends, and its slot; while somebody registers with it, the name and the call
 INVITATION = re.compile("[0-9]{1,15} [0-9]{1,4}(?: [a-z0-9_-]{2,20} [0-9a-f]{64})?")
 DETAIL = re.compile(f".{{0,{MAX_DETAIL}}}")
 
@@ -71,7 +72,7 @@ async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
 
 @dataclass(frozen=True, slots=True)
 class InvitationRecord(Record):
-    """`text` is what the key of the invitation has: when it ends, and who registers with it at this moment."""
+    """`text` is what the key of the invitation has: see `INVITATION`."""
 
     kind = "invitation"
 

@@ -1,7 +1,12 @@
--- Activate rebuilt indexes: write these orders from now on, or give a group its new weights and their indexes.
+-- Activate indexes that were rebuilt: from now on the site has these orders (such as HOT), or a group has new weights
+-- (the numbers in the formulas of orders), and the indexes built by them.
 -- requires: prelude
 -- from prelude: WEIGHTED_BY (orders whose index depends on a weight), parse_weights(text),
 --   append_log(kind, actor, subject, ...)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       ranking: the orders to write, and the weights of groups that have their own
+--       coming: a group's indexes by its new weights, while they are built
+--       siteranked: by the site's weights, the indexes of a group that has its own
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for the orders of the site
 --       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field

@@ -1,4 +1,5 @@
--- Record the last entry that a consumer of a log has taken, without which nothing is trimmed.
+-- Record the last entry that a consumer of the log, such as the one that writes the database, has taken. What a
+-- consumer has not taken is not trimmed.
 -- flags: allow-oom
 -- KEYS  1 consumers:{p}
 -- ARGV  1 name of the consumer   2 id of the entry

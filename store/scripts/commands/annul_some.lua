@@ -7,12 +7,17 @@
 -- from recounts: forget_recounted(position)
 -- from vote_counts: case, voter, count_keys(kind, others), find_subject(number, archived), count_vote(subject, value, sign),
 --   log_votes(kind)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       restoring: reverted actions, which annul no more votes
+--       annulled: votes on an article or comment that do not count, by voter
+--       cases: articles and comments with a vote that an action annuls
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
---       from 13 on: number, the value of the vote in the database, or 0, and what an archived one is, or ""
--- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12},
---       id of the entry, what `note_effects` returns, karma by posters of other partitions}
---       | {"reverted"}
+--       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
+--       archived the words that vote_counts.lua describes, else ""
+-- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
+--       entry, {partition in which that has an effect, id of the entry before with one there or "", ...}, POSTER:CHANGE
+--       words of karma of posters in other partitions} | {"reverted"}
 require_open()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}

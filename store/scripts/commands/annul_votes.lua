@@ -1,16 +1,19 @@
--- Record that the votes of a user, of a span of time, count no more, or revert such an action. They are annulled and restored in
--- steps: see annul_some.lua and restore_some.lua.
+-- Record the action of a moderator by which the votes that a user cast in a span of time count no more, or revert such
+-- an action. The votes are annulled and restored in steps: see annul_some.lua and restore_some.lua.
 -- requires: actions, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
 --   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
 -- from roles: authority(), moderates_site(roles), outranks(roles, subject_roles, groups)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       annulling: actions whose votes are still to be annulled or restored   actions: actions of moderators, by time
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
 --       9 slot of the user   10 from when the votes were cast, or ""   11 until when (unix milliseconds)   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
--- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value, ...}}
---       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
+-- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value,
+--       ...}} | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role
+--       | {"reverted"}
 local moderator, roles = authority()
 local subject, reverts = ARGV[8], ARGV[14]
 local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
@@ -26,7 +29,7 @@ if reverts ~= "" then
   return action_reply("changed", number)
 end
 
--- Whether an action annuls the votes of a span that has the one that is wanted.
+-- Whether an action, given by some fields, annuls votes already, of a span of time that includes the wanted one.
 local function spans(fields)
   local votes, at, from, to, reverted_by = unpack(fields)
   if not votes or reverted_by then return false end

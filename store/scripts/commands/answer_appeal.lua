@@ -8,14 +8,18 @@
 --   slots_of(notified, ...)
 -- from roles: authority(), moderates(roles, groups), is_admin(roles), may_moderate_article(moderator, roles, article, group),
 --   may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies: answered
+-- kept replies, for a call that is sent again: answered
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       appeal: the appeal against an action
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
 --       9 number of the action   10 text
 --       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or
 --       ""
--- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the entry or
---       "", what `note_effects` returns, `notified`} | {"missing"} if there is no such appeal, or what the action is about
---       is gone | {"refused"} | {"self"} | {"reverted"} | {"known"} if there is another answer
+-- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the
+--       log's entry or "", {partition in which that has an effect, id of the entry before with one there or "", ...},
+--       moderation:NAME:SLOT:TIME of whom it notifies}
+--       | {"missing"} if there is no such appeal, or what the action is about is gone | {"refused"} | {"self"}
+--       | {"reverted"} | {"known"} if there is another answer
 local answer = ARGV[10]
 local moderator, roles = authority()
 local number = ARGV[9]
@@ -27,7 +31,8 @@ if not author or not action.kind then return {"missing"} end
 local type, id = string.match(action.subject, "^(%l+):(.*)$")
 local group = action.group or ""
 
--- Whether the actor could revert the action, and the slot of whom it is about; nil if that is gone.
+-- By what the action is about: whether the actor could revert it, and the slot of the user to notify (the number of an
+-- action about an article or a user has it: number % 1024); nil if that is gone.
 local MAY = {}
 function MAY.user()
   if redis.call("EXISTS", KEY.user .. id) == 0 then return nil end

@@ -4,6 +4,8 @@
 -- from prelude: reader(), split(text), now (unix milliseconds)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from log_text: append_text(kind, actor, type, number, ...)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       appeal: the appeal against an action
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 text
 -- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already | {"missing"} if there is no
 --       such action, or what it is about is gone | {"forbidden"} | {"revert"} | {"reverted"} | {"known"} if there is another

@@ -1,6 +1,6 @@
--- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
--- groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment, too: from now on
--- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
+-- Archive an article: remove it from Redis once the SQL database has it. The hash `archived` counts it. What stays: the
+-- names of its groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment,
+-- too: from now on nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes, flags, recent_comments
 -- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
 --   GRACE (milliseconds from the end of voting until the sets of voters expire), read_ranking(groups), ORDERS (of articles),
@@ -10,6 +10,16 @@
 -- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
 -- from recent_comments: recent.is_relisting(article)
 -- flags: allow-oom
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       lease: token of the process that does a task for all   heldedit: an edit that waits for approval
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+--       tree: an article's comments by branch path
+--       moving: articles about to leave Redis or just back: the database does not count
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       good: articles with many votes, by time   coming: a group's indexes by its new weights, while they are built
+--       siteranked: by the site's weights, the indexes of a group that has its own
+--       woken: articles whose comments came back from the database
+--       left: archived articles whose comments Redis still has
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
 --       10 number of its comments that the database has, also of those that are not shown

@@ -6,14 +6,18 @@
 -- from session_lists: end_sessions(subject, kept)
 -- from bans: write_bans(subject), standing_bans(subject), place_of(group), ends_later(ends, other)
 -- from roles: authority(), moderates(roles, groups), outranks(roles, subject_roles, groups)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       cleaning: bans whose texts are still to be removed or restored
+--       annulling: actions whose votes are still to be annulled or restored
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
 --       9 slot of the user   10 group, or "" for the site   11 until (unix milliseconds), 0 for good   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 --       15 "1" if the texts of the user are removed, too, else ""
 --       16 "1" if the votes of the user are annulled, too, else ""; with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
---       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
+--       | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role
+--       | {"reverted"}
 local slot, reason, note = ARGV[9], ARGV[12], ARGV[13]
 local moderator, roles = authority()
 local subject, group, ends, reverts = ARGV[8], ARGV[10], tonumber(ARGV[11]), ARGV[14]

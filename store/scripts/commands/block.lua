@@ -1,12 +1,14 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
 -- from prelude: actor(), now (unix milliseconds)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       unblocked: whom a user blocked before
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written
 --       8 how many users somebody blocks at most, "0" to end it
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local blockee = ARGV[7]
-local MAX_UNBLOCKED = 1000
+local MAX_UNBLOCKED = 1000 -- users blocked before whom `unblocked` keeps
 local name = actor()
 if not name then return {"unauthenticated"} end
 if name == blockee then return {"self"} end

@@ -12,7 +12,9 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       commented: number of a comment by its idempotency digest
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
 --       9 number of the parent comment, or ""   10 content   11 slot of the poster
 --       12-16 how it posts once: see idempotency.lua
 --       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
@@ -21,10 +23,11 @@
 --       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
 --       20 how many mentions notify at most
 --       21 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`, what
---       `set_comment_state` returns, or {}}
---       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
---       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
+-- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {partition in which that has an
+--       effect, id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies,
+--       and if it is held what `set_comment_state` returns, else {}}
+--       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
+--       used and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}
 --       | {"broken"} if the rules refuse it
 local parent_number, content, poster_slot, verdict, oldest = ARGV[9], ARGV[10], ARGV[11], ARGV[17], ARGV[19]
@@ -50,7 +53,7 @@ if article_info.locked == "1" then return {"locked"} end
 if oldest ~= "" and article_info.time < tonumber(oldest) then return {"old"} end
 if verdict == "refuse" then return {"broken"} end
 
-local number = next_number(article_number % 1024)
+local number = next_number(article_number % 1024) -- with the slot of the article
 local answered = parent or {poster = article_info.poster, slot = article_number % 1024}
 local notified = newly_notified(poster, "", answered, ARGV[20], {unpack(ARGV, 21)})
 local comment = {

@@ -2,7 +2,7 @@
 -- requires: log_entry, name_digests
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from name_digests: pseudonym_of(departed, namekey, name)
--- kept replies: created
+-- kept replies, for a call that is sent again: created
 -- KEYS  1 user:{p}:NAME   2 closed:{p}   3 log:{p}   4 channel events:{p}   5 departed:{p}   6 namekey:{p}
 -- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)   4 a field of the hash to set, if given
 -- Reply {"created"} | {"taken"}

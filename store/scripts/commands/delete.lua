@@ -15,10 +15,16 @@
 -- from held_edits: drop_edit(number, state, groups), move_edits(article, groups, before)
 -- from pending_comments: move_pending(article, groups, before)
 -- flags: allow-oom
--- kept replies: deleted
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
--- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, what `note_effects`
---       returns, whom the article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- kept replies, for a call that is sent again: deleted
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       woken: articles whose comments came back from the database
+--       latest: an article's visible comments by time, if it has many
+--       logged: ids of the log's entries with texts, by number or user   tree: an article's comments by branch path
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {partition in which that
+--       has an effect, id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom the
+--       article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 

@@ -9,11 +9,14 @@
 -- from comment_removal: has_descendants(comment), drop_comment(comment), update_places(number, limit),
 --   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
--- kept replies: deleted
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
---       9 how many stubs to change at most, as the script blocks the server
--- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma, `notified`, number
---       of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- kept replies, for a call that is sent again: deleted
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       stubs: those comments of a tree that are not visible
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+--       9 how many stubs above it to change at most, as the script blocks the server
+-- Reply {"deleted", id of the log's entry, {partition in which that has an effect, id of the entry before with one
+--       there or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment had
+--       notified, number of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 

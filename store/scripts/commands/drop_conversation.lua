@@ -3,8 +3,15 @@
 -- from prelude: require_open()
 -- from comments: REPLY_ORDERS (in which replies have an index)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
---       9 token of the caller's lease of conversations   10 how many comments to remove at most
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       lease: token of the process that does a task for all   tree: an article's comments by branch path
+--       left: archived articles whose comments Redis still has
+--       replies: replies to an article or comment, by the value of an order
+--       stubs: those comments of a tree that are not visible
+--       latest: an article's visible comments by time, if it has many
+--       pins: moments at which a thread's order was kept   woken: articles whose comments came back from the database
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+--       9 token of the lease that one process at a time has for this task   10 how many comments to remove at most
 -- Reply {"more"} | {"done"} | {"overtaken"} if another process has the lease
 require_open()
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end

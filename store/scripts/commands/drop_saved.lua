@@ -2,7 +2,9 @@
 -- requires: prelude
 -- from prelude: require_open()
 -- flags: allow-oom
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case   from 8 on: members
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case
+--       from 8 on: numbers of articles and comments in 16 digits
 -- Reply how many were taken out
 require_open()
 return redis.call("ZREM", KEY.saved .. ARGV[7], unpack(ARGV, 8))

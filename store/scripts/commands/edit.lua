@@ -1,18 +1,20 @@
--- Change the title, link or content of an article, if the actor is its poster. What a rule of the site holds waits, and the
--- article stays as it is, unless it is pending already.
+-- Change the title, link or content of an article, if the actor is its poster. An edit that a rule of the site holds
+-- waits for a moderator, and the article stays as it is, unless the article is pending already.
 -- requires: article_edits
 -- from prelude: actor(), find_article(number)
 -- from article_indexes: article_hash(number)
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from article_edits: change_article(article, changes, link_digest, most, mentioned)
--- kept replies: edited without part 2, held without part 2
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+-- kept replies, for a call that is sent again: edited without part 2, held without part 2
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
 --       9 digest of the new link, or ""   10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)
 --       then for each user whom the new content mentions: username in lower case, slot
--- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, users whom this edit
---       notifies} | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
+-- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {partition in which that has an effect,
+--       id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit notifies}
+--       | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
 --       | {"broken"} if the rules refuse it | {"bare"} if neither link nor content would remain
 local link_digest, most_mentions, verdict = ARGV[9], ARGV[10], ARGV[11]
 local editor = actor()

@@ -1,16 +1,17 @@
--- Change the content of a comment, if the actor is its poster. What a rule of the site holds waits, and the comment stays as
--- it is, unless it is pending already.
+-- Change the content of a comment, if the actor is its poster. An edit that a rule of the site holds waits for a
+-- moderator, and the comment stays as it is, unless the comment is pending already.
 -- requires: comment_edits
 -- from prelude: actor()
 -- from comments: find_comment(number), find_article_info(number), note_written(article), comment_hash(number)
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from comment_edits: change_comment(comment, content, most, mentioned)
--- kept replies: edited without part 2, held without part 2
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 content
+-- kept replies, for a call that is sent again: edited without part 2, held without part 2
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number   9 content
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
 --       11 how many mentions of a comment notify at most
 --       12 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, `notified` of this edit}
+-- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {partition in which that has an effect,
+--       id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit notifies}
 --       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed
 --       | {"unauthenticated"}
 local content, verdict, most_mentions = ARGV[9], ARGV[10], ARGV[11]

@@ -1,9 +1,12 @@
--- Change what is written about a group, if the actor moderates it. An admin makes the group by that: it is listed then.
+-- Change what is written about a group, if the actor moderates it. If an admin does it, the group is listed from then
+-- on.
 -- requires: article_indexes, log_entry, roles
 -- from article_indexes: remove_if_empty(group)
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from roles: authority(), moderates(roles, groups), is_admin(roles)
--- kept replies: edited without part 2
+-- kept replies, for a call that is sent again: edited without part 2
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       place: what is written about a group   groups: names of groups that are listed or have articles
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 name of the group
 --       9 "unlisted" to take it from the list, or ""
 --       10 from here on: each field to change, title or about, then its text; "" removes it

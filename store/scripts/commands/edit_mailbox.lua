@@ -7,6 +7,8 @@
 -- from mailboxes: unlist_address(subject, email)
 -- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- from prelude: reader(), actor(), now (unix milliseconds)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       mailbox: a user's addresses   mail: what a mail is about   mailing: mails that wait, by when they are due
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays

@@ -2,7 +2,7 @@
 -- requires: profiles
 -- from prelude: actor()
 -- from profiles: write_profile(name, changes)
--- kept replies: edited
+-- kept replies, for a call that is sent again: edited
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 from here on: each field to change, display_name, about or avatar_url, then its text; "" removes it
 -- Reply {"edited" | "same", username} | {"unauthenticated"}

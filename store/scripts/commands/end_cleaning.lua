@@ -1,7 +1,10 @@
--- Take a ban off the list of work: all its texts are removed or, after its revert, restored. Not if it was reverted meanwhile.
+-- Take a ban off the list of those with work to do: all texts of the banned user are removed or, after a revert of the
+-- ban, restored. Not if it was reverted meanwhile.
 -- requires: prelude
 -- from prelude: require_open()
 -- flags: allow-oom
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       cleaning: bans whose texts are still to be removed or restored
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the ban
 --       8 "1" if what was done follows its revert, else ""
 -- Reply {"done"} | {"reverted"}

@@ -1,4 +1,4 @@
--- Give up a lease.
+-- Give up a lease, which has let one process do a task for all.
 -- flags: allow-oom
 -- KEYS  1 lease:{p}:NAME
 -- ARGV  1 token of the caller

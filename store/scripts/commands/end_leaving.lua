@@ -3,7 +3,10 @@
 -- from prelude: require_open()
 -- from bans: write_bans(subject)
 -- flags: allow-oom
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member of `leaving`: NAME PSEUDONYM TEXTS
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       posters: usernames, by the time of the newest article   leaving: users who are being deleted
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+--       7 member of `leaving`: NAME PSEUDONYM TEXTS, the last one keep or remove
 --       8 username in lower case
 --       9 pseudonym
 -- Reply {"ended"}, also if this was done before

@@ -4,7 +4,9 @@
 -- from sessions: acting_user(name, digest, now), session_details(subject, digest)
 -- from session_lists: end_sessions(subject, kept), end_session(subject, digest)
 -- flags: allow-oom
--- kept replies: ended
+-- kept replies, for a call that is sent again: ended
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end
 -- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)
 --       3 id of the session to end, or "" for all others
 --       4 username of who acts, if that is not by a session, else ""

@@ -4,7 +4,9 @@
 -- from sessions: read_session(digest)
 -- from session_lists: end_session(subject, digest)
 -- flags: allow-oom
--- kept replies: ended
+-- kept replies, for a call that is sent again: ended
+-- KEY   this partition's keys by name (see registry.py)
+--       closed: set while the partition takes no writes
 -- ARGV  1 digest of the session   2 now (unix milliseconds)
 -- Reply {"ended"} | {"missing"}
 local digest, now = ARGV[1], ARGV[2]

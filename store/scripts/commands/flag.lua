@@ -11,16 +11,20 @@
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number), note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
--- kept replies: changed without part 3, hides
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 article or comment
+-- kept replies, for a call that is sent again: changed without part 3, hides
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       flags: flags on an article or comment, by user
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+--       9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
 --       13 one flag that counts is needed for so many votes of the thing
 --       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them
 --       15 how many comments above a hidden one lose their places in the thread at most
 --       16 names in lower case of users whose flags on it do not count any more, as they are banned: see 14
--- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"} | {"hidden"}
---       | {"hides", name of the actor, what `set_comment_state` returns, or {}} if the thing is hidden now
+-- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"}
+--       | {"hidden"}
+--       | {"hides", name of the actor, what `set_comment_state` returns, {} for an article} if the thing is hidden now
 --       | {"own"} if the actor has posted it | {"unauthenticated"}
 local flagger = actor()
 if not flagger then return {"unauthenticated"} end
@@ -75,7 +79,7 @@ end
 
 local function is_of_moderator()
   local roles = ARGV[14]
-  if is_here(subject.slot or number % 1024) then
+  if is_here(subject.slot or number % 1024) then -- the slot of the poster: an article's number has it
     roles = redis.call("HGET", KEY.user .. string.lower(subject.poster), "roles") or ""
   end
   return roles ~= ""

@@ -2,12 +2,12 @@
 -- `effects` that the new entry has an effect there; `apply_effect.lua` then changes the followers.
 -- requires: log_entry
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
 -- KEYS  1 what the follower follows: following:{p}:FOLLOWER or groupfollows:{p}:FOLLOWER   2 closed:{p}   3 log:{p}
 --       4 channel events:{p}   5 effects:{p}
 --       6 followers:{p}:FOLLOWEE or groupfollowers:{p}:FOLLOWEE, if the followee is in the same partition
 -- ARGV  1 begin or end   2 follower   3 followee   4 now (unix milliseconds)   5 partition of the followee
---       6 kind of the entry   7 its subject   8 name of its value that is the followee   9 how many anybody may follow
+--       6 kind of the entry in the log   7 its subject   8 its field for the followee   9 how many anybody may follow
 -- Reply {"changed" | "same", id of the last entry with an effect in the followee's partition, id of the one before};
 --       an id is "" if there is none, or if the partition is the same | {"full", "", ""}: as many are followed
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end

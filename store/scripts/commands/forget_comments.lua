@@ -1,4 +1,4 @@
--- Take comments out of lists and inboxes.
+-- Take comments out of the lists of their posters and out of inboxes, in the partition of these users.
 -- flags: allow-oom
 -- KEYS  1 closed:{q}   2 from here on: comments:{q}:NAME and inbox:{q}:NAME
 -- ARGV  for each of these its members, separated by commas

@@ -11,13 +11,19 @@
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_removal: update_places(number, limit)
 -- from log_text: append_text(kind, actor, type, number, ...)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua; the actor is the poster, or "" of a
---       deleted comment, which becomes a stub   8 id of the comment on the other site   9 id of what it answers there
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       imported: numbers of imported stories and comments, by foreign id
+--       stubs: those comments of a tree that are not visible
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua; the actor is
+--       the poster, or "" of a deleted comment, which becomes a stub   8 id of the comment on the other site
+--       9 id of what it answers there
 --       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
--- Reply {"imported", number, id of the entry, what `note_effects` returns} | {"known", number} if it was imported before
+-- Reply {"imported", number, id of the log's entry, {partition in which that has an effect, id of the entry before with
+--       one there or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local STUBS_AT_ONCE = 500 -- that get places in the thread with a visible comment below them; the others a moment later
+local STUBS_AT_ONCE = 500 -- that get places in the thread, as a visible comment is below them; others a moment later
 require_open()
 local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end

@@ -6,6 +6,8 @@
 --   add_voters(article, voters), entry_of(article, title, link, content)
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from log_text: append_text(kind, actor, type, number, ...)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       imported: numbers of imported stories and comments, by foreign id
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua; the actor is the poster, who is created if there is no
 --       such user   7 id of the story on the other site   8 title   9 link or ""   10 content or ""
 --       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes

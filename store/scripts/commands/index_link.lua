@@ -3,7 +3,7 @@
 -- from prelude: find_article(number)
 -- from article_indexes: set_link_digest(article, digest)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 link as the caller read it
---       9 digest of the link: see store/links.py
+--       9 digest of the link without tracking parameters (store/links.py)
 -- Reply {"indexed"} | {"changed"}
 local article = find_article(ARGV[7])
 if not article or article.link ~= ARGV[8] then return {"changed"} end

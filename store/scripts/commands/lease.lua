@@ -1,4 +1,4 @@
--- Take a lease, or extend it.
+-- Take a lease, or extend it: whoever has it does a task that one process at a time does for all.
 -- flags: allow-oom
 -- KEYS  1 lease:{p}:NAME
 -- ARGV  1 token of the caller   2 how long it lasts (milliseconds)

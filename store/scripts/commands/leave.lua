@@ -8,11 +8,16 @@
 -- from name_digests: name_digest(secret, name)
 -- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- flags: allow-oom
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logged: ids of the log's entries with texts, by number or user   leaving: users who are being deleted
+--       moderators: who has a role, by time   mailbox: a user's addresses   namekey: the secret for digests of names
+--       departed: pseudonyms of deleted users, by digest of the name
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case   8 slot of the user
 --       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts
 --       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
--- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
---       verified one | {"missing"} | {"bad"} if the token is used or has ended
+-- Reply {"left", "NAME PSEUDONYM TEXTS", the new member of `leaving`}, also if this was begun before
+--       | {"changed"} if the stored hash is no longer the verified one | {"missing"}
+--       | {"bad"} if the token is used or has ended
 local verified_hash, pseudonym, token = ARGV[9], ARGV[10], ARGV[13]
 require_open()
 local subject, account = ARGV[7], KEY.user .. ARGV[7]

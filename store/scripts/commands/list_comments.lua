@@ -10,13 +10,18 @@
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_states: list_here(comment)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       tree: an article's comments by branch path
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
 --       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
---       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, the poster of
---       the article, its comments, 1 or "" for whether they are listed now, whom they notify, whom the article notifies,
---       whom those notify that are announced now, and 1 or "" for whether the article is}
+--       | {"more", where to go on, 11 of the next call, id of the log's entry or "", {partition in which that has an
+--       effect, id of the entry before with one there or "", ...}, the poster of the article, its changed comments
+--       (NUMBER:POSTER:TIME each), 1 or "" for whether they are listed now, whom they notify
+--       (NUMBER:KIND:NAME:SLOT:TIME each), whom the article notifies (KIND:NAME:SLOT:TIME each), whom those comments
+--       notify that are announced now, as they were never shown before, and 1 or "" for whether the article is}
 local from_member, limit = ARGV[9], ARGV[10]
 require_open()
 local article = ARGV[8]

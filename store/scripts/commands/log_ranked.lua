@@ -1,4 +1,4 @@
--- Tell all processes, by the log too, that the orders, weights or links of the store have changed.
+-- Log and publish to all processes that the orders, their weights or the index of links have changed.
 -- requires: log_entry
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- flags: allow-oom

@@ -1,8 +1,8 @@
--- Mark articles as moving, so that their places in the database do not count, or remove the marks.
--- Each call that marks articles increases `marks` in the hash `archived`, also if they are marked already: by it reads
--- notice that the database may change.
+-- Mark articles as moving between Redis and the SQL database, so that reads ignore what the database has of them, or
+-- remove the marks. Each call that marks articles increases `marks` in the hash `archived`, also if they are marked
+-- already: by it reads notice that the database may change.
 -- flags: allow-oom
--- KEYS  1 moving:{p}   2 lease:{p}:archiver   3 archived:{p}
+-- KEYS  1 moving:{p}   2 lease:{p}:archiver (whose token one process has)   3 archived:{p}
 -- ARGV  1 token of the caller's lease   2 "add" or "remove"   then numbers
 -- Reply {"marked"} | {"overtaken"} if another process has the lease
 if redis.call("GET", KEYS[2]) ~= ARGV[1] then return {"overtaken"} end

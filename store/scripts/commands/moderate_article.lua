@@ -15,13 +15,13 @@
 -- from decisions: is_purged(subject), state_of(subject), state_after_revert(subject, current)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
 -- from roles: authority(), may_moderate_article(moderator, roles, article, group)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
 --       10 remove, approve, lock, reject_edit or revert   11 group, or "": with remove, the article is taken out of it
 --       12 reason   13 note, or ""   14 number of the action to revert, or ""   15 highest number of groups of an article
--- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `apply_edit` returns, or {}}
---       | {"missing"} | {"refused"} | {"reverted"}
---       | {"elsewhere"} if the article is not in the group
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...}, {id of the log's entry, what
+--       `note_effects` returns, KIND:NAME:SLOT:TIME of whom it notifies} of an edit that an approval has put in place,
+--       else {}} | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group
 --       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()
@@ -53,9 +53,8 @@ local function revert()
   return record_revert(slot, reverts, done, moderator, reason, note)
 end
 
-local WHOLE, edited = {group = ""}, {} -- `edited` is what `apply_edit` has returned
--- Each returns the status and the number of the action of its kind.
-local DO, UNDO = {}, {}
+local WHOLE, edited = {group = ""}, {} -- of an action on the whole article; what `apply_edit` has returned
+local DO, UNDO = {}, {} -- functions by the kind of action, which return the status and the number of the action
 
 function DO.remove()
   if article.state == "removed" then return "same", standing_action(subject, "remove purge", WHOLE) or nil end

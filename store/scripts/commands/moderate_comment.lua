@@ -15,15 +15,17 @@
 -- from decisions: state_after_revert(subject, current), state_of(subject)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
 -- from roles: authority(), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
 --       10 remove, approve, reject_edit or revert   11 group in whose name it is removed, or ""   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read
 --       17 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
---       {id of the action's entry, what `note_effects` returns, `notified`}, or {}, what `apply_comment_edit` returns, or {}}
---       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
+--       {id of the action's entry in the log, what `note_effects` returns, moderation:NAME:SLOT:TIME of whom it
+--       notifies}, or {}, {the same three of an edit that an approval has put in place}, or {}} | {"missing"}
+--       | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()
 local kind, group, limit = ARGV[10], ARGV[11], tonumber(ARGV[17])

@@ -1,4 +1,4 @@
--- Run one write of one key, also while the store is out of memory.
+-- Run one write command on one key, also while the server is out of memory.
 -- flags: allow-oom
 -- KEYS  1 the key
 -- ARGV  1 the command   from 2 on: its arguments after the key

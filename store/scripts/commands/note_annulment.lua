@@ -1,9 +1,12 @@
--- Keep in an action how far its votes are annulled or restored, and forget it in `annulling` when that is done, unless it was
--- reverted meanwhile.
+-- Note in an action that annuls votes how far the work has come, in which votes are annulled or, after its revert,
+-- restored. When it is done, take the action off the list `annulling`. Nothing is noted if the action was reverted
+-- meanwhile.
 -- requires: prelude
 -- from prelude: require_open()
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       annulling: actions whose votes are still to be annulled or restored
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 how many votes it holds
---       9 how many there are to do, or ""   10 votes cast before (unix milliseconds) are untouched, or ""
+--       9 how many there are to do, or ""   10 instant: votes cast before stay (unix milliseconds), or ""
 --       11 "restoring" when that begins, "done", "restored", or ""   12 "1" if what was done follows its revert, else ""
 -- Reply {"noted"} | {"reverted"}
 require_open()

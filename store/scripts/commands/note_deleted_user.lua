@@ -2,6 +2,8 @@
 -- requires: prelude
 -- from prelude: require_open(), append_log(kind, actor, subject, ...)
 -- flags: allow-oom
+-- KEY   this partition's keys by name (see registry.py)
+--       outdated: entries up to which the log may name a deleted user
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}

@@ -1,5 +1,5 @@
--- Keep a sample of the memory that is used, one for each hour, and say whether a warning is due: one in an hour, of all
--- processes.
+-- Keep a sample of the memory that the server uses, one for each hour, and say whether a warning is due: one in an
+-- hour, of all processes.
 -- flags: allow-oom
 -- KEYS  1 memory:{p}
 -- ARGV  1 hour (unix time)   2 bytes used   3 "1" if that is enough for a warning, else ""   4 for how many hours samples are kept

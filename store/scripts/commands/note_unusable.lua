@@ -1,4 +1,6 @@
 -- Note that a mail server has refused an address of a user for good.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       mailbox: a user's addresses   closed: set while the partition takes no writes
 -- ARGV  1 username in lower case   2 the address
 -- Reply {"noted"} | {"gone"}: the user has another address meanwhile
 local username, address = ARGV[1], ARGV[2]

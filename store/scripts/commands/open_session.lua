@@ -4,6 +4,8 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from sessions: read_session(digest)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at), end_session(subject, digest)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end
 -- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session   4 now (unix milliseconds)
 --       5 when the session ends and 6 when it was used last (unix milliseconds), or ""   7 its id, when it was opened
 --       (unix milliseconds) and its agent, separated by spaces, or ""   8 how many sessions a user may have

@@ -1,4 +1,4 @@
--- Store the first positions of a listing as they are at an instant, unless that pin exists.
+-- Pin a listing: store its first positions as they are at an instant, for its next pages, unless that pin exists.
 -- KEYS  1 pin:{p}:LISTING:INSTANT
 -- ARGV  1 time to live (milliseconds)   then value, member of each position
 -- Reply {"pinned"} | {"known"}

@@ -1,5 +1,7 @@
--- Find a pin of a thread that was made a short time ago, or make one. Further pages have the order of a pin's moment.
--- KEYS  1 article:{p}:N   2 pins:{p}:N   3 moves:{p}   4 sequence:{p}
+-- Find a pin of a thread that was made a short time ago, or make one. Further pages then have the order that the
+-- comments had when the pin was made, whatever votes move since.
+-- KEYS  1 article:{p}:N   2 pins:{p}:N   3 moves:{p}, how many votes have moved comments
+--       4 sequence:{p}, from which the last number was made
 -- ARGV  1 order: best, votes, controversial   2 now (unix milliseconds)   3 age up to which a pin is found,
 --       and 4 lifetime of a pin (both in milliseconds)   5 "new" if a pin may be made, else ""
 -- Reply {"known" or "pinned", number of the last move before the pin, sequence of the last number given}

@@ -11,17 +11,19 @@
 -- from group_rules: refused_groups(groups, checked, condition)
 -- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 title   9 link or ""
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       posted: number of a post by its idempotency digest
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 title   9 link or ""
 --       10 content or ""   11 groups, separated by spaces   12 slot of the poster
 --       13-17 how it posts once: see idempotency.lua
 --       18 digest of the link, or ""   19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
 --       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
 --       it, which announces it, "refuse", or ""   22 how many mentions notify at most
 --       23 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"posted", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
---       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
---       and the article was deleted
---       | {"refused", groups to which no article may be added, separated by spaces}
+-- Reply {"posted", number, {field, value, ...}, poster, id of the log's entry, {partition in which that has an effect,
+--       id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies}
+--       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
+--       used and the article was deleted | {"refused", groups to which no article may be added, separated by spaces}
 --       | {"mismatch"} if the key was used with other input | {"broken"} if the rules refuse it | {"unauthenticated"}
 local title, link, content, group_words, verdict = ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[21]
 local poster = actor()

@@ -11,13 +11,15 @@
 --   record_action(slot, kind, subject, moderator, fields)
 -- from roles: authority(), is_admin(roles)
 -- flags: allow-oom
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logged: ids of the log's entries with texts, by number or user
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
---       12 how many comments above one get or lose their places in the thread at most
+--       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
---       `set_comment_state` returns, or {}, {id of the action's entry, what `note_effects` returns, `notified`}, or {}}
---       | {"missing"} | {"refused"}
+--       `set_comment_state` returns, or {}, {id of the action's entry in the log, what `note_effects` returns,
+--       moderation:NAME:SLOT:TIME of whom it notifies}, or {}} | {"missing"} | {"refused"}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function purge()
   local admin, roles = authority()

@@ -1,7 +1,12 @@
--- Put a mail off that was not sent, or back if it was taken; drop it if its user has left.
+-- Put off a mail that could not be sent, also one that was taken from the queue for that; drop it if its user was
+-- deleted.
 -- requires: mail_drops
 -- from mail_drops: drop_mail(subject, what)
--- ARGV  1 subject   2 what   3 when it was due, as it was read; "" if it was taken   4 when it is due now
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       closed: set while the partition takes no writes   mailing: mails that wait, by when they are due
+--       mail: what a mail is about
+-- ARGV  1 subject: username in lower case, or SHA-1 of an address   2 kind of mail, such as confirm
+--       3 when it was due, as it was read; "" if it was taken   4 when it is due now
 --       5 since when it is tried (all unix milliseconds)   6 how often it was tried
 --       from 7 on: fields and values of a mail that was taken
 -- Reply {"waits"} | {"gone"}: it was taken, dropped, or is due at another time

@@ -6,8 +6,10 @@
 -- from actions: public_values(number), publish_action(kind, number, moderator, id, group), action_reply(status, number)
 -- from roles: authority(), is_admin(roles)
 -- flags: allow-oom
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logged: ids of the log's entries with texts, by number or user
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of the action
---       9 the new text   10 from here on: reason, note
+--       9 the new text   10 from here on: which fields to replace, reason or note
 -- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
 local admin, roles = authority()
 if not is_admin(roles) then return {"refused"} end

@@ -3,6 +3,9 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from name_digests: pseudonym_of(departed, namekey, name)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
+--       closed: set while the partition takes no writes
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 digest of the session
 --       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces
 -- Reply {"registered"} | {"taken"}

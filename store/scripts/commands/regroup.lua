@@ -8,7 +8,8 @@
 -- from held_edits: move_edits(article, groups, before)
 -- from pending_comments: move_pending(article, groups, before)
 -- from recent_comments: recent.note(article, places)
--- kept replies: regrouped without part 2
+-- kept replies, for a call that is sent again: regrouped without part 2
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 groups to add
 --       9 groups to remove, each separated by spaces   10 highest number of groups of an article
 --       11 groups to check, separated by spaces   12 their condition (see group_rules.lua)

@@ -1,4 +1,6 @@
 -- Release an invitation that a registration has claimed, if it still holds it (see claim_invitation.lua).
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       invitation: an invitation to register
 -- ARGV  1 digest of the invitation   2 the call: a text that names this registration
 -- Reply {"released"}
 -- The value is "ENDS SLOT" of an invitation that is free, and "ENDS SLOT NAME CALL" of one that is claimed.

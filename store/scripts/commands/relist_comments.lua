@@ -6,8 +6,10 @@
 --   recent.AT_ONCE
 -- from comments: find_article_info(number)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
---       9 `all`, or `group:` and a name
+-- KEY   this partition's keys by name (see registry.py)
+--       relisting: articles whose comments are entering or leaving `recent`
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+--       9 the place: `all` for the whole site, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_open()
 local article, place = ARGV[8], ARGV[9]

@@ -1,6 +1,7 @@
--- Remove some texts of a banned user, each by an action of its own that names the ban, unless the ban was reverted. Left as
--- they are: those that are removed, that were posted after the ban, or about which a moderator has decided since; and
--- outside of the group of the ban. An article in other groups, too, is only taken out of that one.
+-- Remove some texts of a banned user, each by an action of its own that names the ban, unless the ban was reverted.
+-- Texts stay as they are if they are removed already, were posted after the ban, a moderator has decided about them
+-- since, or they are outside of the group of the ban. An article that is in other groups, too, is only taken out of
+-- that one.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_open(), find_article(number)
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
@@ -8,9 +9,11 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: record_action(slot, kind, subject, moderator, fields)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       lifted: bans that were reverted   actions: actions of moderators, by time
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the ban
 --       9 who has banned   10 when (unix milliseconds)   11 group, or ""   12 reason
---       13 how many comments above one get or lose their places in the thread at most   14 user in lower case
+--       13 how many comments above a comment get or lose their places in the thread at most   14 user in lower case
 --       from 15 on: numbers of articles and comments
 -- Reply {"removed", {number, {} or what `set_comment_state` returns}, ...}: those that were removed
 --       | {"reverted"} if the ban was
@@ -39,13 +42,15 @@ local function is_in_group(groups)
   return group == ""
 end
 
+-- Records the removal in a group, or with "" as a whole. `number % 1024` is the slot in the number of an action about
+-- it.
 local function record(subject, number, place, before)
   record_action(number % 1024, "remove", subject, moderator, {
     group = place, reason = ARGV[12], before = before or "", ban = ban, notified = "",
   })
 end
 
--- Both return what the reply has of a text; nil if it stays.
+-- This and the next function return what the reply has of a text; nil if it stays.
 local function remove_article(article)
   local subject = "article:" .. article.number
   if not is_in_group(article.groups) or not is_removable(article, subject) then return nil end

@@ -1,13 +1,17 @@
--- Remove some comments of a deleted article, descendants first. Or update the places of a comment and of those above it (see
--- `update_places`). The caller repeats the script until none is left.
+-- Remove some comments of a deleted article, descendants first. Or, after a change of a comment, update the places that
+-- it and its ancestors have in the thread. The caller repeats the script until none is left.
 -- requires: comment_removal
 -- from prelude: require_open()
 -- from comments: find_article_info(number), find_comment(number)
 -- from comment_removal: update_places(number, limit), log_stubs(lowest, removed), drop_comment(comment),
 --   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
---       8 number of the article, or of the lowest comment   9 how many comments to remove at most
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+--       left: archived articles whose comments Redis still has   tree: an article's comments by branch path
+--       stubs: those comments of a tree that are not visible   pins: moments at which a thread's order was kept
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
+--       8 number of the article, or of the lowest comment to update   9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition in which the entries of the log have effects, and the last entry that has

@@ -2,6 +2,8 @@
 -- requires: session_lists
 -- from sessions: read_session(digest), session_details(subject, digest)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
+-- KEY   this partition's keys by name (see registry.py)
+--       closed: set while the partition takes no writes
 -- ARGV  1 digest of the session   2 now (unix milliseconds)   3 for how long (milliseconds)
 --       4 how long after log-in a session lasts at most (milliseconds)   5 an id, if it has none yet
 -- Reply {"renewed", its new end (unix milliseconds)} | {"missing"}

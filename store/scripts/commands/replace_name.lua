@@ -5,13 +5,18 @@
 --   append_log(kind, actor, subject, ...)
 -- from article_indexes: karma_of(article), archived_of(name), set_archived_of(name, count, newest)
 -- flags: allow-oom
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logged: ids of the log's entries with texts, by number or user   held: a user's pending and removed articles
+--       posters: usernames, by the time of the newest article
+--       unlisted: a user's comments that are hidden, or whose article is
+--       heldcomments: a user's pending and removed comments   actions: actions of moderators, by time
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
 --       9 "1" to remove the entries of the log with texts of the user, too, else ""
---       from 10 on: keys; of archived articles of the user, `logged:{p}:N`
+--       from 10 on: keys that may have the name, and logged:{p}:N for each archived article N of the user
 -- Reply {"replaced", 1 if anything has changed, else 0}
 require_open()
 local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"
-local changes, entries = 0, {}
+local changes, entries = 0, {} -- 1 once anything has changed; ids of entries that were removed from the log
 
 local function call(...)
   changes = 1
@@ -54,6 +59,7 @@ local function replace_voter(key)
   redis.call("SREM", key, written)
 end
 
+-- Makes the pseudonym the poster of an article.
 local function take_over(number)
   local article = find_article(number)
   local list, karma = article.state and KEY.held or KEY.timeline, karma_of(article)
@@ -68,6 +74,7 @@ local function take_over(number)
   if not article.state then redis.call("ZADD", KEY.posters, "GT", article.time, pseudonym) end
 end
 
+-- The function for each kind of key: its arguments are the key and what follows its partition, such as a number.
 local REPLACE = {voted = replace_voter, downvoted = replace_voter}
 
 function REPLACE.article(key, number)

@@ -1,7 +1,11 @@
 -- Restore annulled votes on an article or a comment from a backup, unless it is missing.
 -- requires: prelude
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       annulled: votes on an article or comment that do not count, by voter
+--       cases: articles and comments with a vote that an action annuls
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
---       8 and on: voter, then value and numbers of actions, ...
+--       8 and on, for each vote: voter, then "VALUE ACTION ACTION ...", the vote and the numbers of the actions that
+--       annul it
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number, KEY.comment .. number) == 0 then return end
 redis.call("HSET", KEY.annulled .. number, unpack(ARGV, 8))

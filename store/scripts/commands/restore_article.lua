@@ -3,6 +3,7 @@
 -- from prelude: find_article(number), window (milliseconds in which votes are open), now (unix milliseconds),
 --   GRACE (milliseconds from the end of voting until the sets of voters expire), add_karma(article, votes)
 -- from article_indexes: add_to_indexes(article), karma_of(article)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the article existed
 local number = ARGV[7]

@@ -10,7 +10,9 @@
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: set_place(comment, is_placed), update_places(number, limit)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       stubs: those comments of a tree that are not visible
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
 --       9 slot of the poster, or "" of a deleted comment   10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
 local poster_slot = ARGV[9]

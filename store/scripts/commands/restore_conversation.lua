@@ -5,13 +5,20 @@
 -- from prelude: require_open(), now (unix milliseconds)
 -- from comments: find_comment(number), update_replies(comment, before)
 -- from recounts: has_counts(number, position)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
---       9 token of the caller's lease of conversations
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       lease: token of the process that does a task for all
+--       moving: articles about to leave Redis or just back: the database does not count
+--       left: archived articles whose comments Redis still has
+--       woken: articles whose comments came back from the database   tree: an article's comments by branch path
+--       stubs: those comments of a tree that are not visible
+--       latest: an article's visible comments by time, if it has many
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+--       9 token of the lease that one process at a time has for this task
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
 --       12 how many comments all conversations that came back may have, or "" for any number
---       13 how many those of other partitions have
---       14 the entry of the log that the database was at before the comments were read there
---       15 and on: for each comment its number, how many texts follow for it, then field, value, ...
+--       13 how many comments the conversations that came back in other partitions have
+--       14 id of the last entry of the log that the database had read before the comments were read there
+--       15 and on: for each comment its number, how many arguments follow for it, then field, value, ...
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 --       | {"behind"} if the database did not have the last change of counts of the comments: read again later

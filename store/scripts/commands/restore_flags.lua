@@ -1,6 +1,8 @@
 -- Restore the flags on an article or a comment, unless it is missing.
 -- requires: flags
 -- from flags: queue_flagged(number, is_visible)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       flags: flags on an article or comment, by user
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local function visibility(key)

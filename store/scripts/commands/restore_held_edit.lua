@@ -2,6 +2,8 @@
 -- requires: held_edits
 -- from prelude: split(text)
 -- from held_edits: queue_edit(number, state, groups, groups_before)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       heldedit: an edit that waits for approval
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local number = ARGV[7]

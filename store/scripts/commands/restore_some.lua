@@ -7,12 +7,17 @@
 -- from recounts: forget_recounted(position)
 -- from vote_counts: case, count_keys(kind, others), voter, release_member(member), member_of(number),
 --   find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       restoring: reverted actions, which annul no more votes
+--       annulled: votes on an article or comment that do not count, by voter
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
---       12 "1" if what is not here is gone, else ""   from 13 on: number, and what an archived one is, or ""
--- Reply {"restored", {numbers that are not here}, id of the entry, what `note_effects` returns, karma by posters of
---       other partitions}
+--       12 "1" if what is not here is gone, else ""
+--       from 13 on, for each article or comment: number, and if it is archived the words that vote_counts.lua
+--       describes, else ""
+-- Reply {"restored", {numbers that are not here}, id of the log's entry, {partition in which that has an effect, id of
+--       the entry before with one there or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
 require_open()
-local HOUR, absent = 3600000, {}
+local HOUR, absent = 3600000, {} -- milliseconds; numbers of articles and comments that are not here
 forget_recounted(ARGV[11])
 redis.call("ZADD", KEY.restoring, now, case)
 redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)

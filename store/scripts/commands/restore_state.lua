@@ -7,7 +7,9 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: standing_action(subject, kinds, wanted)
 -- from decisions: state_of(subject), is_purged(subject)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 id of the article or comment
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
+--       8 id of the article or comment: article:N or comment:N
 --       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most
 -- Reply {"restored"}

@@ -7,17 +7,19 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: record_revert(slot, number, action, moderator, reason, note, notified), revertible(number)
 -- from decisions: state_after_revert(subject, current)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       lifted: bans that were reverted   actions: actions of moderators, by time
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the ban
 --       9 who has reverted it   10 reason   11 highest number of groups of an article
 --       12 how many comments above one get or lose their places in the thread at most
---       13 rank of the removal to begin with   14 how many removals to read
+--       13 rank of the removal to begin with, by time   14 how many removals to read
 -- Reply {rank of the next call, or "" at the end; numbers of the articles and comments that are not here: deleted, or
 --       archived; then what `set_comment_state` returns for each comment that has changed, after its number}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function restore_texts()
   require_open()
   local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
-  local HOUR = 3600000
+  local HOUR = 3600000 -- milliseconds
   redis.call("ZADD", KEY.lifted, now, ban)
   redis.call("ZREMRANGEBYSCORE", KEY.lifted, "-inf", now - HOUR)
   redis.call("PEXPIRE", KEY.lifted, HOUR)
@@ -27,6 +29,7 @@ local function restore_texts()
     return false
   end
 
+  -- Records the revert of a removal, which is an action with a number; number % 1024 is its slot.
   local function record(number, action)
     record_revert(number % 1024, number, action, moderator, ARGV[10], "", "")
   end

@@ -1,5 +1,5 @@
 -- Create or revoke a server key.
--- kept replies: done
+-- kept replies, for a call that is sent again: done
 -- KEYS  1 serverkeys:{0}   2 closed:{0}
 -- ARGV  1 "create" or "revoke"   2 name   3 (create) digest of the secret, and now (unix milliseconds)
 -- Reply {"done"} | {"taken"} | {"missing"}

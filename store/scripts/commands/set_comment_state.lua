@@ -4,9 +4,9 @@
 -- from comments: find_comment(number), find_article_info(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
--- Reply {"changed", what `set_comment_state` returns} | {"same"} | {"missing"}
+-- Reply {"changed", what `set_comment_state` of comment_states.lua returns} | {"same"} | {"missing"}
 local wanted = ARGV[9]
 require_open()
 local comment = find_comment(ARGV[8])

@@ -1,7 +1,7 @@
--- Set the greatest value of a listing's archived places.
+-- Set the greatest value that an archived article has in a listing: pages ask the database from this value down.
 -- flags: allow-oom
 -- KEYS  1 archived:{p}
--- ARGV  1 serial at which the caller has read the places, or ""   2 listing   3 value
+-- ARGV  1 `serial` of the hash when the caller has read the places, or ""   2 listing, such as group:NAME:hot   3 value
 -- Reply 1, or 0 if articles have left Redis or came back since
 if (redis.call("HGET", KEYS[1], "serial") or "") ~= ARGV[1] then return 0 end
 redis.call("HSET", KEYS[1], "top:" .. ARGV[2], ARGV[3])

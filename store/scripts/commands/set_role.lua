@@ -6,7 +6,8 @@
 --   record_action(slot, kind, subject, moderator, fields)
 -- from roles: authority(), is_admin(roles), has_role(roles, role)
 -- from role_words: role_word(role, group), write_role(subject, name, role, group)
--- kept replies: changed
+-- kept replies, for a call that is sent again: changed
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
 --       9 slot of the user   10 grant_role, revoke_role or revert   11 role: admin or moderator   12 group, or ""
 --       13 reason   14 note, or ""   15 number of the action to revert, or ""

@@ -1,6 +1,10 @@
--- Store which user a subject of an issuer belongs to, if the stored value is still the one that the caller has read.
+-- Store which user an identity belongs to (a person known to an identity provider: a subject of an issuer), if the
+-- stored value is still the one that the caller has read.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       identity: the user of a person at a log-in provider   closed: set while the partition takes no writes
 -- ARGV  1 digest of the subject   2 what is known of it, "" for nothing   3 what is to be stored, "" for nothing
--- Reply what is stored now: "reserved NAME" | "made NAME" | "gone" | ""
+-- Reply what is stored now: "reserved NAME" before there is a user, then "made NAME" | "gone" if the user was deleted
+--       | ""
 local known, new = ARGV[2], ARGV[3]
 local key = KEY.identity .. ARGV[1]
 local stored = redis.call("GET", key) or ""

@@ -3,8 +3,12 @@
 -- from mail_drops: drop_mail(subject, what)
 -- from mails: mails.due_at(often, at)
 -- flags: allow-oom
--- kept replies: taken
--- ARGV  1 subject   2 what   3 when it is due, as it was read   4 now (both unix milliseconds)
+-- kept replies, for a call that is sent again: taken
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       closed: set while the partition takes no writes   mailing: mails that wait, by when they are due
+--       mail: what a mail is about   mailbox: a user's addresses
+-- ARGV  1 subject: username in lower case, or SHA-1 of an address   2 kind of mail, such as confirm
+--       3 when it is due, as it was read   4 now (both unix milliseconds)
 --       from 5 on: the notifications or the address that it is about
 -- Reply {"taken"} | {"gone"}: it was taken, dropped, or is due at another time
 --

@@ -1,13 +1,14 @@
 -- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
 -- too many, or name a user who was deleted long ago, whether they were taken or not.
 -- flags: allow-oom
--- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}   4 deleted:{p}   5 outdated:{p}
+-- KEYS  1 log:{p}   2 consumers:{p}, the last entry that each has taken   3 logged:{p}, ids of entries with texts
+--       4 deleted:{p}, what was deleted, by time   5 outdated:{p}, entries up to which the log may name a deleted user
 -- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""
 -- Reply {"trimmed", number of entries that were removed}
 local last_removable = ARGV[4]
-local TEXTS = {
+local TEXTS = { -- kinds of entries with texts, whose ids the hash `logged` has
   posted = true, imported = true, edited = true, commented = true, comment_imported = true, comment_edited = true,
   moderated = true, redacted = true, flagged = true, profile_edited = true,
 }
@@ -61,7 +62,7 @@ for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
   if last_removable ~= "" and is_after(id, last_removable) then break end
   if is_needed and i > length - tonumber(ARGV[2]) and not is_outdated(id) then break end
-  if TEXTS[fields[2]] then remove_noted(id, fields[8]) end
+  if TEXTS[fields[2]] then remove_noted(id, fields[8]) end -- the kind and the subject of the entry
   trimmed, removed = id, i
 end
 if not trimmed then return {"trimmed", 0} end

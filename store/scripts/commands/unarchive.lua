@@ -1,14 +1,20 @@
--- Write an archived article back to Redis, so that it can be changed. Its places in the database do not count from now on.
+-- Write an archived article, which only the SQL database has, back to Redis, so that it can be changed. From now on
+-- reads ignore its places in the database.
 -- requires: article_indexes, recounts
 -- from prelude: require_open(), find_article(number), good_votes (votes of a good article)
 -- from article_indexes: add_to_indexes(article), archived_of(name), set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       moving: articles about to leave Redis or just back: the database does not count
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       lease: token of the process that does a task for all   tree: an article's comments by branch path
+--       left: archived articles whose comments Redis still has
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
---       11 the entry of the log that the database was at before that
+--       11 id of the last entry of the log that the database had read before all this was read there
 --       12 how many comments restore_conversation.lua has written
---       13 token of the caller's lease of conversations, or ""   14 and on: field, value, ...
+--       13 token of the lease that one process at a time has to write comments, or ""   14 and on: field, value, ...
 -- Reply {"unarchived"}, also if it is in Redis already | {"missing"} if it was deleted
 --       | {"changed"} if articles of the poster have moved meanwhile: read again
 --       | {"overtaken"} if another process writes the comments, or has removed some

@@ -1,5 +1,5 @@
--- Create the user for a subject of an issuer, if the username is free, and update the profile and the roles from a token, if it is
--- newer than those before.
+-- Create the user for an identity (a person known to an identity provider: a subject of an issuer), if the username is
+-- free. And update the profile and the roles by the claims of a token of the issuer, if it is newer than those before.
 -- requires: name_digests, profiles, role_words
 -- from name_digests: pseudonym_of(departed, namekey, name)
 -- from prelude: require_open(), append_log(kind, actor, subject, ...)
@@ -7,6 +7,9 @@
 -- from actions: record_action(slot, kind, subject, moderator, fields)
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
 -- from role_words: write_role(subject, name, role, group)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       identities: the persons at providers who are a user
+--       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username   8 slot of the user
 --       9 digest of the subject   10 issuer and subject, separated by a space
 --       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""

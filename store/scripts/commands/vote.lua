@@ -5,7 +5,9 @@
 --   append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies: voted without part 3
+-- kept replies, for a call that is sent again: voted without part 3
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       voteevents: channel of votes
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}

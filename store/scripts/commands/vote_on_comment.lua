@@ -8,11 +8,15 @@
 --   add_move(moves, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies: voted without part 3
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
---       10 how long to keep its place (milliseconds)
--- Reply {"voted", voter, {field, value, ...}, id of the entry, what `note_effects` returns, change of the votes}
---       | {"same", voter, {field, value, ...}} | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
+-- kept replies, for a call that is sent again: voted without part 3
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       voteevents: channel of votes
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+--       9 the vote: 1, 0 or -1
+--       10 how long pages keep the place that the comment had before (milliseconds)
+-- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {partition in which that has an effect, id of the
+--       entry before with one there or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}
+--       | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the comment or its article is not visible
 --       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}
 local voter = actor()

@@ -1,5 +1,6 @@
--- Actions of moderators. An action is never deleted. Only `reverted_by`, and the progress of an annulment of votes, are added
--- to it later.
+-- Actions of moderators, such as the removal of an article or a ban: each is a hash with a number, in the partition of
+-- what it is about. An action is never deleted. Only `reverted_by`, and how far an annulment of votes has come, are
+-- added to it later.
 -- requires: appeals, log_text, mail_keys, notify, numbers
 -- from prelude: now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)
@@ -7,6 +8,8 @@
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor)
 -- from numbers: next_number(slot)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       actions: actions of moderators, by time
 local UNLOGGED = { -- fields of an action that its entry in the log does not have
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
   kept = true, annulled = true, total = true, reaches = true, annulment = true,
@@ -30,7 +33,7 @@ local function public_values(number)
   return values
 end
 
--- Publishes an action to all processes. `id` is that of the log's entry.
+-- Publishes an action to all processes. `kind` is that of the log's entry, and `id` its id.
 local function publish_action(kind, number, moderator, id, group)
   local place = group ~= "" and {group} or {}
   redis.call("PUBLISH", KEY.events, table.concat({kind, number, moderator, id, unpack(place)}, " "))
@@ -44,8 +47,9 @@ local function indexes_of_action(subject, group, ban)
   return indexes
 end
 
--- Whom an action notifies, in the format of the field `notified` of texts: the user whom it is about, or the poster of the
--- text that it is about. "" if that is the moderator, or a user whose home is another partition.
+-- Whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`: the user whom it is about,
+-- or the poster of the article or comment that it is about. "" if that is the moderator, or a user of another
+-- partition. `slot` is that of this user, unless it is about a comment, whose hash has it.
 local function notified_of_action(subject, slot, moderator)
   local type, name = string.match(subject, "^(%l+):(.*)$")
   if type ~= "user" then
@@ -58,7 +62,7 @@ local function notified_of_action(subject, slot, moderator)
   return string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
 end
 
--- Notifies the user in `notified`, who has the home in this partition.
+-- Notifies the user in `notified` (moderation:NAME:SLOT:TIME), who is in this partition; nobody if it is "".
 local function notify_of_action(number, notified)
   local name, at = string.match(notified, "^moderation:([^:]+):%d+:(%d+)$")
   if not name then return end
@@ -66,10 +70,11 @@ local function notify_of_action(number, notified)
   notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, member, at)
 end
 
--- Records an action on a subject, which is the id of an article, a comment or a user whose slot is given, and returns its
--- number and the id of its entry in the log. `fields` are further fields of the hash by name: group, reason, note, until,
--- texts, votes, from, to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what
--- `notified_of_action` says, but nobody for an approval: that concerns a poster only if something was hidden.
+-- Records an action on a subject, article:N, comment:N or user:NAME, and returns its number and the id of its entry in
+-- the log. `slot` is N % 1024, or of a user the slot of the name: the last part of the action's number. `fields` are
+-- further fields of the hash by name (see `action` in store/keys.py): group, reason, note, until, texts, votes, from,
+-- to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says,
+-- but nobody for an approval: that concerns a poster only if something was hidden.
 local function record_action(slot, kind, subject, moderator, fields)
   local number = next_number(tonumber(slot))
   local hash, group = KEY.action .. number, fields.group or ""
@@ -89,8 +94,8 @@ local function record_action(slot, kind, subject, moderator, fields)
   return number, id
 end
 
--- The number and the kind of the newest action on a subject that was not reverted, of some kinds, separated by spaces; nil
--- if there is none. With `wanted`, only an action with these values of fields.
+-- The number and the kind of the newest action on a subject that was not reverted, among those of `kinds`, a text with
+-- spaces between; nil if there is none. With `wanted`, a table, only an action whose fields have these values.
 local function standing_action(subject, kinds, wanted)
   local index, first, AT_ONCE = KEY.actions .. subject, 0, 100
   while true do
@@ -117,7 +122,8 @@ local function revertible(number)
 end
 
 -- Records the revert of an action, which `revertible` has read, and returns what `record_action` does. `notified` is as
--- there. It answers an appeal against the action. The caller then sets what the remaining actions say.
+-- there. A revert answers an appeal against the action. The caller then changes the subject to what the remaining
+-- actions say.
 local function record_revert(slot, number, action, moderator, reason, note, notified)
   local fields = {
     group = action.group or "", role = action.role or "", reason = reason, note = note, reverts = number,

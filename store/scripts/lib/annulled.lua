@@ -1,9 +1,14 @@
--- Annulled votes: votes that do not count, as actions of moderators hold them. A vote counts again when no action holds it.
--- `annulled` of an article or a comment has the value of each such vote, then the numbers of the actions; `cases` has of an
--- action the articles and comments with a vote that it holds.
+-- Annulled votes: votes that moderators have taken out of the counts. Each is held by one or more of their actions, and
+-- counts again when no action holds it. The hash `annulled` of an article or a comment has by voter the value of the
+-- vote (1, 0 or -1), then the numbers of the actions. The set `cases` of an action has the articles and comments with
+-- such a vote.
 -- requires: prelude
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       annulled: votes on an article or comment that do not count, by voter
+--       cases: articles and comments with a vote that an action annuls
 
--- The value of the vote of a voter that is annulled, and the actions that hold it; nil if none does.
+-- The value of a voter's annulled vote on an article or a comment, and the numbers of the actions that hold it,
+-- separated by spaces; nil if the vote is not annulled.
 local function held_vote(number, voter)
   local value, cases = string.match(redis.call("HGET", KEY.annulled .. number, voter) or "", "^(%-?%d) (.+)$")
   return tonumber(value), cases

@@ -1,8 +1,11 @@
--- Appeals against actions of moderators, and the queue in which they wait. An appeal keeps the groups whose moderators could
--- revert the action when it was made, in its field `groups`; the queue of the site has all.
+-- Appeals against actions of moderators, and the queues in which they wait. An appeal has the number of its action.
+-- When it is made, its field `groups` gets the groups whose moderators could revert the action: it waits in the queues
+-- of these groups, and in that of the site, which has all appeals.
 -- requires: flags
 -- from prelude: split(text)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       appeal: the appeal against an action   actions: actions of moderators, by time
 local function groups_of_appeal(number)
   return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
 end

@@ -8,10 +8,12 @@
 -- from edits: find_edit(number), changes_of(edit)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
 --   with_notified(notified, ...), notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
--- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is that of a
--- new link, `mentioned` are usernames in lower case and slots. Returns the id of the entry, what `note_effects` returns, and
--- those whom it notifies at once.
+-- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is
+-- that of a new link. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most` mentions of
+-- the article notify. Returns the id of the log's entry, what `note_effects` returns (the partitions in which it has
+-- effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
 local function change_article(article, changes, link_digest, most, mentioned)
   local hash = KEY.article .. article.number
   for i = 1, #changes, 2 do

@@ -8,12 +8,21 @@
 --   expire_voters(set, article)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from numbers: make_number(sequence, slot)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       place: what is written about a group   groups: names of groups that are listed or have articles
+--       coming: a group's indexes by its new weights, while they are built
+--       siteranked: by the site's weights, the indexes of a group that has its own
+--       links: articles by the digest of their link   held: a user's pending and removed articles
+--       posters: usernames, by the time of the newest article   good: articles with many votes, by time
+--       numbered: what numbers of imports were made of
 
 local function article_hash(number)
   return redis.call("HGETALL", KEY.article .. number)
 end
 
--- How many archived articles a user has, and when the newest was posted (unix milliseconds; 0 without any).
+-- How many archived articles, which are in the SQL database only, a user has, and when the newest was posted (unix
+-- milliseconds; 0 without any). `name` is in lower case.
 local function archived_of(name)
   local count, newest = string.match(redis.call("HGET", KEY.archived, "user:" .. name) or "", "^(%d+) (%d+)")
   return tonumber(count or 0), tonumber(newest or 0)
@@ -157,7 +166,8 @@ local function add_voters(article, voters)
   expire_voters(KEY.voted, article)
 end
 
--- The lowest sequence of an import, which is that of an instant in 1972: early versions gave lower ones to posts.
+-- The lowest sequence of an import. A sequence is twice a time in milliseconds (numbers.lua), so this one is of an
+-- instant in 1972: early versions gave lower ones to posts.
 local FIRST_OF_STORIES = 2 ^ 37 + 1
 
 -- The first odd sequence from `sequence` on that no import has taken. The sorted set `numbered` has those that are

@@ -1,4 +1,5 @@
--- Functions that change the state or the lock of an article.
+-- Functions that change an article's state, its lock (a locked article takes no votes, comments or other groups) or its
+-- groups.
 -- requires: article_indexes, flag_decisions, held_edits, pending_comments, recent_comments
 -- from prelude: append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel),
 --   add_karma(article, votes), now (unix milliseconds)
@@ -10,6 +11,9 @@
 --   move_edits(article, groups, before)
 -- from pending_comments: move_pending(article, groups, before)
 -- from recent_comments: recent.note(article, places), recent.places_of(groups)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       tree: an article's comments by branch path
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
 
 -- Logs and publishes the state and the lock of an article as they are now.
 local function log_state(article, actor)
@@ -72,7 +76,7 @@ local function set_locked(article, is_locked, actor)
   log_state(article, actor)
 end
 
--- Sets the groups of an article of which one was added or removed.
+-- Sets the groups of an article; `changed` is the one that was added or removed.
 local function set_groups(article, groups, changed, actor)
   table.sort(groups)
   set_pending(article, nil)

@@ -1,18 +1,22 @@
--- Bans: what the actions of moderators say, in the field `bans` of a user and in all sessions of the user. Both have a word
--- for each place from which the user is banned: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good).
+-- Bans of users. The actions of moderators say which there are; the field `bans` of a user and all sessions of the user
+-- repeat it, with a word for each place from which the user is banned: site=UNTIL or group:NAME=UNTIL (unix
+-- milliseconds, 0 for good). `subject` is a username in lower case.
 -- requires: prelude, session_lists
 -- from prelude: now (unix milliseconds)
 -- from sessions: read_session(digest), session_text(name, ends, used, words)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       actions: actions of moderators, by time   sessions: a user's sessions, by when they end
 local function place_of(group)
   return group and group ~= "" and "group:" .. group or "site"
 end
 
--- Whether a ban ends later than another one. 0 is for good.
+-- Whether a ban that ends at one instant lasts longer than one that ends at another; 0 is for good.
 local function ends_later(ends, other)
   return other ~= 0 and (ends == 0 or ends > other)
 end
 
--- The bans of a user that are neither reverted nor over: by place, the one that ends last, as {ends, number}.
+-- The bans of a user that are neither reverted nor over: by place, the one that ends last, as a table with its end and
+-- the number of its action.
 local function standing_bans(subject)
   local found = {}
   for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1)) do
@@ -29,7 +33,7 @@ local function standing_bans(subject)
   return found
 end
 
--- The words of standing bans, by place.
+-- The words of bans that `standing_bans` has found, sorted.
 local function words_of(found)
   local words = {}
   for place, ban in pairs(found) do words[#words + 1] = string.format("%s=%.0f", place, ban.ends) end
@@ -37,7 +41,7 @@ local function words_of(found)
   return table.concat(words, " ")
 end
 
--- The words of bans that are not over.
+-- Those of some words of which the ban is not over.
 local function words_that_stand(words)
   local found = {}
   for word, ends in string.gmatch(words, "(%S+=(%d+))") do

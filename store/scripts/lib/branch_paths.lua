@@ -8,8 +8,8 @@
 local encode, decode
 do -- a script has at most 200 local variables
   local DIGITS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-  local FIRST_LONG = 59 -- the first digit that says how many follow
-  local LENGTHS = {1, 2, 3, 4, 6}
+  local FIRST_LONG = 59 -- the value of the first digit that says how many follow; lower ones stand alone
+  local LENGTHS = {1, 2, 3, 4, 6} -- how many digits follow those of the values 59 to 63
 
   function encode(number)
     local text, rest = "", number
@@ -50,20 +50,24 @@ local function parse_path(stored)
   return {text = text, index = tonumber(index)}
 end
 
+-- The label of a comment: its path as one text, by which the tree is sorted.
 local function label_of(path)
   return path.text .. encode(path.index)
 end
 
+-- What the sorted set `tree` has of a comment: LABEL NUMBER.
 local function tree_member(path, number)
   return label_of(path) .. " " .. number
 end
 
--- The bounds of the range that has the descendants of a comment.
+-- The bounds of the range that has the descendants of a comment: after its own member, as "!" follows the space in it,
+-- up to the last one with its text, as "~" follows all digits.
 local function descendants_of(path)
   return "[" .. label_of(path) .. "!", "(" .. path.text .. "~"
 end
 
--- The number of visible descendants of a comment.
+-- The number of visible descendants of a comment. `stubs` is the key with those members of the tree that are not
+-- visible.
 local function count_descendants(tree, stubs, path)
   local from, to = descendants_of(path)
   local count = redis.call("ZLEXCOUNT", tree, from, to)

@@ -2,11 +2,14 @@
 -- requires: annulled
 -- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
 -- from annulled: held_vote(number, voter)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       annulled: votes on an article or comment that do not count, by voter
 
--- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
--- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that
--- says why if nothing was changed. A vote that is annulled takes the new value, and still does not count: the change is 0, and
--- `is_annulled` of the subject is set.
+-- Sets the vote of a voter (1, 0 or -1) on a subject, an article or a comment as `find_article` or `find_comment` reads
+-- it, while voting is open. Returns {time, up, down}, the subject's time and counts before, and the change of its
+-- votes; `counts` of the subject has the new counts as text. Returns nil and the reply that says why if nothing was
+-- changed. A vote that is annulled takes the new value, and still does not count: the change is 0, and `is_annulled` of
+-- the subject is set.
 local function cast_vote(subject, voter, vote)
   -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
   -- says: a new set would lack all earlier voters.
@@ -45,7 +48,7 @@ local function cast_vote(subject, voter, vote)
   return before, vote - earlier
 end
 
--- The hash of a subject as it was read, with the counts that a vote has set.
+-- The hash of a subject as it was read, {field, value, ...}, with the counts that a vote has set.
 local function counted_hash(subject)
   for i = 1, #subject.flat, 2 do
     local count = subject.counts[subject.flat[i]]

@@ -9,14 +9,15 @@
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- from edits: find_edit(number)
 
--- Sets the content of a comment. `mentioned` are usernames in lower case and slots. Returns the id of the entry, what
--- `note_effects` returns, and those whom it notifies at once.
+-- Sets the content of a comment. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most`
+-- mentions of the comment notify. Returns the id of the log's entry, what `note_effects` returns (the partitions in
+-- which it has effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
 local function change_comment(comment, content, most, mentioned)
   local notified = newly_notified(comment.poster, comment.notified, nil, most, mentioned)
   redis.call("HSET", comment.hash, "content", content, "edited", now)
   note_written(comment.article)
   add_notified(comment.hash, comment.notified, notified)
-  local told = is_listed(comment) and notified or "" -- while it is hidden nobody is notified: see list_here
+  local told = is_listed(comment) and notified or "" -- hidden: nobody is notified now
   forget_cleared_flags(comment.number)
   local id = append_text("comment_edited", comment.poster, "comment", comment.number,
     "article", comment.article, "content", content, "edited", now, "notified", notified, "told", told

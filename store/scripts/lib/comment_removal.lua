@@ -1,4 +1,5 @@
--- Functions that delete comments, and that give places in threads to comments which are not visible.
+-- Functions that delete comments, and that give places in threads to comments which are not visible. A deleted comment
+-- that has replies stays as a stub, without its text and poster.
 -- requires: annulled, appeals, comment_tree, flags, pending_comments
 -- from prelude: now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
 -- from annulled: forget_annulled(number)
@@ -11,6 +12,13 @@
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_tree: remove_from_tree(comment)
 -- from held_edits: drop_edit(number, state, groups)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       pinned: values that comments had at a pin   tree: an article's comments by branch path
+--       stubs: those comments of a tree that are not visible
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+--       logged: ids of the log's entries with texts, by number or user
+--       unlisted: a user's comments that are hidden, or whose article is
+--       heldcomments: a user's pending and removed comments
 
 -- Removes a comment without descendants: hash, voters, entries of all indexes.
 local function drop_comment(comment)
@@ -44,9 +52,10 @@ local function set_place(comment, is_placed)
   end
 end
 
--- Updates a comment and those above it, at most `limit`, after a change below: one that has visible descendants now gets a
--- place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there are more, the
--- next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next one.
+-- Updates a comment and its ancestors, at most `limit`, after a change below: one that has visible descendants now gets
+-- a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there
+-- are more, the next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next
+-- one.
 local function update_places(number, limit)
   local removed, count = {}, 0
   while number do
@@ -77,9 +86,10 @@ local function remove_texts(comment)
   return with_texts
 end
 
--- Takes a comment out of its poster's list and karma, out of inboxes and of queues, and logs its deletion. `stub` is "1" if a stub
--- is left, `removed` has the numbers of the stubs that go with it, `groups` those of the article. Returns the id of the
--- entry, what `note_effects` returns, and the change of the poster's karma.
+-- Takes a comment out of its poster's list and karma, out of inboxes and of queues, and logs its deletion. `stub` is
+-- "1" if a stub is left, else ""; `removed` has the numbers of the stubs that go with it, separated by spaces; `groups`
+-- are those of the article. Returns the id of the entry, what `note_effects` returns (the partitions in which it has
+-- effects), and the change of the poster's karma.
 local function log_removal(comment, deleter, stub, removed, groups)
   local karma = -karma_of_comment(comment)
   if is_here(comment.slot) then

@@ -12,9 +12,12 @@
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: update_places(number, limit)
 -- from flag_decisions: decide_flags(number, is_removed)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       unlisted: a user's comments that are hidden, or whose article is
+--       heldcomments: a user's pending and removed comments   stubs: those comments of a tree that are not visible
 
--- Whether a comment is to be announced, as it was held when it was posted and is shown now for the first time. It notifies
--- at this time then.
+-- Whether a comment is to be announced to subscribers, as it was held when it was posted and is shown now for the first
+-- time. Its field `notified` then gets this time.
 local function is_first_shown(comment)
   if not comment.unannounced or not is_listed(comment) then return false end
   redis.call("HDEL", comment.hash, "unannounced")
@@ -44,6 +47,7 @@ local function list_here(comment)
   return is_new
 end
 
+-- Writes the state: "pending", "removed", or nil for a visible comment.
 local function write_state(comment, state)
   local stub = tree_member(comment.path, comment.number)
   comment.state = state
@@ -56,11 +60,12 @@ local function write_state(comment, state)
   end
 end
 
--- Sets the state of a comment that is not deleted: "pending", "removed", or nil for a visible one. It leaves what shows it,
--- and all counts, or comes back to the places that it would have had. Those below it stay where they are; at most `limit`
--- above it get or lose their places with it. Returns {id of the entry, what `note_effects` returns, state, poster, posting
--- time, change of the poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of
--- the next comment for `update_places`, or "", 1 or "" for whether it is announced now}.
+-- Sets the state of a comment that is not deleted: "pending", "removed", or nil for a visible one. It leaves the
+-- threads, lists and counts that have it, or comes back to the places that it would have had. Those below it stay where
+-- they are; at most `limit` above it get or lose their places with it. Returns {id of the log's entry, what
+-- `note_effects` returns (the partitions in which the entry has effects), state, poster, posting time, change of the
+-- poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of the next
+-- comment for `update_places`, or "", 1 or "" for whether it is announced now}.
 local function set_comment_state(comment, state, actor, limit)
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)

@@ -2,6 +2,8 @@
 -- first reply to a comment continues the path of the comment, and each further reply begins a side path.
 -- requires: comments
 -- from branch_paths: encode(number), label_of(path), decode(text, place), tree_member(path, number)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 local SWAPPED_UP_TO = 64 -- a side path of more comments is not swapped with the continuation: that would take too long
 
 -- The path of a new reply to the comment, or the article, with this path.
@@ -16,7 +18,7 @@ local function next_path(tree, path)
   return {text = label .. encode(side), index = 0}
 end
 
--- The path and the number of the comment of a member of a tree.
+-- The path and the number of the comment of a member of a tree, LABEL NUMBER.
 local function parse_member(member)
   local label, number = string.match(member, "^(%S+) (%d+)$")
   local place, last = 1, 1
@@ -60,11 +62,11 @@ local function swap(tree, stubs, outer, side)
   put_back(tree, stubs, continuing_members, #outer.text, side, -outer.index - 1)
 end
 
--- Swaps each short side path above a new comment with the continuation beside it if the side path is more than twice as
--- long. So a path has at least one and a half times the comments of a side path that begins on it, or the continuation
--- beside that has some size: a comment is on few paths. `text` is the text of the new comment's path.
+-- Looks at the side paths that a new comment is in, the innermost first: one that has more than twice as many comments
+-- as the continuation beside it is swapped with that, unless it is long. So long chains of replies become
+-- continuations, few side paths are nested, and labels stay short. `text` is the text of the new comment's path.
 local function rebalance(tree, stubs, text)
-  local starts, place = {}, 1
+  local starts, place = {}, 1 -- where the numbers of the text begin: an index, then that of a side path, and so on
   while place <= #text do
     starts[#starts + 1] = place
     local _, next = decode(text, place)

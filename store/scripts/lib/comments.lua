@@ -1,10 +1,16 @@
--- Functions of the scripts that work on comments.
+-- Functions of the scripts that work on comments: reads, indexes of replies, counts, and places that pins keep. A pin
+-- keeps the order that a thread had at a moment, for those who read its further pages.
 -- requires: branch_paths, notifications, recent_comments
 -- from branch_paths: parse_path(stored)
 -- from prelude: split(text), order_value(article, order, weights),
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups), set_in_order(article, order, ranking)
 -- from recent_comments: recent.remove(comment, groups), recent.add(comment, groups)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       replies: replies to an article or comment, by the value of an order
+--       pins: moments at which a thread's order was kept   pinned: values that comments had at a pin
+--       tree: an article's comments by branch path   latest: an article's visible comments by time, if it has many
+--       moves: how many votes have moved comments   deleted: what was deleted, until the database has removed it too
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
 local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
 
@@ -62,14 +68,16 @@ local function remove_from_replies(comment)
   for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
 end
 
--- The names of the pins of an article's thread, also of some that have expired: each has an order and the number of the
--- last move when it was made.
+-- The names of the pins of an article's thread, also of some that have expired, each ORDER:MOVES: an order, and the
+-- number of the last move when the pin was made. A move is a vote that changes a comment; the moves of a partition are
+-- numbered.
 local function pins_of(article)
   return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
 end
 
--- Keeps the place of a comment that a vote moves, in each pin that was made since it was last voted on, also of one that has
--- no place now: it may be shown again. `before` has its votes before that.
+-- Keeps the place of a comment that a vote moves, in each pin that was made since it was last voted on, also of one
+-- that has no place now: it may be shown again. `before` has its votes before that; the places live for `lifetime`
+-- milliseconds.
 local function keep_place(comment, lifetime, before)
   local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
   local parent = comment.parent or comment.article
@@ -84,7 +92,8 @@ local function keep_place(comment, lifetime, before)
   end
 end
 
--- Writes an article to the index of ACTIVE, if the store has it and the article is visible.
+-- Writes an article to the index of the order ACTIVE (by the newest comment), if the store has it and the article is
+-- visible.
 local function index_activity(article)
   if article.state then return end
   local ranking = read_ranking(article.groups)
@@ -211,8 +220,8 @@ local function add_move(moves, before)
   if #list > MAX_MOVES then
     local first, second = list[1], table.remove(list, 2)
     for i = 2, 5 do
-      local either = i % 2 == 0 and math.min or math.max
-      first[i] = either(tonumber(first[i]), tonumber(second[i]))
+      local extreme = i % 2 == 0 and math.min or math.max
+      first[i] = extreme(tonumber(first[i]), tonumber(second[i]))
     end
     first[1] = second[1]
   end
@@ -229,7 +238,7 @@ local function add_comment_karma(comment, votes)
   redis.call("HINCRBY", KEY.user .. string.lower(comment.poster), "comment_karma", votes)
 end
 
--- Notes the deletion of an article or a comment, by the id of its entry in the log.
+-- Notes the deletion of an article or a comment, by the time of its entry in the log, whose `id` begins with it.
 local function note_deleted(number, id)
   redis.call("ZADD", KEY.deleted, string.match(id, "^%d+"), number)
 end

@@ -1,6 +1,9 @@
--- What the actions of moderators say about an article or a comment as a whole.
+-- The state of an article or a comment as the actions of moderators say: removals, approvals and purges (removals for
+-- good) that were not reverted. `subject` is article:N or comment:N.
 -- requires: actions
 -- from actions: standing_action(subject, kinds, wanted)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       actions: actions of moderators, by time
 
 -- The removals, approvals and the purge of a subject, oldest first, each with the state that it has found (`before`, "" for
 -- visible) and the one that it sets. Those that take an article out of a group are not among them.
@@ -14,7 +17,7 @@ local function decisions_on(subject)
     if is_whole and (kind == "remove" or kind == "approve" or kind == "purge") then
       found[#found + 1] = {
         number = tonumber(number), kind = kind, before = before or "", state = kind ~= "approve" and "removed" or "",
-        ends = tonumber(reverted_by),
+        ends = tonumber(reverted_by), -- the number of its revert: numbers of actions grow with time
       }
     end
   end

@@ -4,6 +4,8 @@
 -- requires: held_edits, log_text
 -- from prelude: append_log(kind, actor, subject, ...)
 -- from held_edits: queue_edit(number, state, groups, groups_before), drop_edit(number, state, groups)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       heldedit: an edit that waits for approval
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.
@@ -25,11 +27,11 @@ local function changes_of(edit)
   return changes
 end
 
--- Stores an edit that the rule `held_by` holds for approval, in place of an earlier one. `mentioned` are usernames in lower case
--- and slots.
+-- Stores an edit that the rule `held_by` holds for approval, in place of an earlier one. `type` is "article" or
+-- "comment"; `mentioned` are usernames in lower case and slots; `most` is how many mentions notify.
 local function hold_edit(subject, type, held_by, changes, link_digest, most, mentioned)
   local key = KEY.heldedit .. subject.number
-  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- see drop_edit
+  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- why only then: see `drop_edit`
   redis.call("HSET", key, "at", ARGV[3], "held_by", held_by, "most_mentions", most, unpack(changes))
   if link_digest ~= "" then redis.call("HSET", key, "link_digest", link_digest) end
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end

@@ -1,10 +1,14 @@
--- How an approval clears flags, and its revert brings them back.
+-- How an approval clears flags, and its revert brings them back. Outcomes of flags, by username: "+" a removal upholds
+-- the flag, "-" an approval overrules it, "" nobody has decided.
 -- requires: flag_decisions
 -- from flags: flags_of(number), flag_text(flag), set_waiting(queue, number, since, groups, groups_before), places_of(flags),
 --   queue_flagged(number, is_visible)
 -- from flag_decisions: record_outcomes(number, outcomes)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       flags: flags on an article or comment, by user
 
--- Clears the flags on a subject that an action approves. Later flags of the same users do not count.
+-- Clears the flags on an article or a comment that an action, given by its number, approves. Later flags of the same
+-- users do not count.
 local function clear_flags(number, action)
   local flags, outcomes = flags_of(number), {}
   for name, flag in pairs(flags) do
@@ -17,8 +21,8 @@ local function clear_flags(number, action)
   record_outcomes(number, outcomes)
 end
 
--- Restores the flags that a reverted action had cleared. If another approval stands, its number is `other`, and they stay
--- cleared, by that one. To be called after the state is set.
+-- Restores the flags that a reverted approval, `action`, had cleared. If another approval stands, its number is
+-- `other`, and they stay cleared, by that one; else `other` is nil. To be called after the state is set.
 local function restore_flags(number, action, is_visible, other, is_removed)
   local outcomes = {}
   for name, flag in pairs(flags_of(number)) do

@@ -1,13 +1,15 @@
--- What moderators decide about flags: a removal upholds those that stand on a thing, an approval overrules and clears them (see
--- flag_clearing.lua), and a revert takes that back. It is kept with those who have set the flags.
+-- What moderators decide about flags: a removal of an article or a comment upholds the flags on it that were not
+-- cleared, an approval overrules and clears them (see flag_clearing.lua), and a revert takes that back. The outcome is
+-- kept in the hashes of the users who have set the flags.
 -- requires: flag_outcomes, flags, notifications
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
 -- from prelude: append_log(kind, actor, subject, ...)
 -- from flags: flags_of(number)
 -- from notifications: is_here(slot), note_effects(id, slots)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
--- Records the outcomes of flags on a thing, by names in lower case. Those for users of other partitions are effects of an
--- entry of the log, and applied within a second.
+-- Records the outcomes of flags on an article or a comment, by names in lower case: "+", "-", or "" for none. Those for
+-- users of other partitions are effects of an entry of the log, and applied within a second.
 local function record_outcomes(number, outcomes)
   -- The slot of a username in lower case, as `keys.slot`: CRC16 (XMODEM).
   local function slot_of_name(name)

@@ -1,6 +1,8 @@
 -- Flags on articles and comments, and the queues in which things wait for moderators.
 -- requires: prelude
 -- from prelude: split(text)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       flags: flags on an article or comment, by user   queue: what waits for moderators
 --
 -- A flag is the text of a field, AT REASON NAME [+]CLEARED_BY GROUPS NOTE: when and by whom it was set, "+" if it counts
 -- toward hiding, the number of the action that has cleared it or "-", the groups that the article had then or "-", and a note.

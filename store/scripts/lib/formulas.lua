@@ -2,11 +2,14 @@
 -- milliseconds.
 local HOT_EPOCH = 1134028003 -- unix seconds
 
+-- `seconds` is the age that ten times the votes make up for.
 local function hot(votes, time, seconds)
   local magnitude = votes > 0 and math.log10(votes) or votes < 0 and -math.log10(-votes) or 0
   return math.floor((magnitude + (time / 1000 - HOT_EPOCH) / seconds) * 1e7 + 0.5) / 1e7
 end
 
+-- The lower bound of the share of upvotes (Wilson). `votes` is the number of all votes, `z` the confidence in standard
+-- deviations.
 local function best(up, votes, z)
   if votes == 0 then return 0 end
   local share = up / votes

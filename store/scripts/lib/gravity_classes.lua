@@ -1,4 +1,4 @@
--- The classes in the index of GRAVITY.
+-- The classes of votes in the index of the order GRAVITY, which ranks by votes that lose weight with age.
 --
 -- The index has a mark for each article: class * 2^42 + posting time, negative if the article has less than one vote.
 -- The class is that of the base, |votes - 1|: a class has all bases with the same leading binary digits (prelude.lua:

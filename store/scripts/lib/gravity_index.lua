@@ -1,4 +1,4 @@
--- Functions that read the index of GRAVITY in steps.
+-- Functions that read the index of the order GRAVITY (by votes that lose weight with age) in steps.
 -- requires: gravity_classes
 -- from gravity_classes: CLASS (milliseconds between two classes)
 -- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing

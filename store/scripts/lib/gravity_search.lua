@@ -1,4 +1,6 @@
--- Search of the positions that come next, beyond a position, in the part of positive or of negative bases.
+-- Search of the positions that come next, beyond a position, in the order GRAVITY: by votes that lose weight with age.
+-- The base of an article is its votes - 1. Positive bases, base 0 and negative ones are three parts of a listing; in a
+-- part, a class has articles of similar bases, by time (gravity_classes.lua).
 -- requires: gravity_index
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class),
 --   CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on)

@@ -2,6 +2,9 @@
 -- approves or rejects it. Meanwhile others read the text without the edit.
 -- requires: flags
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       heldedit: an edit that waits for approval   tree: an article's comments by branch path
+--       queue: what waits for moderators
 
 -- Puts the waiting edit of a visible subject into the queues of `groups`, and removes it from those of `groups_before`. A
 -- subject that is not visible is in the queues because of its state, with or without an edit.

@@ -1,4 +1,5 @@
--- Functions for the reads of homes: places of several listings, each article once, without those that the viewer hides.
+-- Functions for the reads of homes. A user's home is one listing of the articles of all groups that they follow, which
+-- a read merges from the groups' indexes: each article once, without those that the viewer hides.
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes, one for each
 --       listing, or in scripts that call `each_listing` those of GRAVITY, VOTES and TIME
 -- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places are wanted
@@ -10,7 +11,8 @@
 -- Reply {value, member, count, member, value, ...}: first the place at which the script stopped, "" and "" if there are no
 --       more; then how many of the listings it has read (the others are for another call); then the places that are
 --       shown, in the direction of the page
-local SLOTS, MOST_UNPACKED = 1024, 5000
+local SLOTS = 1024 -- an article's number modulo this is the slot of its poster
+local MOST_UNPACKED = 5000 -- members in one call, as `unpack` takes a limited number of values
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
 local COST = 6 -- of a listing, in articles that are read in the same time
 local HIDDEN_AT_ONCE = 4 -- hidden articles that are passed over in the time in which another is read
@@ -123,7 +125,7 @@ local function not_hidden(members)
   return shown
 end
 
--- The same, of members that have just been read: they count as read, those that are hidden for less.
+-- As `not_hidden`, of members that have just been read: takes them from `left`, those that are hidden for less.
 local function shown_of_read(members)
   local shown = not_hidden(members)
   left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE

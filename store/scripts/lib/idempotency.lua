@@ -6,7 +6,7 @@
 --   "keyed" if there is an idempotency key, else ""
 -- requires: prelude
 -- from prelude: split(text), now (unix milliseconds)
--- KEY  prefix .. digest of the first argument: number, time and second argument of the call that has posted
+-- The key `prefix` .. first of the five arguments has: number, time and second argument of the call that has posted
 
 -- The reply to a call that repeats an earlier one, or nil. The five arguments begin at ARGV[first]; `status` is that of a
 -- call that posts, and `find` returns the {field, value, ...} of a number, empty once it is deleted.

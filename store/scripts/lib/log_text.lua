@@ -3,6 +3,8 @@
 -- arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
 -- from prelude: append_log(kind, actor, subject, ...)
+-- KEY   this partition's keys by name (see registry.py)
+--       logged: ids of the log's entries with texts, by number or user
 local function append_noted(noted_by, kind, actor, subject, ...)
   local id = append_log(kind, actor, subject, ...)
   local noted = redis.call("HGET", KEY.logged, noted_by)

@@ -1,5 +1,8 @@
--- Removes a mail from the queue. `subject` is the user in lower case, `what` the kind of mail: see mails.lua.
+-- Removes a mail from the queue. `subject` is the user in lower case, `what` the kind of mail, such as confirm or
+-- replies.
 -- requires: mail_keys
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       mailing: mails that wait, by when they are due   mail: what a mail is about
 local function drop_mail(subject, what)
   redis.call("ZREM", KEY.mailing, subject .. ":" .. what)
   redis.call("DEL", KEY.mail .. subject .. ":" .. what)

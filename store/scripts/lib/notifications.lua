@@ -1,9 +1,14 @@
--- Functions that notify users, here and in other partitions.
+-- Functions that notify users, here and in other partitions. A script changes only its own partition: what its entry in
+-- the log means for users of another one is an effect, which is applied there a moment later (apply_effect.lua). The
+-- field `notified` of an article, a comment or an action has KIND:NAME:SLOT:TIME of each user whom it has notified,
+-- separated by spaces; the kind is reply, mention or moderation.
 -- requires: mail_keys, notify, prelude
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor),
 --   put_back_in_inbox(account, inbox, member, at, blocked, actor)
 -- from prelude: now (unix milliseconds)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       effects: the last entry with an effect in another partition, by partition
 -- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
 local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
 local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
@@ -14,8 +19,8 @@ local function is_here(slot)
   return slot % partitions == here
 end
 
--- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
--- number and the id of the entry before that has an effect there, or "".
+-- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any,
+-- its number and the id of the entry before that has an effect there, or "": {partition, id, ...}.
 local function note_effects(id, slots)
   local noted, known = {}, {[here] = true}
   for _, slot in ipairs(slots) do
@@ -30,8 +35,9 @@ local function note_effects(id, slots)
   return noted
 end
 
--- Whom a text notifies that its earlier versions (`before`) have not: those whom it mentions, each as username in lower
--- case, then slot, up to `most` with those before; and the poster of what it answers, {poster, slot}, if given.
+-- Whom an article or a comment notifies that its earlier versions (`before`) have not, as a new part of `notified`:
+-- those whom it mentions, {username in lower case, slot, ...}, up to `most` with those before; and the poster of what
+-- it answers, {poster = ..., slot = ...}, if given.
 local function newly_notified(poster, before, answered, most, mentioned)
   local known, words, mentions = {[string.lower(poster)] = true}, {}, 0
   local function add(kind, name, slot)
@@ -74,12 +80,13 @@ local function with_notified(notified, ...)
   return "notified", notified, ...
 end
 
+-- A notification as a member of inboxes: of which kind, and about which type of thing.
 local function notification(number, kind, type)
   return string.format("%016.0f %s %s", tonumber(number), kind, type)
 end
 
--- Notifies the users in `notified` who have their home here of a text: "article" or "comment" with a number. Not those who
--- block its poster; of "action" there is none.
+-- Notifies the users in `notified` who are in this partition. `type` and `number` say of what: an article, a comment or
+-- an action. Those who block its poster are left out; an action has none.
 local function notify_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
     if is_here(slot) then

@@ -1,9 +1,10 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
 -- requires: mails
 -- from mails: mails.note(keys, subject, member, at)
--- `account`, `inbox`, `events` and `blocked` are keys: the hash of the user, the notifications by time, the channel of events,
--- and whom the user has blocked, by when. `member` is of the inbox, see `notifications.notification_member`; `at` is when it
--- happened (unix milliseconds), and `actor` who did it, nil for nobody. A user is not notified of an actor blocked before.
+-- `account`, `inbox`, `events` and `blocked` are keys: the hash of the user, the notifications by time, the channel of
+-- events, and whom the user has blocked, by when. `member` is of the inbox: NUMBER KIND TYPE, such as "0000000000004711
+-- reply comment"; `at` is when it happened (unix milliseconds), and `actor` who did it, nil for nobody. A user is not
+-- notified of an actor blocked before.
 local notify, put_back_in_inbox
 do -- a script has at most 200 local variables
   local function add_notification(account, inbox, member, at)

@@ -1,6 +1,8 @@
 -- Numbers of articles, comments and actions of moderators.
 -- requires: prelude
 -- from prelude: now (unix milliseconds)
+-- KEY   this partition's keys by name (see registry.py)
+--       sequence: what the last number was made of
 
 -- The number of an article or a comment is 1024 x a sequence + the slot of its poster, that of an action 1024 x a sequence
 -- + the slot of its subject. Posts and actions have even sequences, twice the time or more; imports have odd ones (see

@@ -1,5 +1,8 @@
--- One-time tokens. The key `token` has NAME PURPOSE END CALL DETAIL; CALL names the call that has used the token, and is -
--- before. The key `tokens` has the tokens of a user by when they end. Instants are in unix milliseconds.
+-- One-time tokens, such as that of a link to reset a password, each kept under its digest. The key `token` has NAME
+-- PURPOSE END CALL DETAIL; CALL is a text that names the call which has used the token, and - before. The key `tokens`
+-- has the digests of a user's tokens by when they end. Instants are in unix milliseconds.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       token: a one-time token   tokens: a user's one-time tokens, by when they end
 
 -- Deletes a token, and removes it from the list of its user.
 local function end_token(subject, digest)

@@ -2,6 +2,8 @@
 -- requires: held_edits
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from held_edits: queue_edit(number, state, groups, groups_before)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       stubs: those comments of a tree that are not visible
 
 -- Updates the queues of a comment that is pending itself, or whose edit waits. `groups` are those of its article.
 local function queue_pending(comment, groups)

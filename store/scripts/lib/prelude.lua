@@ -1,9 +1,18 @@
 -- What every script that works on articles begins with: the actor, and the values that the indexes hold.
 -- requires: formulas
 -- from formulas: hot(votes, time, seconds), best(up, votes, z), controversial(up, down)
--- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""; with a username the words of the user's
---       bans, or "" if the user's home is this partition   3 now (unix milliseconds)
---       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       closed: set while the partition takes no writes
+--       refused: names of users who are being deleted: nobody acts by them
+--       ranking: the orders to write, and the weights of groups that have their own
+--       coming: a group's indexes by its new weights, while they are built
+--       siteranked: by the site's weights, the indexes of a group that has its own
+--       good: articles with many votes, by time
+-- ARGV  1 username of the actor, who acts, if the caller has verified it; "" if the script reads it from the session
+--       2 without a username the digest of the actor's session, or ""; with one the words of the user's bans (`bans`
+--       below), or "" if they are read here, as this partition has the user   3 now (unix milliseconds)
+--       4 weights of the site, separated by spaces: vote_score (seconds that one vote is worth), hot_seconds (seconds
+--       that ten times the votes are worth), best_z (standard deviations of the confidence interval)
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
 local INDEX = { -- keys of the site's indexes, by order
   score = KEY.score, time = KEY.time, votes = KEY.votes, hot = KEY.hot, best = KEY.best,
@@ -27,9 +36,10 @@ end
 
 local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)
 
--- The username of the actor, given by the caller or read from the session; false if the session has ended, or if the user
--- is being deleted. Fails with
--- CLOSED if the partition takes no writes. For what a banned user may still do.
+-- The username of the actor, given by the caller or read from the session; false if the session has ended, or if the
+-- user is being deleted. Fails with CLOSED if the partition takes no writes. This one is for commands that a banned
+-- user may still use; others call `actor`. A session is stored as NAME END LAST-USE BANS, where BANS are the words of
+-- `bans`.
 local function reader()
   require_open()
   if ARGV[1] ~= "" then
@@ -53,7 +63,7 @@ local function require_not_banned_from(place)
   end
 end
 
--- Fails with BANNED if the actor, which `actor` has read, is banned from one of some groups.
+-- Fails with BANNED if the actor is banned from one of some groups. To be called after `reader` or `actor`.
 local function require_not_banned(groups)
   if bans == "" then return end
   for _, group in ipairs(groups) do require_not_banned_from("group:" .. group) end
@@ -66,7 +76,8 @@ local function actor()
   return name
 end
 
--- Reads an article; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
+-- Reads an article as a table of its fields; nil if there is none. `flat` has the hash as HGETALL replies: field,
+-- value, ... and `member` is the number in 16 digits, as sorted sets have it.
 local function find_article(number)
   local flat = redis.call("HGETALL", KEY.article .. number)
   if not flat[1] then return nil end
@@ -77,7 +88,8 @@ local function find_article(number)
   return article
 end
 
--- The index of GRAVITY holds a class of votes and the posting time. gravity_index.lua computes values from them.
+-- What the index of the order GRAVITY has of an article: a class of votes * 2^42 + the posting time, negative if it has
+-- less than one vote. As its value falls with time, gravity_index.lua computes it from this mark (gravity_classes.lua).
 local function gravity_mark(votes, time)
   local size, shifts = math.abs(votes - 1), 0
   while size >= 8 do size, shifts = math.floor(size / 2), shifts + 1 end
@@ -106,6 +118,7 @@ end
 local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"} -- of articles
 local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"} -- orders whose index depends on a weight
 
+-- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site.
 local function parse_weights(text)
   local weights = setmetatable({}, {__index = SITE_WEIGHTS})
   for name, number in string.gmatch(text, "([%l_]+)=(%S+)") do weights[name] = tonumber(number) end
@@ -113,8 +126,9 @@ local function parse_weights(text)
 end
 
 -- Reads how some groups are ranked: `orders` are the orders to write (all by default), `own` the weights of each group
--- that has its own, `next_weights` the new weights of each group that is being rebuilt. Weighted indexes of such a group
--- are written twice, by the old weights and by the new ones.
+-- that has its own, `next_weights` the new weights of each group that is being rebuilt. Weighted indexes of such a
+-- group are written twice, by the old weights and by the new ones. The hash `ranking` has the orders in the field
+-- ORDERS, and weights in the fields GROUP and next:GROUP.
 local function read_ranking(groups)
   local ranking = {orders = ORDERS, own = {}, next_weights = {}}
   if redis.call("HLEN", KEY.ranking) == 0 then return ranking end
@@ -132,7 +146,8 @@ local function read_ranking(groups)
   return ranking
 end
 
--- Writes a place to an index. vote_counts.lua gathers the places of many articles instead.
+-- Writes a place to an index. vote_counts.lua assigns another function to this name, which gathers places of many
+-- articles.
 local function add_place(index, value, member)
   redis.call("ZADD", index, value, member)
 end
@@ -147,7 +162,7 @@ local function set_in_group(article, order, group, ranking, site_value)
   end
   local weight = WEIGHTED_BY[order]
   if weight and (own and rawget(own, weight) or next_weights and rawget(next_weights, weight)) then
-    add_place(KEY.siteranked .. group .. ":" .. order, site_value, article.member) -- for homes
+    add_place(KEY.siteranked .. group .. ":" .. order, site_value, article.member) -- to merge groups in one page
   end
 end
 
@@ -185,6 +200,7 @@ end
 
 -- Lets a set of voters expire a minute after voting closes, so that votes under way still find it.
 local GRACE = 60000 -- milliseconds from the end of voting until the sets of voters expire
+-- `set` is what the keys of the sets begin with: those of upvoters or of downvoters.
 local function expire_voters(set, article)
   redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
 end

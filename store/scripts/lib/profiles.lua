@@ -1,6 +1,7 @@
--- What a user says about themselves, or an issuer about them.
+-- Profiles: what users say about themselves, or an identity provider (an issuer of tokens) says about them.
 -- requires: log_text
 -- from log_text: append_user_text(kind, actor, name, ...)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
 -- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a list of
 -- fields, display_name, about or avatar_url, each followed by its text; "" removes it.

@@ -1,6 +1,10 @@
--- The table `recent` with functions that keep the newest visible comments, by time: those of the site (`all`) and of each
--- group are in the index `recent` of a place. `floors` has for each place up to when it has none any more, as there were too
--- many.
+-- The table `recent` with functions that keep the newest visible comments, by time. A place is `all`, for the whole
+-- site, or group:NAME; each has an index `recent` with a limited number of comments. Once older ones were dropped,
+-- `floors` has the time of the newest of these: only later comments are in the index.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       recent: newest visible comments of the site or a group   floors: the times up to which `recent` lacks comments
+--       relisting: articles whose comments are entering or leaving `recent`
+--       tree: an article's comments by branch path
 local recent = {}
 do -- a script has at most 200 local variables
   local MOST_RECENT, MOST_RECENT_OF_GROUP = 10000, 1000

@@ -2,6 +2,9 @@
 -- of the log that changed them. Whoever uses counts of the database gives a position: the entry up to which the database had read
 -- the log before the counts were read.
 -- requires: prelude
+-- KEY   this partition's keys by name (see registry.py)
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       recounted: archived articles and comments whose votes changed, until the database has that
 --
 -- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. They are removed once the
 -- database has their counts: at the latest position of which this is known, the field `recounted` of `archived`. Its field

@@ -1,7 +1,9 @@
--- Roles that are granted or revoked: what the actions about a user say, in the field `roles` of the user and the indexes of
--- moderators.
+-- Writes the roles of a user. The actions of moderators say which roles were granted or revoked; the field `roles` of
+-- the user and the indexes of moderators repeat it.
 -- requires: actions, roles
 -- from actions: standing_action(subject, kinds, wanted)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       moderators: who has a role, by time
 
 -- The word of a role in the field `roles`, without the time.
 local function role_word(role, group)

@@ -1,7 +1,9 @@
--- Roles: the words of the field `roles` of a user, each admin=MS, moderator=MS or moderator:GROUP=MS.
+-- Roles: the words of the field `roles` of a user, each admin=MS, moderator=MS or moderator:GROUP=MS, with the time of
+-- its grant (unix milliseconds).
 -- requires: prelude
 -- from prelude: reader(), bans (the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)),
 --   require_not_banned_from(place)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua, 1 is the name of the actor and 2 the words of their
 --       bans   7 the words of the actor's roles
 local OPERATOR = "operator" -- who acts by a command of the shell, and is no user

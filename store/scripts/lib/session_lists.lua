@@ -1,6 +1,9 @@
--- Sessions that are opened, extended and ended, and the lists of a user's sessions.
+-- Sessions that are opened, extended and ended, and the lists of a user's sessions. `subject` is a username in lower
+-- case, and `digest` that of the session's token.
 -- requires: sessions
 -- from sessions: session_text(name, ends, used, words)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       sessions: a user's sessions, by when they end   logins: details of a user's sessions
 
 -- Deletes a session, and removes it from the lists of its user.
 local function end_session(subject, digest)

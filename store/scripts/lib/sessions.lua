@@ -1,5 +1,8 @@
--- Sessions of users. `session` has NAME END LAST-USE BANS; in the form of earlier versions there is no LAST-USE. What is
--- known besides is in `logins`, by digest: ID OPENED AGENT. Instants are in unix milliseconds.
+-- Sessions of users. A session is kept under the digest of its token. The key `session` has NAME END LAST-USE BANS,
+-- where BANS are words such as site=UNTIL; earlier versions wrote no LAST-USE. The user's hash `logins` has more of it,
+-- by digest: ID OPENED AGENT. Instants are in unix milliseconds.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logins: details of a user's sessions
 
 -- The username, the end, the last use ("" if it is not known) and the words of bans of a session; nil if there is none.
 local function read_session(digest)
@@ -16,7 +19,7 @@ local function acting_user(name, digest, now)
   return found and tonumber(now) <= tonumber(ends) and found or nil
 end
 
--- What `session` has.
+-- The value of the key `session`.
 local function session_text(name, ends, used, words)
   return name .. " " .. ends .. (used ~= "" and " " .. used or "") .. (words ~= "" and " " .. words or "")
 end

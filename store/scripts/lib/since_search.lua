@@ -12,7 +12,12 @@
 -- number, and the number is at least 2048 * posting time (store/numbering.py), so that older articles are passed over together.
 -- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of
 -- few articles is read by time and sorted.
--- A script that reads several listings sets these three anew.
+--
+-- A page is a table: `down` (its direction), `wanted` (how many articles it takes), `skip` (how many are still to be
+-- passed over before these), `found` ({member, votes, ...}), and the position reached so far: `value` (votes) and
+-- `member`.
+--
+-- A script that reads several listings sets `classes`, `by_votes` and `by_time` anew for each.
 local classes = KEYS[1] -- the index of GRAVITY of the listing that is read
 local by_votes = KEYS[2] -- the index of VOTES of the same listing
 local by_time = KEYS[3] -- the index of TIME of the same listing

@@ -1,4 +1,6 @@
--- Functions that read the replies to a comment or an article in the order of a thread.
+-- Functions that read the replies to a comment or an article in the order of a thread. A walk is somebody's reading of
+-- a thread from page to page. Votes move comments meanwhile; these moves are numbered. A pinned walk has the order of
+-- the moment when its pin was made: the key `pinned` keeps the values that comments moved since then had.
 -- requires: branch_paths, formulas, index_rank
 -- from formulas: best(up, votes, z), controversial(up, down)
 -- from index_rank: rank_of(key, value, member, including)
@@ -19,7 +21,7 @@ local index = ARGV[2] -- the order of replies
 local is_backward = ARGV[4] == "up" -- whether the places before the cursor are wanted
 local is_ascending = ARGV[3] == "asc"
 local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0" -- the number of the last move when the walk began
-local FIRST_CHUNK, LARGEST_CHUNK = 8, 512
+local FIRST_CHUNK, LARGEST_CHUNK = 8, 512 -- siblings read at once, at first and at most
 local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
 local pin = index .. ":" .. moves_before -- its name
 local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
@@ -158,7 +160,8 @@ local function was_passed(member, from)
   end)
 end
 
--- A frame is a reader of the replies to one comment, or to the article.
+-- A frame is a reader of the replies to one comment, or to the article. `beyond` is the position after which it begins,
+-- and `owner` the place of the comment itself if a walk upwards comes to it after its replies.
 local function new_frame(parent, depth, beyond, owner)
   return {
     key = replies_of(parent), beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,

@@ -1,10 +1,12 @@
--- Functions of the scripts that verify: they report what is wrong and, with "repair", repair it from what it is derived
--- from, in the same step.
+-- Functions of the scripts that verify stored data, each the value or the members of one key. They report what is wrong
+-- and, with "repair", write what it should be, derived from other keys, in the same step.
 -- requires: log_entry, prelude
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), split(text)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 "repair" or ""
---       8 name: what follows the tag in the key   from 9 on: see the script
+--       8 name: the last part of the key, after its kind and partition: `42` of `article:{0}:42`
+--       from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
 --       or ""}
 local repairing = ARGV[7] == "repair" -- whether findings are repaired
@@ -13,6 +15,7 @@ local MAX_DELAY = 10000 -- milliseconds that a command may take from its sender 
 
 local reply = {"0"} -- the next cursor, then four values of each finding
 
+-- A value as the report has it.
 local function text(value)
   return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
 end
@@ -36,6 +39,7 @@ end
 
 local repaired = {} -- fields and values of the entry in the log
 
+-- Expects a field of a hash to have a number.
 local function expect_number(hash, field, found, value)
   if tonumber(found) == value then return end
   report(hash .. " " .. field, found, value, function()
@@ -60,17 +64,18 @@ local function expect_expiry(key, instant)
 end
 
 local ONLY_DIGITS = "^%d+$" -- a pattern
-local FIELDS = {
+local FIELDS = { -- of the hash of an article
   "title", "poster", "time", "groups", "imported", "edited", "up", "down", "comments", "active", "state", "locked",
 }
 local OPTIONAL = {imported = true, edited = true, comments = true, active = true, state = true, locked = true}
 local HIDDEN_STATES = {pending = true, removed = true} -- of articles that are not visible
-local PATTERNS = {
+local PATTERNS = { -- of usable values
   title = ".", poster = "^~?[%w_-]+$", time = ONLY_DIGITS, groups = "^[%l%d_ -]*$", imported = ONLY_DIGITS,
   edited = ONLY_DIGITS, up = ONLY_DIGITS, down = ONLY_DIGITS, locked = "^1$",
   comments = "", active = "", -- these two are verified with the comments
 }
 
+-- Whether a field of an article may have this value; nil or false: it is missing.
 local function is_usable(field, value)
   if not value then return OPTIONAL[field] end
   if field == "state" then return HIDDEN_STATES[value] end
@@ -87,8 +92,9 @@ local function count_voters(article)
   article.down = redis.call("SCARD", downvoted) - #article.both
 end
 
--- Reads an article with the votes that it should have; nil if there is none. `invalid` lists fields with invalid values.
--- While voting is open, votes are derived from the voters (`counted`); later only the hash has them.
+-- Reads an article with the votes that it should have; nil if there is none. `fields` has the hash as it is, `invalid`
+-- lists fields with invalid values. While voting is open, until `closes`, votes are derived from the voters
+-- (`counted`); later only the hash has them.
 local function examine(number)
   local hash, fields, invalid = KEY.article .. number, {}, {}
   for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end

@@ -8,14 +8,23 @@
 -- from comments: find_comment(number), find_article_info(number), add_comment_karma(comment, votes),
 --   keep_place(comment, lifetime, before), add_move(moves, before), note_written(article), update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
--- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
---       10 how long to keep the places of comments (milliseconds)
---       11 the entry of the log that the database was at when archived articles were read there, or ""
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       cases: articles and comments with a vote that an action annuls
+--       moving: articles about to leave Redis or just back: the database does not count
+--       left: archived articles whose comments Redis still has
+--       archived: how many articles are only in the SQL database, and their greatest values
+-- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the action
+--       9 voter
+--       10 how long pages keep the places that comments had before (milliseconds)
+--       11 id of the last entry of the log that the database had read when archived articles were read there, or ""
 --
 -- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-"; an archived
 -- comment by poster, slot of the poster, posting time, upvotes, downvotes, number of its article, and state.
-local case, voter = ARGV[8], ARGV[9]
-local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
+local case, voter = ARGV[8], ARGV[9] -- the case is the number of the action
+-- What this step has changed: `changed` for the entry of the log and `articles` for the event have a word for each
+-- vote; `slots` and `karma_by_poster` are of posters of comments in other partitions; `recounted` are members of what
+-- is archived.
+local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
 local group_lists = {} -- by their text
 
@@ -50,8 +59,8 @@ local function groups_in(text)
   return group_lists[text]
 end
 
--- How many articles and comments the step is about, and how many of them have a key of a kind. Their numbers are arguments
--- from 13 on, each with so many others.
+-- How many articles and comments the step is about, and how many of them have a key of a kind. Their numbers are
+-- arguments from 13 on, each followed by `others` further arguments.
 local function count_keys(kind, others)
   local names = {}
   for i = 13, #ARGV, 1 + others do names[#names + 1] = kind .. ARGV[i] end

@@ -1,9 +1,10 @@
--- Read articles that may leave Redis, with a digest of each, by which archive.lua sees whether it has changed since.
+-- Read articles that may be archived, which means that they leave Redis and stay in the SQL database, with a digest of
+-- each, by which archive.lua sees whether it has changed since.
 -- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:   4 heldedit:{p}: (an article number is appended to each)
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; "" if
 --       these stay   from 2 on: numbers
--- Reply {digest, number of comments, also of those that are not shown, {field, value, ...}} for each number; {} if there is
---       no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible,
+-- Reply for each number {digest, number of comments, also of those that are not shown, {field, value, ...}}; {} if
+--       there is no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible,
 --       or if it has a conversation that stays: it has comments or notified users, or is locked
 local quiet = tonumber(ARGV[1])
 

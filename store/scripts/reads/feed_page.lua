@@ -1,4 +1,5 @@
--- Read the part of a feed page that comes from some users of one partition: their articles nearest to a position.
+-- Read the part of a page of a feed (the articles of those whom a user follows, by time) that comes from some users of
+-- one partition: their articles nearest to a position.
 -- KEYS  1 timeline:{p}: (a username in lower case is appended)
 -- ARGV  1 "down" or "up": direction of the page   2 how many articles
 --       3 value and 4 member of the position, or ""   5 value and 6 member of the floor, above which all lie, or ""
@@ -33,7 +34,7 @@ local function read_range(timeline, descending, first, last, offset, wanted)
   return redis.call("ZRANGE", timeline, first, last, "BYSCORE", "LIMIT", offset, wanted, "WITHSCORES")
 end
 
-local articles = {}
+local articles = {} -- {value, member, value as text} each
 
 -- Adds the next articles of a timeline to `articles`: at least `wanted`, if it has as many up to `limit`.
 local function read_more(timeline, wanted, limit)

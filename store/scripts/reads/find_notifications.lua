@@ -1,4 +1,4 @@
--- Find notifications by their members, some of which may be missing.
+-- Find notifications by their members of the inbox, some of which may be missing.
 -- KEYS  1 inbox:{p}:NAME   2 user:{p}:NAME
 -- ARGV  members
 -- Reply {the mark up to which the user has seen the inbox, or "", value or nil of the first member, of the second, ...}

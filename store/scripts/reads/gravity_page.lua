@@ -1,4 +1,5 @@
--- One step of reading the positions of one partition that follow a position in the order GRAVITY.
+-- One step of reading the positions of one partition that follow a position in the order GRAVITY, by votes that lose
+-- weight with age. A search that takes long is done in several steps, so that none blocks the server.
 -- requires: gravity_search
 -- from gravity_classes: CLASS (milliseconds between two classes)
 -- from gravity_index: position_of(member), budget (articles and classes that this step may still read),

@@ -1,4 +1,5 @@
--- One step of counting the articles of one partition above a position in the order GRAVITY.
+-- One step of counting the articles of one partition above a position in the order GRAVITY, by votes that lose weight
+-- with age. A count that takes long is done in several steps, so that none blocks the server.
 -- requires: gravity_index
 -- from gravity_classes: bases_of(class), CLASS (milliseconds between two classes), LAST_CLASS (the highest class)
 -- from gravity_index: by_votes (the index of VOTES of the same listing), read_marks(sign, outward, from, to, skipped, count),

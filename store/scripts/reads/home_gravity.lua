@@ -1,4 +1,5 @@
--- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
+-- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by GRAVITY, votes
+-- that lose weight with age, that are in some listings of one partition.
 -- requires: gravity_search, home_places
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class)
 -- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base),

@@ -1,5 +1,6 @@
--- Read the first places, among the newest articles of some listings of one partition, of a page of a home by GRAVITY, or by
--- VOTES since an instant: what is to be found on the page does not come after the last of them.
+-- Find a bound for a page of a home (one listing of the articles of all groups that a user follows) by GRAVITY, or by
+-- VOTES since an instant: the first places among the newest articles of some listings of one partition. Nothing on the
+-- page comes after the last of them.
 -- requires: gravity_index, home_places
 -- from gravity_index: value_of(base, time)
 -- from home_places: read_range(key, ...), add_beyond(member, value), hides (whether the viewer hides articles),

@@ -1,4 +1,5 @@
--- Read the places of a page of a home that are in some indexes of one partition, by an order whose values do not decay.
+-- Read the places of a page of a home (one listing of the articles of all groups that a user follows) that are in some
+-- indexes of one partition, by an order whose values do not change with age.
 -- requires: home_places, index_rank
 -- from home_places: most_read (about how many articles to look at in all),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),

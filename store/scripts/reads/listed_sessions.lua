@@ -1,6 +1,8 @@
 -- The sessions of a user.
 -- requires: sessions
 -- from sessions: acting_user(name, digest, now), read_session(digest), session_details(subject, digest)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       sessions: a user's sessions, by when they end
 -- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)
 --       3 username of who acts, if that is not by a session, else ""
 -- Reply {{id, when it was opened, when it was used last (unix milliseconds), or "" if they are not known, agent, when it

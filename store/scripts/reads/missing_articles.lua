@@ -1,8 +1,9 @@
 -- Read articles that Redis did not have a moment ago, and say of those that are still absent whether they are deleted.
--- KEYS  1 article:{p}: (an article number is appended)   2 moving:{p}
+-- KEYS  1 article:{p}: (an article number is appended)
+--       2 moving:{p}, articles that are about to leave Redis or have come back
 -- ARGV  numbers
 -- Reply for each number {field, value, ...} | {"absent"}: the database may have it archived
---       | {"deleted"}: what the database has of it does not count
+--       | {"deleted"}: it was in Redis a moment ago, so what the database has of it does not count
 local reply = {}
 for i, number in ipairs(ARGV) do
   local flat = redis.call("HGETALL", KEYS[1] .. number)

@@ -1,4 +1,6 @@
--- Read which user a subject of an issuer belongs to.
+-- Read which user an identity belongs to: a person known to an identity provider, a subject of an issuer.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       identity: the user of a person at a log-in provider
 -- ARGV  1 digest of the subject
--- Reply "reserved NAME" | "made NAME" | "gone" | "" if nobody has it
+-- Reply "reserved NAME" before there is a user, then "made NAME" | "gone" if the user was deleted | "" if it is new
 return redis.call("GET", KEY.identity .. ARGV[1]) or ""

@@ -1,4 +1,6 @@
--- Read who acts, and what the rules of a site ask of an account.
+-- Read who acts, and what the rules of a site (which say when a text is held for moderators) ask of an account.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
 --       3 now (unix milliseconds)
 --       4 how many of the oldest articles, and of the oldest comments, to name

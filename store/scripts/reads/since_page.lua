@@ -1,4 +1,5 @@
--- One step of reading the positions of one partition by VOTES, among the articles posted since an instant.
+-- One step of reading the positions of one partition by VOTES, among the articles posted since an instant. A search
+-- that takes long is done in several steps, so that none blocks the server.
 -- requires: since_search
 -- from since_search: by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), is_beyond(page, value, member),

@@ -1,15 +1,17 @@
--- Count the texts that moderators have approved, or that stood without a flag for a time.
+-- Count those of some articles and comments that moderators have approved, or that stood without a flag for a time.
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       flags: flags on an article or comment, by user   actions: actions of moderators, by time
 -- ARGV  1 until when a text that nobody has approved was posted (unix milliseconds)
 --       2 from here on: ids of articles and comments of this partition
 -- Reply how many of them are visible and approved, or old enough and without a flag that stands
 local function is_flagged(number)
-  for _, flag in ipairs(redis.call("HVALS", KEY.flags .. number)) do -- see flags.lua
+  for _, flag in ipairs(redis.call("HVALS", KEY.flags .. number)) do -- AT REASON NAME CLEARED_BY ...
     if string.match(flag, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end
   end
   return false
 end
 
--- Whether an approval of it stands. What was removed after one is not visible.
+-- Whether an approval of an article or a comment stands. What was removed after one is not visible.
 local function is_approved(subject)
   for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. subject, 0, -1, "REV")) do
     local action = KEY.action .. string.format("%.0f", tonumber(member))

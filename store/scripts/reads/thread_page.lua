@@ -14,11 +14,14 @@
 --       value, number, visible descendants if they are too deep to be shown, else 0
 local root, wanted, deepest = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6])
 local LONG_DESCENT = 16 -- levels without a place after which stretches without side paths are skipped
-local cursor = {}
+local cursor = {} -- levels of the last place of the page before, outermost first: {depth, value, member} each
 for i = 10, #ARGV, 3 do
   cursor[#cursor + 1] = {depth = tonumber(ARGV[i]), value = ARGV[i + 1], member = ARGV[i + 2]}
 end
 
+-- The places found so far, and a stack of frames: what is still to be walked, the innermost level last. A frame reads
+-- the replies to one comment (thread_siblings.lua), or looks up ancestors between two levels of the cursor (with `top`:
+-- see `resume`), or goes up a run of comments without siblings (with `run`: see `new_run`).
 local places, frames = {}, {}
 
 local function path_of(number)

@@ -4,7 +4,7 @@
 -- ARGV  1 "down": the entries that follow a position; "up": those that precede it
 --       2 number of entries   3 entries to skip at the top, if there is no position
 --       4 value and 5 member of the position, or ""   6 ZUNION: what is in any of the indexes, or ZINTER: in all of them
--- Reply as that of listing_page.lua
+-- Reply "above total member value ...": entries of the listing above these, entries of the whole listing, then these
 local down, count, skip = ARGV[1] == "down", tonumber(ARGV[2]), tonumber(ARGV[3])
 local value, member = tonumber(ARGV[4]), ARGV[5]
 

@@ -13,10 +13,17 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair),
 --   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       ranking: the orders to write, and the weights of groups that have their own
+--       siteranked: by the site's weights, the indexes of a group that has its own
+--       groups: names of groups that are listed or have articles   good: articles with many votes, by time
+--       held: a user's pending and removed articles   heldedit: an edit that waits for approval
+--       queue: what waits for moderators   links: articles by the digest of their link
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""
---       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes of homes are complete, else ""
+--       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes `siteranked` are complete, else ""
 -- Reply see verify_prelude.lua
 local digest_of_link = ARGV[12]
 partitions = tonumber(ARGV[13])

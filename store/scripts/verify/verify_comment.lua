@@ -16,6 +16,15 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
 --   expect_member(index, member, value), log_repairs(subject)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
+--       left: archived articles whose comments Redis still has   tree: an article's comments by branch path
+--       stubs: those comments of a tree that are not visible   floors: the times up to which `recent` lacks comments
+--       relisting: articles whose comments are entering or leaving `recent`
+--       recent: newest visible comments of the site or a group
+--       replies: replies to an article or comment, by the value of an order
+--       latest: an article's visible comments by time, if it has many   heldedit: an edit that waits for approval
+--       queue: what waits for moderators
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 slot of the poster, as the caller read the poster   10 number of partitions
 --       11 how many comments above it get or lose their places in the thread at most

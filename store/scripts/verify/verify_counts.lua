@@ -9,6 +9,10 @@
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   examine(number), reply (the next cursor, then four values of each finding), expect_number(hash, field, found, value),
 --   repairing (whether findings are repaired)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
+--       replies: replies to an article or comment, by the value of an order
+--       removing: articles and comments still to be removed or to enter or leave lists, in steps
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 "article" or "comment"
 -- Reply see verify_prelude.lua

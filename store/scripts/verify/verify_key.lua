@@ -6,20 +6,28 @@
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   expect_expiry(key, instant), ONLY_DIGITS (a pattern), expect_member(index, member, value),
 --   reply (the next cursor, then four values of each finding)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       logins: details of a user's sessions   sessions: a user's sessions, by when they end
+--       invitation: an invitation to register   token: a one-time token
+--       commented: number of a comment by its idempotency digest   posted: number of a post by its idempotency digest
+--       place: what is written about a group   groups: names of groups that are listed or have articles
+--       sequence: what the last number was made of
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name may be ""
 --       9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
 --       for `following`, `followers` and `groupfollows` the whole key
 -- Reply see verify_prelude.lua
 local detail = ARGV[10]
-local CHECKS = {}
+local CHECKS = {} -- functions by the kind of key
 
+-- Expects a set of voters to be that of an article or a comment.
 local function check_voters(key)
   if redis.call("EXISTS", KEY.article .. name, KEY.comment .. name) > 0 or redis.call("EXISTS", key) == 0 then return end
   report(key, "there", "nothing, as there is no such article or comment", function() redis.call("DEL", key) end)
 end
 
--- `instant` is the index of an instant (unix milliseconds) in the value, after which the key lives `lifetime`.
+-- Expects a value of a pattern. The word of the value at the place `instant` is a time (unix milliseconds): the key
+-- expires `lifetime` milliseconds after it.
 local function check_string(key, pattern, instant, lifetime)
   local found = redis.call("GET", key)
   if not found then return end

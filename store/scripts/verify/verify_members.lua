@@ -7,6 +7,19 @@
 -- from comments: find_comment(number)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), expect_member(index, member, value)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       good: articles with many votes, by time   groups: names of groups that are listed or have articles
+--       posters: usernames, by the time of the newest article
+--       coming: a group's indexes by its new weights, while they are built
+--       links: articles by the digest of their link
+--       replies: replies to an article or comment, by the value of an order
+--       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
+--       latest: an article's visible comments by time, if it has many   held: a user's pending and removed articles
+--       siteranked: by the site's weights, the indexes of a group that has its own
+--       recent: newest visible comments of the site or a group   left: archived articles whose comments Redis still has
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       relisting: articles whose comments are entering or leaving `recent`   place: what is written about a group
+--       ranking: the orders to write, and the weights of groups that have their own
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; 8, the name, is what the
 --       key has after its kind and tag: an article, a user, a link digest, GROUP:ORDER, a place of recent comments, or ""
 --       for an index of the site   9 kind of the key   10 ZSCAN cursor

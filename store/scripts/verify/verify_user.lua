@@ -5,10 +5,13 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   examine(number), text(value), expect_number(hash, field, found, value), expect_member(index, member, value),
 --   log_repairs(subject)
+-- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       archived: how many articles are only in the SQL database, and their greatest values
+--       held: a user's pending and removed articles   posters: usernames, by the time of the newest article
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a username in
 --       lower case   9 slot of the user   10 latest time that a mark in a feed can have (unix milliseconds)
---       11 what `archived` had of the user when the caller read the database, "?" if it did not of the user's articles in
---       the database: 12 how many   13 their karma   14 when the newest was posted, or 0
+--       11 what `archived` had of the user when the caller read the database, "?" if it did not read it   of the user's
+--       articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
 -- Reply see verify_prelude.lua
 local account = KEY.user .. name
 if redis.call("HEXISTS", account, "left") == 1 then return reply end -- the user is being deleted
@@ -21,6 +24,7 @@ if seen and not (mark and mark >= 0 and mark <= tonumber(ARGV[10])) then
   report(account .. " seen", seen, "a usable seen")
 end
 
+-- Expects a field to have at most ten words, each of a pattern.
 local function expect_words(field, pattern)
   local known = redis.call("HGET", account, field)
   if not known then return end

@@ -3,6 +3,7 @@ import graphql from "@graphql-eslint/eslint-plugin";
 import { ESLint } from "eslint";
 import { basename, dirname } from "node:path";
 
+// Types without an id: the errors that mutations return, and values that belong to what shows them.
 const REFUSALS = ["Refusal", "VotingClosed", "RateLimited"];
 const VALUES = ["Change", "ChangePage", "ChangedField", "Flag", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "RoleGrant", "Session", "Standing", "StandingTerm"];
 const RULES = {

@@ -1,4 +1,7 @@
-"""Declared resolvers get the arguments that Strawberry gives, whatever their types are."""
+"""
+Resolvers that are declared in the metadata of a field, which the compiler calls itself, get the arguments that
+Strawberry gives, whatever their types are.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""JSON templates: what is cached, and what is resolved for each answer."""
+"""
+JSON templates, which keep the JSON of a record with placeholders between answers: what is cached in them, and what is
+resolved for each answer.
+"""
 
 import asyncio
 from dataclasses import dataclass

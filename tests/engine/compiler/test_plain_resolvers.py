@@ -1,4 +1,4 @@
-"""Plain Strawberry resolvers are compiled, with the same results as Strawberry whatever they return."""
+"""Resolvers that are plain methods of Strawberry types are compiled, with the same results whatever they return."""
 
 import asyncio
 from enum import Enum

@@ -11,6 +11,7 @@ from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
 from tests.support.answers import code
 
+# points: 50 for a page without a size, 10 for another list, 500 for introspection
 OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), Pool(1_000_000))
 
 

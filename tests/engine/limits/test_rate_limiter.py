@@ -14,7 +14,7 @@ from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import CONTEXTS, serving
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
-POLICIES = {
+POLICIES = {  # of buckets: points at most, points regained a second, and the setting of the points
     "address": RatePolicy(100, 10, "ADDRESS_POINTS"),
     "user": RatePolicy(50, 10, "USER_POINTS"),
     "key": RatePolicy(200, 10, "KEY_POINTS"),
@@ -52,6 +52,7 @@ def rates(clock, lookups):
 
 
 async def take(rates, client, points):
+    """Let a request of a client cost so many points."""
     (await rates.admit(client)).set(points)
 
 

@@ -1,4 +1,6 @@
-"""The commands `backup` and `restore`."""
+"""
+The commands `upvote backup`, which writes a whole store to a file, and `upvote restore`, which fills an empty one.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The command `demo`."""
+"""The command `upvote demo`, which serves a small sample from a temporary store."""
 
 import signal
 from collections.abc import Iterator

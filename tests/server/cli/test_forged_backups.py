@@ -85,7 +85,7 @@ def contents(settings: Settings) -> list[str]:
     return found
 
 
-HEADERS = {
+HEADERS = {  # what is changed in the header, and a part of the message
     "no partitions": ({"partitions": None}, "the header has no partitions"),
     "partitions 0": ({"partitions": "0"}, "the header has partitions '0': Input should be greater than"),
     "partitions 3": ({"partitions": 3}, "the header has partitions 3: must be a power of two"),
@@ -113,7 +113,7 @@ def test_header_that_no_store_can_be_made_with_is_refused(backup, restore, empty
 
 NUMBER = 2**53
 ACTION = {"kind": "lock", "at": "1", "moderator": "ab", "subject": "article:1024", "reason": ""}
-RECORDS: dict[str, tuple[object, str]] = {
+RECORDS: dict[str, tuple[object, str]] = {  # a record, and a part of the message
     "no list": ("article", "a record is a list with its kind first, not 'article'"),
     "empty": ([], "a record is a list with its kind first, not []"),
     "no kind": ([1], "there is no kind of record 1"),
@@ -234,13 +234,14 @@ def change(chance: random.Random, thing: Any) -> None:
 
 
 def frame(text: bytes) -> bytes:
+    """A frame of a backup: its length and deflated JSON. After the last one come the length 0 and their count."""
     deflated = zlib.compress(text)
     return LENGTH.pack(len(deflated)) + deflated
 
 
 HEADER = frame(json.dumps([{"partitions": "1", "good_votes": "200"}]).encode())
 END = LENGTH.pack(0)
-FRAMES = {
+FRAMES = {  # what is between the first line of a file and its checksum, and a part of the message
     "nothing": (b"", " was changed or cut off"),
     "no frame": (END + COUNT.pack(0), ": frame 1 is not a header"),
     "empty header": (frame(b"[]") + END + COUNT.pack(1), ": frame 1 is not a header"),

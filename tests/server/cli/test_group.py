@@ -1,4 +1,4 @@
-"""The command `group`."""
+"""The command `upvote group`, which adds, changes, lists and removes groups with a title and a text."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Items of Hacker News, and the order in which comments are imported."""
+"""Files of items in the shape of Hacker News' API: how they are read, and the order in which comments are imported."""
 
 import json
 import random

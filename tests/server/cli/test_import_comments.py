@@ -1,4 +1,4 @@
-"""Items of Hacker News, imported by the command, are the conversations that they were."""
+"""Comments in the shape of Hacker News' API, imported by `upvote import`, are the conversations that they were."""
 
 import asyncio
 import json

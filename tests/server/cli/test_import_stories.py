@@ -1,4 +1,4 @@
-"""The command `import`."""
+"""The command `upvote import`, with files of stories."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The command `log`."""
+"""The command `upvote log`, which shows how far the consumers of the log of changes are, or removes one."""
 
 import asyncio
 import re

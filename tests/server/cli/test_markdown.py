@@ -1,4 +1,4 @@
-"""The HTML of texts of Hacker News as Markdown."""
+"""The import converts the HTML of texts of Hacker News to Markdown."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""The commands `role` and `moderation`."""
+"""The commands `upvote role`, for the roles of moderators and admins, and `upvote moderation`, for what they did."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The command `move`."""
+"""The command `upvote move`, which copies a store to an empty one and refuses writes to the old one from then on."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,6 @@
-"""The commands `reindex` and `ranking`, beside a server with the managed Valkey."""
+"""
+The commands `upvote reindex`, which builds the indexes of orders, and `upvote ranking`, which sets weights of groups.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of stories: CSV and JSON lines, right and wrong lines."""
+"""Files of stories to import: CSV and JSON lines, right and wrong lines."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The command `verify`."""
+"""The command `upvote verify`, which finds what is inconsistent in a store, and repairs it."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

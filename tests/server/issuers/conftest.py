@@ -1,4 +1,4 @@
-"""An application with an issuer, which reads the clock of the test."""
+"""An application that accepts the tokens of an issuer, which is an identity provider, by the clock of the test."""
 
 from contextlib import asynccontextmanager
 

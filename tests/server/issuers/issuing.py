@@ -1,4 +1,7 @@
-"""Issuers of tests: their files, keys made here, and tokens signed with these."""
+"""
+Issuers are identity providers whose tokens a site accepts in place of sessions; a file names them. Here are such files,
+keys for tests, and tokens that are signed with these.
+"""
 
 import json
 from base64 import urlsafe_b64encode
@@ -27,11 +30,15 @@ TABLE = {
 
 
 def key_set(*keys: Any) -> str:
+    """The public keys as a JSON Web Key Set."""
     return json.dumps({"keys": [key.as_dict(private=False) for key in keys]})
 
 
 def written(folder: Path, *tables: dict[str, Any], keys: str | None = None, **top: Any) -> Path:
-    """A file of issuers, with the set of their keys beside it."""
+    """
+    Write a file of issuers, and the set of their keys beside it. `tables` are the issuers, `top` the keys of the file
+    outside of these.
+    """
     (folder / "keys.json").write_text(key_set(RSA, EC, ED) if keys is None else keys)
     file = folder / "issuers.toml"
     text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in top.items())

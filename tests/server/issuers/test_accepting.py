@@ -1,4 +1,4 @@
-"""Tokens of issuers in place of sessions: whose they are, and which are refused."""
+"""Tokens of issuers, which are identity providers, in place of sessions: whose they are, and which are refused."""
 
 import asyncio
 import hmac
@@ -100,12 +100,12 @@ PLAIN = {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60}
 
 
 def confused(algorithm, secret):
-    """A token that is signed with a shared secret, which is what everybody knows of the issuer's own key."""
+    """A token of the attack "algorithm confusion": the public key of the issuer is used as a shared secret."""
     content = ".".join(issuing.part(json.dumps(each).encode()) for each in ({"alg": algorithm, "kid": "rsa-1"}, PLAIN))
     return f"{content}.{issuing.part(hmac.digest(secret, content.encode(), 'sha256'))}"
 
 
-HEADERS = {
+HEADERS = {  # by the name of an attack: what makes the token, and the reason of the refusal
     "none": (lambda: unsigned("none"), "algorithm"),
     "None": (lambda: unsigned("None"), "algorithm"),
     "the public key as a secret": (lambda: confused("HS256", RSA.as_pem(private=False)), "algorithm"),

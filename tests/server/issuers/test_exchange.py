@@ -1,4 +1,4 @@
-"""A token of an issuer for a session, and what its user may do without a password."""
+"""A session in exchange for a token of an identity provider, and what its user may do without a password."""
 
 import asyncio
 import io

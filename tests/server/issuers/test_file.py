@@ -1,4 +1,6 @@
-"""The file of issuers: what it may say, and how a fault in it is named at the start."""
+"""
+The file of issuers, identity providers whose tokens a site accepts: what it may say, and how a fault in it is named.
+"""
 
 import re
 import socket
@@ -31,7 +33,7 @@ def changed(**changes):
     return {name: value for name, value in {**TABLE, **changes}.items() if value is not None}
 
 
-FAULTS = [
+FAULTS = [  # a table of an issuer, the keys of the file outside of it, and the message
     (changed(nmae="x"), {}, "issuers[0].nmae: there is no such key"),
     (changed(name=None), {}, "issuers[0].name: it is missing"),
     (changed(name="My shop"), {}, "issuers[0].name: a name is 1 to 32 of a-z, 0-9 and -"),

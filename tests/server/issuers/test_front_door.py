@@ -17,6 +17,7 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 @pytest.fixture
 async def asked():
+    """The provider that the server asks for keys and tokens."""
     async with provider.running() as asked:
         yield asked
 

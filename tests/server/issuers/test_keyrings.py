@@ -15,7 +15,7 @@ from store.key_sets import KeySets
 from tests.server.issuers import issuing, provider
 from tests.server.issuers.issuing import EC, OTHER_RSA, RSA
 
-HOUR = 3_600_000
+HOUR = 3_600_000  # milliseconds
 
 
 class Ticking:
@@ -34,6 +34,7 @@ def ticking():
 
 @pytest.fixture
 async def asked():
+    """The provider that keyrings ask for keys; `asked.asked` counts the requests for each path."""
     async with provider.running() as asked:
         yield asked
 

@@ -28,7 +28,10 @@ VIEWER = {"query": "{ viewer { username } }"}
 
 @dataclass
 class Load:
-    """Clients that send requests one after the other, each with a new token, or with one that was sent before."""
+    """
+    Clients that send requests to the server at `url`, one after the other, each with a new token, or with one that was
+    sent before. The server asks the provider `asked` for its keys.
+    """
 
     asked: Provider
     url: str

@@ -1,4 +1,4 @@
-"""Sockets and streams of issuers' tokens: they end with the token, and go on with a newer one."""
+"""Sockets and streams with the token of an identity provider: they end with the token, and go on with a newer one."""
 
 import asyncio
 import json

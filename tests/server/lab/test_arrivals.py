@@ -1,4 +1,4 @@
-"""The model of the times of votes."""
+"""The model by which `upvote lab` gives times to the votes of a story, of which only the number is known."""
 
 from server.lab.arrivals import HOUR, arrivals
 from store.maintenance.import_stories import Story

@@ -1,4 +1,4 @@
-"""The command `lab`."""
+"""The command `upvote lab`, which replays a file of stories and compares orders of articles and their weights."""
 
 import re
 import struct

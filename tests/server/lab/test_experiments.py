@@ -1,4 +1,7 @@
-"""One story an hour for 14 days, each with its poster's vote alone; listings of three, all to be computed by hand."""
+"""
+Experiments of `upvote lab`, which compares orders of articles: here over one story an hour for 14 days, each with its
+poster's vote alone, and listings of three places, so that all results can be computed by hand.
+"""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Replays of stories, compared with sorting all stories at each instant."""
+"""Replays of stories and their votes, for `upvote lab`, compared with sorting all stories at each instant."""
 
 from bisect import bisect_right
 from random import Random

@@ -89,7 +89,11 @@ def collected(monkeypatch):
 
 def spans_of(requests):
     return [
-        span for request in requests for one in request.resource_spans for two in one.scope_spans for span in two.spans
+        span
+        for request in requests
+        for of_resource in request.resource_spans
+        for of_scope in of_resource.scope_spans
+        for span in of_scope.spans
     ]
 
 

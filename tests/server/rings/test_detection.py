@@ -1,4 +1,7 @@
-"""What the search finds among votes, and what it does not take for a ring."""
+"""
+What the search for voting rings finds among votes: accounts that vote for each other far more often than chance
+explains. And what it does not take for a ring.
+"""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -10,7 +13,8 @@ from server.rings import detection
 from server.rings.detection import FoundRing, VoteTable, find
 
 USERS, HONEST_STORIES, GROUPS = 200, 400, 4
-Votes = set[tuple[int, int, int, int, bool]]  # voter, poster, stratum, text, whether it is a comment
+# voter, poster, stratum (what was posted in the same group and period), text, whether that is a comment
+Votes = set[tuple[int, int, int, int, bool]]
 
 
 def honest(random: Random) -> Votes:
@@ -25,7 +29,7 @@ def honest(random: Random) -> Votes:
 
 
 def group(random: Random, members: range, share: Callable[[], float], *, are_comments: bool = False) -> Iterator[tuple]:
-    """Votes of a group for five texts of each member."""
+    """Votes of people for five texts of each other; `share` gives the probability of each vote."""
     for poster in members:
         for number in range(5):
             text = 1_000 + poster * 5 + number
@@ -35,7 +39,7 @@ def group(random: Random, members: range, share: Callable[[], float], *, are_com
 
 
 def others(random: Random, members: range, count: int = 10) -> Iterator[tuple]:
-    """Votes of a group for stories of others."""
+    """Votes of people for `count` stories of honest users each."""
     for voter in members:
         for text in random.sample(range(HONEST_STORIES), count):
             yield voter, text % USERS, text % GROUPS, 100_000 + text, False

@@ -1,4 +1,4 @@
-"""Fixtures of `tests/database/conftest.py`, a receiver, and a site that sends webhooks to it."""
+"""Fixtures of `tests/database/conftest.py`, a receiver of webhooks, and a site that sends some."""
 
 from collections.abc import AsyncIterator, Iterator
 

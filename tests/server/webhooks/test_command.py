@@ -1,4 +1,6 @@
-"""The command `webhook`, and servers that send what it adds, also when they are killed."""
+"""
+The command `upvote webhook`, and servers that send changes to the receivers that it adds, also when they are killed.
+"""
 
 import asyncio
 import re

@@ -1,7 +1,7 @@
 """
-Moves articles out of Redis whenever a line on standard input says so, with the settings of the environment, as another
-process of the server does. A line has how many may stay, in all and of each user, how many leave at once, and after how
-many days conversations leave that are quiet; None if they stay.
+Moves articles out of Redis into the database whenever a line on standard input says so: a process of its own with the
+settings of a server, for the soak test. A line has four words: how many articles may stay, in all and of each user, how
+many leave at once, and after how many quiet days conversations leave, or None.
 
 Each line is answered by the numbers of all archived articles, or by why none could leave.
 """

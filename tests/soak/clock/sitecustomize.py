@@ -1,4 +1,7 @@
-"""Replaces the clock of each Python process with this folder on its path by the time in the file `SOAK_CLOCK`."""
+"""
+Python imports this module at its start where this folder is on its path. It replaces the clock of the process by the
+unix milliseconds in the file that the variable `SOAK_CLOCK` names, which the soak test sets.
+"""
 
 import mmap
 import os

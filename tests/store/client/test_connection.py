@@ -80,7 +80,7 @@ async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):
         await store.close()
 
     assert sorted(answer.article.upvotes for answer in answers) == [number + 3 for number in numbers]
-    assert after - own - (own - before) == 1
+    assert after - own - (own - before) == 1  # without what asking for the number of reads adds to it
 
 
 async def test_lost_connection_is_opened_again(store, redis):

@@ -1,4 +1,8 @@
-"""Requests while the store fails: its reply is lost, its memory is full, it is stopped or killed."""
+"""
+Requests while the store fails: its reply is lost, its memory is full, it is stopped or killed.
+
+Codes such as A6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import signal
@@ -218,7 +222,10 @@ async def test_removal_by_a_moderator_whose_reply_was_lost_is_a_change(store, al
 
 @pytest.mark.one_server
 async def test_first_of_two_equal_calls_that_comes_last_changes_nothing(store, alice, redis):
-    """A server that stood still may read the connection that was given up after the one that took its place."""
+    """
+    A server that stood still may read the connection that was given up after the one that took its place. `hide.lua`
+    gets the number of the article with 16 digits, and how many a user may hide, or 0 to show it again.
+    """
     begin = store.site.command(HIDE, 0, "0" * 12 + "1024", 10, username=alice, bans="")
     end = store.site.command(HIDE, 0, "0" * 12 + "1024", 0, username=alice, bans="")
     replies = [await store.site.redis.run(command) for command in (begin, end, begin)]

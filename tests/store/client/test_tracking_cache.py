@@ -1,4 +1,4 @@
-"""The client-side cache gives what a new read would give."""
+"""The client-side cache, which Redis tells what has changed, gives what a new read would give."""
 
 import asyncio
 import sys

@@ -24,10 +24,13 @@ CENTURY = 100 * 365 * 86_400  # seconds
 EXPIRES_AT = 4_102_444_800_000  # of each key that would expire before a test reads it: 2100, in unix milliseconds
 LIMITS = {"rate_limits": "on", "rate_points": 1_000_000}
 SETTINGS = {"partitions": 2, "voting_window": CENTURY, "session_ttl": CENTURY, "good_votes": 2, **LIMITS}
+# Below the HEADER: id, title, url, points, comments, author, created_at.
 STORIES = """1,A map of rivers,https://maps.example/rivers,30,1,Marlow,2016-08-01T10:00:00Z
 2,Ask HN: Which map?,,12,1,pim,2016-08-02T10:00:00Z
 3,Another map,https://maps.example/another,3,1,Marlow,2016-08-03T10:00:00Z
 """
+# Variables: n username or count, t title or text, g group or groups, k idempotency key, v vote, c cursor, o order,
+# p pinned.
 REGISTER = 'mutation($n: String!) { register(input: {username: $n, password: "correct horse"}) { token } }'
 POST = """mutation($t: String!, $g: [String!], $k: String) {
   post(input: {title: $t, link: "https://example.com/", groups: $g, idempotencyKey: $k}) {
@@ -142,6 +145,7 @@ def prolong(data: Path) -> None:
 
 
 def ask(live, tokens: dict[str, str], discussed: str) -> list[dict]:
+    """Send queries to the running server. `discussed` is the id of an article with comments."""
     answers: list[dict] = []
 
     def asked(query: str, name: str | None = None, **variables: object) -> dict:

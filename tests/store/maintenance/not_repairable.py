@@ -1,5 +1,5 @@
 """
-Functions that damage a store so that nothing can repair it.
+Functions that damage a store, as `tests/store/scene.py` fills it, so that nothing can repair it.
 
 Each returns what `verify` finds: where, what is there, and what should be there.
 """

@@ -1,5 +1,5 @@
 """
-Functions that damage a store so that `verify --repair` can repair it.
+Functions that damage a store, as `tests/store/scene.py` fills it, so that `verify --repair` can repair it.
 
 Each returns what `verify` finds: where, what is there, and what should be there.
 """
@@ -11,7 +11,7 @@ from store.held_edits import HELD_EDIT
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
-GRACE = 60_000  # milliseconds
+GRACE = 60_000  # milliseconds that sets of voters live on after voting has closed
 NOTHING = "nothing"
 Expected = tuple[str, str, str]  # where, what `verify` finds there, what it expects
 
@@ -337,7 +337,7 @@ def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
     """What a deletion leaves that was interrupted: two of them, of which the lower one is found."""
     article, parent = scene.open.number, scene.answer
     path, index = scene.redis.hget(keys.comment(scene.partition, parent), "path").split(" ")
-    for depth, sequence in ((3, 1), (4, 3)):  # odd ones, as those of imported comments
+    for depth, sequence in ((3, 1), (4, 3)):  # sequences of imported comments are odd
         number = scene.answer + sequence * keys.SLOTS
         index = str(int(index) + 1)
         fields = {"article": article, "parent": parent, "depth": depth, "time": 5, "up": 1, "down": 0}

@@ -1,4 +1,8 @@
-"""A dump of a store, restored, gives the same store."""
+"""
+A dump of a store, restored, gives the same store.
+
+Codes such as A2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import json
 import random
@@ -31,7 +35,7 @@ from tests.store.discussions import commented
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
-STORES = Path(__file__).parent / "stores"  # see `make_store`
+STORES = Path(__file__).parent / "stores"  # of earlier versions, written by `make_store`
 
 pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
 
@@ -57,7 +61,7 @@ def place(redis_url: str) -> str:
 
 @pytest.fixture
 def copied(place: str) -> "Iterator[Redis]":
-    """A client of that database."""
+    """A client of the database at `place`."""
     with Redis.from_url(place, decode_responses=True) as redis:
         yield redis
 

@@ -1,4 +1,8 @@
-"""Imports of comments below imported stories."""
+"""
+Imports of comments below imported stories.
+
+Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,8 @@
-"""Imports of stories as articles."""
+"""
+Imports of stories as articles.
+
+Codes such as V5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 from dataclasses import replace
 

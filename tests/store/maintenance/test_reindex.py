@@ -1,4 +1,8 @@
-"""The orders of a store, and the weights of its groups, are changed while users vote and post."""
+"""
+The orders of a store, and the weights of its groups, are changed while users vote and post.
+
+Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import random
@@ -27,7 +31,7 @@ from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.routed
 
-FEW = (Order.VOTES, Order.BEST)
+FEW = (Order.VOTES, Order.BEST)  # orders that a store has indexes for, else all
 SOME = (Order.SCORE, Order.GRAVITY)
 WEIGHTS = {"vote_score": 100.0, "hot_seconds": 9_000.0, "best_z": 2.0}
 

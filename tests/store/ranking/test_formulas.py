@@ -51,6 +51,7 @@ async def test_vote_writes_only_the_indexes_whose_values_change(store, alice, bo
 
 
 def test_formulas_equal_their_sources(unstored_article):
+    """Reddit's, whose epoch is 1,134,028,003 (unix seconds); BEST is the lower bound of the Wilson interval."""
     assert hot(unstored_article, 45_000) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
     assert hot(replace_votes(unstored_article, 0, 10), 45_000) == round(
         -1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7
@@ -81,6 +82,7 @@ def replace_votes(article: Article, up: int, down: int) -> Article:
 
 
 async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis):
+    """Classes are of about equally many votes; below one vote the value is negative."""
     number = (await post(store, alice)).number
     index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
 

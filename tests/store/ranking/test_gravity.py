@@ -1,4 +1,4 @@
-"""The cost of pages by GRAVITY in large listings, and their correctness."""
+"""The cost of pages in the order GRAVITY, whose values fall with age, in large listings, and their correctness."""
 
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ async def test_page_among_articles_of_equal_age_is_one_step(store, redis, clock)
 
 
 async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
+    """The places of a page, and what reading it has cost."""
     redis.config_resetstat()
     found = await page(store, listing_of(store, Order.GRAVITY, None), window)
     calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}

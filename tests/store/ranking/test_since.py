@@ -1,4 +1,8 @@
-"""Listings of the articles posted since an instant, compared with listings sorted in Python."""
+"""
+Listings of the articles posted since an instant, compared with listings sorted in Python.
+
+Codes such as L9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import random
 from collections.abc import Sequence
@@ -24,7 +28,7 @@ SINCE_ORDERS = (Order.VOTES, Order.TIME)
 @pytest.mark.parametrize("seed", range(3))
 async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkeypatch, seed):  # L9
     """After posts, votes, deletions, imports and changes of groups, at the times of articles and at others."""
-    monkeypatch.setattr(since, "STEP", [10, 100, 1_000][seed])
+    monkeypatch.setattr(since, "STEP", [10, 100, 1_000][seed])  # articles that a call of the script reads
     chance = random.Random(f"{seed} {store.site.partitions}")
     articles = await history(store, seed, 220)
     instants = [each.posted_at + chance.choice([-1, 0, 1]) for each in chance.sample(articles, 8)]
@@ -113,7 +117,7 @@ async def check(
     store, group: str | None, instant: int, articles: Sequence[Article], chance: random.Random, *,
     orders: Sequence[Order] = SINCE_ORDERS, positions: int = 4,
 ) -> None:  # fmt: skip
-    """Compare pages from the ends, from positions of the listing and of others, and by number."""
+    """Compare pages from both ends, from positions in the listing and beside it, and after a number of articles."""
     for order in orders:
         listing, listed = (
             listings.posted_since(store.site, group, order, instant),

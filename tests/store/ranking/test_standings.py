@@ -13,6 +13,7 @@ pytestmark = pytest.mark.routed
 
 
 async def ranked(store, listing, places):
+    """How many articles of a listing are above each place, and the next one above."""
     return standings.merge(listing, await read(store, *standings.ranks(listing, places)))
 
 

@@ -26,6 +26,7 @@ import RANKING_CHANGED, { type UpvoteRankingSubscription } from "./generated/Upv
 import REGISTER, { type UpvoteRegisterMutation } from "./generated/UpvoteRegisterMutation.graphql";
 import VOTE, { type UpvoteVoteMutation } from "./generated/UpvoteVoteMutation.graphql";
 
+/** Relay at work for one user. */
 class Relay {
   private readonly socket;
   private readonly environment;
@@ -70,6 +71,7 @@ class Relay {
     return inbox;
   }
 
+  /** What its store holds of a query, all pages joined; without asking the server. */
   known<Operation extends OperationType>(query: ConcreteRequest, variables: Operation["variables"]) {
     return this.environment.lookup(createOperationDescriptor(query, variables).fragment).data as Operation["response"];
   }
@@ -81,6 +83,7 @@ class Relay {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
+/** What `runStory` of ../src/story.ts does, by Relay: posts, reads pages, subscribes, votes, and prints what it saw. */
 async function runStory(url: string, group: string, closedId: string): Promise<void> {
   const poster = { username: `${group}-poster`, password: "correct horse" };
   const voter = { username: `${group}-voter`, password: "correct horse" };

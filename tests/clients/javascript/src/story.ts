@@ -16,7 +16,11 @@ export interface Client {
   close(): void | Promise<void>;
 }
 
-/** The same happens with every client; what each saw is printed. */
+/**
+ * Posts as one user, then logs in as another, reads pages, subscribes, votes, and tries to delete an article of the
+ * first user. Prints what the client saw, for a test. The program's arguments are the URL of the endpoint, a group for
+ * the articles, and the id of an article on which voting is closed.
+ */
 export async function runStory(open: (url: string, token?: string) => Client): Promise<void> {
   const [url, group, closedId] = process.argv.slice(2) as [string, string, string];
   const poster = { username: `${group}-poster`, password: "correct horse" };
