@@ -106,7 +106,7 @@ def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | N
     """The call of comment.lua for a comment; `parent` is an index of `numbers`. The script describes its arguments."""
     above = "" if parent is None else numbers[parent]
     arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
-    arguments += ("", 0, 0)  # by no rule, and nobody is mentioned
+    arguments += ("", 0, "", 0)  # by no rule, on an article of any age, and nobody is mentioned
     return store.site.command(COMMENT, 0, *arguments, username=f"user-{each % 100}")
 
 

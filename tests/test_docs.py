@@ -39,7 +39,7 @@ from store.threads import MAX_PLACES, CommentOrder
 ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
-CODES = re.compile(r"  # ((?:[A-Z][0-9]{1,2}(?:,? |$))+)$", re.MULTILINE)  # of behaviours, after the name of a test
+CODES = re.compile(r"  # ((?:[A-Z][0-9]{1,2}(?:[,:]? |$))+)$", re.MULTILINE)  # of behaviours, after a test's name
 WORD = re.compile(r"[a-z]+|%")  # of a report, in which numbers may differ
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)")
 FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
@@ -197,7 +197,7 @@ def test_codes_of_errors_are_complete_with_their_statuses():
 def test_each_behaviour_is_proved_by_a_test_that_names_it():
     rows = set(re.findall(r"^\| ([A-Z][0-9]+) \|", (DOCS / "behaviours.md").read_text(), re.MULTILINE))
     tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
-    named = {code for codes in CODES.findall(tests) for code in re.split(",? ", codes)}
+    named = {code for codes in CODES.findall(tests) for code in re.split("[,:]? ", codes)}
 
     assert rows
     assert rows - named == set(), "these rows have no test"

@@ -93,7 +93,7 @@ async def test_different_queries_are_executed_separately(http, contexts, other):
     assert two.json() == {"data": {"hello": f"hello {name}"}}
 
 
-async def test_int_and_float_of_equal_value_are_not_coalesced(http):
+async def test_one_and_true_which_are_equal_in_python_are_not_coalesced(http):
     asks = "query Twice($number: Int!) { twice(number: $number) }"
 
     right, wrong = await at_once(

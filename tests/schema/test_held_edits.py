@@ -369,7 +369,7 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
     assert await verified(store) == []
 
 
-async def test_pages_of_changes_have_nothing_of_an_edit_that_waits(store, redis, ask, token, ruled, article):  # M10
+async def test_entry_of_an_edit_that_waits_has_nothing_of_its_text(store, redis, ask, token, ruled, article):  # M10
     ruled('[words]\nhold = ["maybe"]')
     partition = store.site.home_of_article(article.number)
     last = redis.xinfo_stream(keys.log(partition))["last-generated-id"]

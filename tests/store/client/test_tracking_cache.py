@@ -191,8 +191,8 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
             await asyncio.sleep(0.1)
             await asyncio.to_thread(until, lambda before=before: cache_hits > before)
 
-    listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
-    while not listening.done():
+    async def read() -> None:
+        nonlocal seen, cache_hits
         expected = max(acknowledged, seen)
         ((article,), commands) = await request(store)
         assert article.upvotes >= expected
@@ -204,7 +204,15 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
         (article,) = await reads.articles([posted.number])
         (voters,) = await reads.voters([posted.number])
         assert seen <= article.upvotes <= len(voters)
-    cutting.cancel()
+
+    listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
+    try:
+        while not listening.done():
+            await read()
+    finally:
+        cutting.cancel()
+        if not listening.done():
+            writer.kill()
 
     assert await writer.wait() == 0
     assert seen == VOTES + 1
