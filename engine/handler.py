@@ -33,7 +33,7 @@ from engine.results import EncodedResult, encode, encode_to_keep
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
-MICROSECONDS_OF_A_USER = 300  # to find the user of a token: what an entry of the cache saves
+USER_MICROSECONDS = 300  # to find the user of a token, which an entry of the cache `users` saves
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
@@ -49,8 +49,8 @@ class RequestHandler:
     ) -> None:
         self._documents = PersistedDocuments(options.trusted_documents, options.only_trusted, options.pool)
         self._operations = Operations(schema, options.limits, options.pool)
-        templates = TemplateCache(options.pool)
-        self._execution = Execution(schema, templates, self._operations.add_size, options.limits.answer)
+        templates = TemplateCache(options.pool)  # of the JSON of records
+        self._execution = Execution(schema, templates, grew=self._operations.add_size, max_answer=options.limits.answer)
         self._open_context = open_context
         self._observer = options.observer
         self._limits = options.limits
@@ -64,7 +64,7 @@ class RequestHandler:
         self._while_subscribed = options.while_subscribed
         self._identify = options.identify
         self._find_user = options.find_user
-        self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
+        self._users: Cache[str, str] = options.pool.cache("users", USER_MICROSECONDS)
         self._coalescer = Coalescer()
         self._header_names = options.client_headers
         self.error_formatter = ErrorFormatter(codes)
@@ -78,8 +78,8 @@ class RequestHandler:
 
     async def handshake_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
         """
-        As `rate_headers`, for a client that has sent no operation yet: its token and server key may have to be looked
-        up.
+        As `rate_headers`, for a client that has sent no operation yet: the rate limiter may have to look up its token
+        and its server key. `Options.identify` is not needed for that.
         """
         if self._rate_limiter:
             await self._rate_limiter.identify(client)
@@ -97,7 +97,7 @@ class RequestHandler:
         started = perf_counter()
         charge: Charge | None = None
         try:
-            if client.viewer:
+            if client.viewer:  # the user whom the page shows, as the page says
                 await self._require_viewer(client)
             if self._identify is not None and client.token is not None:
                 client = await self._identify(client)
@@ -114,6 +114,7 @@ class RequestHandler:
             charge.set(max(1, prepared.cost))
         if request.document_id is not None and request.query is not None:
             self._documents.store(request.query, request.document_id)
+        # as the constructor, and faster
         return make_tuple(OperationRequest, (prepared, operation, client, request_id, started, charge))
 
     async def identified(self, client: Client) -> Client:
@@ -142,7 +143,10 @@ class RequestHandler:
         return before is not None and before == after
 
     async def _user(self, token: str) -> str | None:
-        """The user of a token, who is always the same; None if it is not valid and this process has not seen it."""
+        """
+        The user of a token. It never changes, so the cache may also have the user of a token that has ended. None if
+        the token is not valid and not in the cache.
+        """
         user: str | None = self._users.get(token)
         if user is None:
             user = await self._find_user(token)
@@ -151,12 +155,12 @@ class RequestHandler:
         return user
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
-        """Return what an equal request prepared before, as long as its operation is cached."""
+        """Find the operation of a request and check its cost; or take what an equal one found, while that exists."""
         prepared = request.prepared
         if prepared and (operation := prepared.operation()):
             self._operations.cache.get(operation.key)  # makes it the last used, which is evicted last
             return prepared, operation
-        own_text = request.query if request.is_own else None
+        own_text = request.query if request.is_own else None  # of the program itself: it need not be a trusted document
         text = own_text or self._documents.text(request.query, request.document_id)
         operation = self._operations.find(text, request.operation_name)
         cost = operation.cost.points(request.variables)
@@ -178,7 +182,7 @@ class RequestHandler:
                 result = await self._execute(observation)
             else:
                 result = await self._coalescer.execute(key, self._execute, observation)
-                if not observation.results:
+                if not observation.results:  # nothing was executed for this request: it has joined another
                     observation.results, observation.execution_path = 1, "coalesced"
         if request.charge:
             self._charge(request.charge, request, result, is_joined=observation.execution_path == "coalesced")
@@ -214,7 +218,7 @@ class RequestHandler:
         return len(result.body) // self._limits.weights.bytes_per_point
 
     def _coalescing_key(self, request: OperationRequest) -> Hashable | None:
-        """Return what is equal for queries with equal results; None if the operation must not be coalesced."""
+        """Return a key that is equal for queries with equal results; None if the operation must not be coalesced."""
         if self._viewer_key is None or request.client.stats or not request.operation.is_query:
             return None
         return request.prepared, self._viewer_key(request.client)
@@ -230,6 +234,7 @@ class RequestHandler:
         except CancelledError:
             if not outcomes or not self._timeouts.is_over(current_task()):
                 raise
+            # executes nothing more: root fields with an outcome get that, and the others this error
             outcomes.timeout = f"not answered within {self._timeouts.seconds:g} seconds"
             observation.execution_path = "error"
             result = await self._execution.execute_by_graphql_core(*arguments)
@@ -250,7 +255,7 @@ class RequestHandler:
                 if id is None:
                     yield await self._event_result(observation, source, event, key)
                 elif id.is_only_id:
-                    yield EncodedResult(b"", has_errors=False, event_id=id.text)
+                    yield EncodedResult(b"", has_errors=False, event_id=id.text)  # the client gets nothing but the id
                 else:
                     result = await self._event_result(observation, source, event, key)
                     yield result._replace(event_id=id.text)
@@ -264,7 +269,8 @@ class RequestHandler:
         """Subscriptions with equal keys that receive the same object at the same time share its result."""
         if key is None:
             return await self._execute_event(observation, source, event)
-        before, arguments = observation.results, (observation, source, event)
+        before, arguments = observation.results, (observation, source, event)  # arguments of `_execute_event`
+        # the coalescer gets the event, too, and holds it: else the `id` of it could be that of another event
         result = await self._coalescer.execute((key, id(event)), self._execute_event, *arguments, event=event)
         observation.results = before + 1
         return result

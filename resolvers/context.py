@@ -87,7 +87,7 @@ class LinkTitles(Protocol):
     """Reads the titles of the pages behind links."""
 
     async def title(self, link: str) -> str | None:
-        """What a page calls itself; None if it does not say, or cannot be read."""
+        """The title of a page; None if it has none, or cannot be read."""
         ...
 
 
@@ -194,8 +194,8 @@ class Context:
 
     def waker(self) -> Waker:
         """
-        The viewer, as the user for whom a write brings archived conversations back to Redis. How many a day is limited,
-        unless the request has no address.
+        The user whose write wakes archived conversations, that is, brings them back to Redis: the viewer. How many a
+        day is limited (`WriteRates.of_woken`), unless the request has no address.
         """
         return Waker(self.actor(), None if self.address is None else self.rates.of_woken)
 
@@ -271,7 +271,7 @@ class Context:
         self.headers = (self._browser.cookie(self._scope, token),)
 
     def discard_cookie(self) -> None:
-        """Let the browser discard the cookie from which the token of the request comes, if it does."""
+        """Let the browser discard the cookie with the token of the request, if the token comes from one."""
         browser = self._of_client(self._browser)
         if browser and self._scope and (self.headers or browser.has_kept(self._scope)):
             self.headers = (browser.cookie(self._scope, None),)
@@ -313,7 +313,10 @@ class Context:
         return [None if each and each.number in unreadable else each for each in found]
 
     async def login(self) -> Login | None:
-        """The session of the logged-in user, with the time when it ends; None if nobody is logged in."""
+        """
+        The session of the logged-in user, with the time when it ends; None if nobody is logged in. It is read as it is
+        stored: after a write `Reads.login` may only know the user.
+        """
         return await self._renewed(await self.reads.stored_login())
 
     async def _renewed(self, login: Login | None) -> Login | None:
@@ -348,11 +351,12 @@ class Context:
 
     async def require_log_reader(self, max_age: float = 0) -> None:
         """
-        Check that the request may read the log of all changes: it needs a server key, or an admin. One round trip, two
-        for an admin who sends a key that is none; none if this found a right at most `max_age` seconds ago.
+        Check that the request may read the log of all changes: it needs a server key, or an admin as its viewer. One
+        round trip, two for an admin who sends an invalid key. No round trip if the check succeeded at most `max_age`
+        seconds ago.
 
         Raises:
-            Forbidden: the request has no valid server key, and is of no admin.
+            Forbidden: the request has no valid server key, and its viewer is not an admin.
         """
         key = self._of_client(self._server_key)
         if monotonic() <= self._log_reader_checked_at + max_age:
@@ -397,8 +401,8 @@ class Context:
 
     def note_expired_pin(self, listing: str) -> None:
         """
-        Note that a page of a listing is of the present, as its pin is gone: the copy of its places from the instant of
-        the first page. `extensions` tells the client.
+        Note that the pin of a listing has expired, so that a page shows the listing as it is now. A pin is the copy of
+        a listing from the instant of its first page. `extensions` tells the client.
         """
         self._expired_pins.append(listing)
 

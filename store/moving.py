@@ -47,18 +47,19 @@ def new_call() -> int:
 
 
 def numbers(partitions: Iterable[int]) -> list[Read[frozenset[int]]]:
-    """The reads of the numbers of the moving articles, one for each partition. They are always sent (`new_call`)."""
+    """Reads of the numbers of the moving articles, one for each partition. They are always sent (`new_call`)."""
     call = new_call()
     return [Read(("SMEMBERS", MOVING(partition)), _numbers, (call,)) for partition in partitions]
 
 
-def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
-    """The reads of the states of articles, one for each partition. They are always sent (`new_call`)."""
+def states(site: Site, articles: Sequence[int]) -> list[Read[dict[int, State]]]:
+    """Reads of the states of articles by number, one for each partition. They are always sent (`new_call`)."""
     call, by_partition = new_call(), dict[int, list[int]]()
-    for number in numbers:
+    for number in articles:
         by_partition.setdefault(site.home_of_article(number), []).append(number)
     return [
         Read(
+            # the script appends each number to the key without one
             MISSING_ARTICLES.command([keys.article(partition, ""), MOVING(partition)], *part),
             _states,
             (call, tuple(part)),
@@ -67,9 +68,9 @@ def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
     ]
 
 
-async def states_of(site: Site, numbers: Sequence[int]) -> dict[int, State]:
-    """The states of articles now. One round trip."""
-    reads = states(site, numbers)
+async def states_of(site: Site, articles: Sequence[int]) -> dict[int, State]:
+    """The states of articles by number, now. One round trip."""
+    reads = states(site, articles)
     replies = await site.redis.pipeline([read.command for read in reads])
     return {
         number: state
@@ -79,7 +80,7 @@ async def states_of(site: Site, numbers: Sequence[int]) -> dict[int, State]:
 
 
 async def marked(site: Site, partition: int) -> list[int]:
-    """The numbers of the moving articles of a partition, read now. One round trip."""
+    """As `numbers` for one partition, but sent here: the numbers of its moving articles now. One round trip."""
     return [int(number) for number in await site.redis.run(("SMEMBERS", MOVING(partition)))]
 
 

@@ -2,7 +2,7 @@ import type { ModerationKind, Role } from "./gql/graphql";
 import { fullTime, utcTime } from "./times";
 import { t } from "./words";
 
-/** What a sentence about an action of a moderator is made of. */
+/** An action of a moderator, with the fields that the sentences about it use. */
 export interface Action {
   kind: ModerationKind;
   subjectId: string;
@@ -14,13 +14,13 @@ export interface Action {
   revertedBy?: { id: string } | null;
 }
 
-/** What a moderator did, in a sentence for the user whom it concerns. `now` is in unix milliseconds. */
+/** A sentence about an action of a moderator, for the user whom it concerns. `now` is in unix milliseconds. */
 export function sentenceOf(action: Action, now: number): string {
   const given = { thing: thingOf(action), ...givenOf(action, fullTime) };
   return t(sentenceIdOf(action, now), given);
 }
 
-/** The ids of the texts for `sentenceOf`, by what was done, and below by what a revert took back. */
+/** The ids of the texts for `sentenceOf`, by the kind of an action; below those for reverts, by the reverted kind. */
 const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, string> = {
   ANNUL_VOTES: "said-annulled",
   APPROVE: "said-approved",
@@ -60,7 +60,7 @@ const OF_ROLES: ReadonlySet<string> = new Set([
   ...["did-grant", "did-revoke", "did-role-again"],
 ]);
 
-/** The id of a text, or of its variant without the role where it is not known. */
+/** The id of a text; the id of its variant without the role if the role cannot be named. */
 const withRole = (action: Action, id: string): string => (OF_ROLES.has(id) && !isRoleKnown(action) ? `${id}-some` : id);
 
 /** Whether a ban has ended, or was taken back. */
@@ -73,7 +73,7 @@ const isOutOfGroup = ({ group, subjectId }: Action): boolean => Boolean(group) &
 
 const placeOf = ({ group }: Action): string => (group ? t("place-group", { group: group.name }) : t("place-site"));
 
-/** A role in a group is that of a moderator. Actions of an earlier version may not tell a role of the whole site. */
+/** Whether the role can be named. Actions of an earlier version may lack it; in a group it can only be moderator. */
 const isRoleKnown = ({ role, group }: Action): boolean => Boolean(role ?? group);
 
 const roleOf = (action: Action): string =>
@@ -95,7 +95,7 @@ function thingOf({ subjectId }: Action): string {
 }
 
 /**
- * What a moderator did, for everybody: the words before and after the name of what it is about, as in "banned",
+ * The words before and after the name of the subject that say to everybody what a moderator did, such as "banned" and
  * "from this site for good". Times are UTC.
  */
 export function wordsOf(action: Action): [before: string, after: string] {
@@ -103,13 +103,13 @@ export function wordsOf(action: Action): [before: string, after: string] {
   return [before.trim(), after.trim()];
 }
 
-/** What a moderator did, where its subject is known, such as "banned them from this site for good". */
+/** As `wordsOf`, with a pronoun where the subject is known, such as "banned them from this site for good". */
 export function phraseOf(action: Action): string {
   const [before, after] = wordsOf(action);
   return `${before} ${t(action.subjectId.startsWith("user:") ? "subject-them" : "subject-it")} ${after}`.trim();
 }
 
-/** The ids of the texts for `wordsOf`, by what was done, and below by what a revert took back. */
+/** The ids of the texts for `wordsOf`, by the kind of an action; below those for reverts, by the reverted kind. */
 const DONE: Record<Exclude<ModerationKind, "REVERT">, string> = {
   ANNUL_VOTES: "did-annul",
   APPROVE: "did-approve",
@@ -141,7 +141,7 @@ function doneIdOf(action: Action): string {
   return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }
 
-/** What removed an article or a comment, among actions on it, the newest first; undefined if it is not removed. */
+/** The action that removed an article or a comment; undefined if it is not removed. `actions` has the newest first. */
 export function removalIn<A extends Action>(actions: readonly A[]): A | undefined {
   const standing = actions.filter(({ revertedBy }) => !revertedBy);
   const decision = standing.find((each) => each.kind === "PURGE" || each.kind === "APPROVE" || isRemoval(each));
@@ -150,14 +150,17 @@ export function removalIn<A extends Action>(actions: readonly A[]): A | undefine
 
 const isRemoval = (action: Action): boolean => action.kind === "REMOVE" && !isOutOfGroup(action);
 
-/** The ban from the whole site that ends last, among actions on a user; undefined without one. `now` is in unix milliseconds. */
+/** Of actions on a user, the ban from the whole site that ends last, at `now` in unix milliseconds; or undefined. */
 export function banIn<A extends Action>(actions: readonly A[], now: number): A | undefined {
   const standing = actions.filter((each) => each.kind === "BAN" && !each.group && !isOver(each, now));
-  const endOf = ({ expiresAt }: Action) => (expiresAt ? Date.parse(expiresAt) : Infinity);
-  return standing.reduce<A | undefined>((last, each) => (last && endOf(last) >= endOf(each) ? last : each), undefined);
+  const endTime = ({ expiresAt }: Action) => (expiresAt ? Date.parse(expiresAt) : Infinity);
+  return standing.reduce<A | undefined>(
+    (last, each) => (last && endTime(last) >= endTime(each) ? last : each),
+    undefined,
+  );
 }
 
-/** What is done against a user. */
+/** The kinds of actions that are against the user whom they are about. */
 const AGAINST: ReadonlySet<ModerationKind> = new Set([
   "ANNUL_VOTES",
   "BAN",

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { useHold, type Handlers, type Hold } from "./hold";
 
-/** A list as it is shown: while it is held (see hold.ts), with the items and the order that it had before. */
+/** A list as it is shown. While the user points at it, it is held (see hold.ts): it keeps its items and their order. */
 export interface Still<Item> {
   items: readonly Item[];
   hold: Hold;
@@ -15,7 +15,7 @@ export interface Still<Item> {
   show: () => void;
 }
 
-/** Keeps the items of a list in their places while the list is held. Their contents change. */
+/** Keeps the items of a list in their places while the list is held. The contents of the items still change. */
 export function useStill<Item>(
   items: readonly Item[],
   idOf: (item: Item) => string,

@@ -39,13 +39,16 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         self._unread = self._limiter.unread(self._address, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._limiter.slow_clients.remove(self._socket)
+        self._limiter.slow_clients.remove(self._socket)  # `LimitedHttp` has added it
         self._unread.remove()
         self._limiter.release(self._address)
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Called by uvicorn when it stops. The application sees a disconnect, answers and closes the WebSocket."""
+        """
+        Called by uvicorn when it stops. An application with an event STOPPING in its state sees a disconnect, answers
+        and closes the WebSocket; for any other, uvicorn closes it.
+        """
         if self.handshake_complete and not self.close_sent and STOPPING in self._state:
             announce_stop(self._state)
             self.close_timeout = SHUTDOWN_CLOSE_SECONDS
@@ -55,8 +58,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
-        if not self.close_sent:  # the task of the application has not begun yet
-            self.scope["extensions"][TEXT_PARTS] = {}
+        if not self.close_sent:  # else uvicorn has refused the handshake
+            self.scope["extensions"][TEXT_PARTS] = {}  # in time: the task of the application has not begun yet
 
     async def send(self, message: Any) -> None:
         """
@@ -66,16 +69,18 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         if TEXT_PARTS not in message:
             await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
             if message["type"] == "websocket.accept":
-                self.request.headers.clear()  # some kB, which uvicorn needs no more, and the parser holds
+                self.request.headers.clear()  # frees some kB: the parser refers to them, but nobody needs them any more
                 self.response.headers.clear()
             return
         parts = message[TEXT_PARTS]
         size = sum(map(len, parts))
-        is_usual = self.writable.is_set() and not (self.disconnected or self.close_sent)
-        if size > SMALL or not is_usual or self.conn.state is not State.OPEN:
+        can_write = self.writable.is_set() and not (self.disconnected or self.close_sent)
+        if size > SMALL or not can_write or self.conn.state is not State.OPEN:
             text = b"".join(parts).decode()
             await self._unread.send(size, partial(super().send, {"type": "websocket.send", "text": text}))
         else:
+            # `_unread` does not check a small text, and uvicorn neither waits nor raises: the frame is written at once,
+            # with less work for each of many WebSockets that get the same event.
             self.transport.write(b"".join((text_head(size), *parts)))
 
     def handle_ping(self) -> None:

@@ -21,7 +21,7 @@ from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 
 ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
 APPEND_ONLY_FOLDER = "appendonlydir"
-COMPACT_VALUE = 1_024  # bytes of a text up to which the hash of an article or a comment takes half of the memory
+COMPACT_VALUE = 1_024  # bytes: a hash with no longer value is a listpack, in half of the memory of a hash table
 LOCK = "lock"
 LOG = "valkey.log"
 ENDS_WITH_PARENT = """
@@ -84,12 +84,12 @@ def running(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
     socket_path = folder / "valkey.sock"
     try:
         with _locked(data_dir) as lock:
-            command_line = _command(data_dir.resolve(), socket_path, options.durability)
+            command_line = _managed_command(data_dir.resolve(), socket_path, options.durability)
             supervisor = ValkeySupervisor(command_line, socket_path, lock, options.on_failure)
             try:
                 supervisor.start()
                 options.while_loading()
-                if supervisor.wait():
+                if supervisor.wait():  # else `has_failed` is set, and ValkeyFailed is raised below
                     _overwrite(_address_file(data_dir), str(socket_path))
                     files = data_dir / APPEND_ONLY_FOLDER
                     with (
@@ -118,7 +118,7 @@ def joined(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
 
 
 def command(flags: Sequence[str]) -> list[str]:
-    """The command line of a Valkey. On Linux it ends with the thread that started it."""
+    """The command line of a Valkey. On Linux that Valkey ends with the thread that started it."""
     valkey = [str(_binary()), *flags]
     if sys.platform != "linux":
         return valkey
@@ -151,7 +151,7 @@ def _require_writable(data_dir: Path) -> None:
 
 
 def _last_line(log: Path) -> str:
-    """What Valkey has logged last, without process, time and level."""
+    """The last line of the log, without process, time and level, after a colon; "" unless it is a warning."""
     lines = log.read_text(errors="replace").split("\n") if log.exists() else []
     said = next((line for line in reversed(lines) if line.strip()), "")
     return f": {said.rpartition(' # ')[2]}" if " # " in said else ""
@@ -162,7 +162,7 @@ def _address_file(data_dir: Path) -> Path:
 
 
 def _overwrite(file: Path, text: str) -> None:
-    """Write an existing file in place, which works on a full disk too."""
+    """Write a file in place. On a full disk that works too, if the file exists already."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT)
     try:
         os.write(descriptor, text.encode())
@@ -186,7 +186,7 @@ def _locked(data_dir: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
-def _command(data_dir: Path, socket_path: Path, durability: Durability) -> list[str]:
+def _managed_command(data_dir: Path, socket_path: Path, durability: Durability) -> list[str]:
     settings = {
         "port": "0",
         "unixsocket": str(socket_path),

@@ -18,15 +18,16 @@ from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
 # Settings of the store are fields of the hash `store`. The ranking hash is in each partition, for its scripts.
-ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients may use those in `store`
+# Clients may use the orders in the field `orders` of `store`; scripts may have to write more (`orders_to_write`).
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
-HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes are complete
+HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes (`store.home_indexes`) are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that an article with comments has left Redis
 REINDEX_FIELD = "REINDEX"  # field of the ranking hash: the token of the reindex that is under way
-PENDING_PREFIX = "next:"  # and a group: field of the ranking hash, its new weights while its indexes are rebuilt
+PENDING_PREFIX = "next:"  # of fields of the ranking hash: before a group, its new weights while its indexes are rebuilt
 
 logger = logging.getLogger("upvote")
 
@@ -34,7 +35,8 @@ logger = logging.getLogger("upvote")
 @dataclass(slots=True)
 class Rankings:
     """
-    The configuration as this process last read it, read again after each event RANKED.
+    The configuration, with what indexes and archive the store has, as this process last read it. `keep_current` reads
+    it again after each event of the topic RANKINGS.
 
     It is only for reads: scripts that write read the stored configuration.
     """
@@ -59,7 +61,7 @@ class Rankings:
 
 
 class StoredRankings(NamedTuple):
-    """The configuration as it is stored. `orders` is None where the operator has chosen none: then there are all."""
+    """The configuration as it is stored. `orders` is None if the operator has chosen none: then the store has all."""
 
     orders: str | None
     weights: dict[str, str]
@@ -125,7 +127,7 @@ def weights_of(text: str) -> dict[str, float]:
 
 @asynccontextmanager
 async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -> AsyncIterator[None]:
-    """Read the configuration again after each event RANKED, as long as the context is open."""
+    """Read the configuration again after each event of the topic RANKINGS, as long as the context is open."""
     changed = asyncio.Event()
     changed.set()
     with events.subscribed(lambda event: changed.set(), RANKINGS):

@@ -34,9 +34,10 @@ async def test_site_says_what_it_offers(store, ask):
 
 
 async def test_admin_invites_somebody_who_registers_once(store, ask, token, invited):
-    await roles.grant(store.site, roles.OPERATOR, "vera", Role.ADMIN, None, "the first")
+    await roles.grant(store.site, roles.OPERATOR, "vera", Role.ADMIN, group=None, reason="the first")
     created = (await ask(INVITE, token))["data"]["createInvitation"]
-    assert created["expiresAt"] == "2016-08-11T11:52:00.000Z" and created["userErrors"] == []
+    in_a_week = "2016-08-11T11:52:00.000Z"  # by the fixture `clock`
+    assert created["expiresAt"] == in_a_week and created["userErrors"] == []
 
     first, second = [
         (await ask(REGISTER, name=name, invitation=created["invitation"]))["data"]["register"]
@@ -49,15 +50,16 @@ async def test_admin_invites_somebody_who_registers_once(store, ask, token, invi
 
 
 async def test_only_admins_invite(store, ask, token, invited, redis):
-    await roles.grant(store.site, roles.OPERATOR, "vera", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, roles.OPERATOR, "vera", Role.MODERATOR, group=None, reason="helps")
 
+    # the code is the same where only admins may act
     assert (await ask(INVITE, token))["data"]["createInvitation"]["userErrors"] == [{"code": "NOT_A_MODERATOR"}]
     assert (await ask(INVITE))["data"]["createInvitation"]["userErrors"] == [{"code": "UNAUTHENTICATED"}]
     assert not list(redis.scan_iter("invitation:*"))
 
 
 async def test_nobody_is_invited_to_a_closed_site(store, ask, token):
-    await roles.grant(store.site, roles.OPERATOR, "vera", Role.ADMIN, None, "the first")
+    await roles.grant(store.site, roles.OPERATOR, "vera", Role.ADMIN, group=None, reason="the first")
     store.users.offers = replace(store.users.offers, registration=Registration.CLOSED)
 
     assert (await ask(INVITE, token))["data"]["createInvitation"]["userErrors"] == [{"code": "NOT_OFFERED"}]

@@ -58,6 +58,7 @@ def render_and_search(live: Live, token: str, ids: list[str], number: int) -> No
     item = id.partition(":")[2]
     for path in ("atom.xml", "rss.xml", f"hn/v0/item/{item}.json", f"article/{item}"):
         assert httpx.get(f"{live.url}/{path}", timeout=PATIENCE).status_code in (200, *LATE)
+    # a phrase of 16 words, the longest that is searched as one, and further words, which make five different queries
     live.ask(SEARCH, words=f'"{"word " * 16}" word x {number % 5}')
 
 

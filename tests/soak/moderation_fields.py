@@ -2,7 +2,9 @@
 The fields of the schema about moderation: actions, roles, flags, and texts of the viewer that are hidden from others.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `request.viewer()` and `request.poster()` both return the viewer. After the first, a response has to
+say that the session has ended if it has; after the second, it may. A `Reading` is a comment that is not visible, as it
+is read by its id.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,6 +35,7 @@ def log(request: Request, parent: Any, **given: Any) -> Page:
     if subject is not None and not _is_subject(subject):
         raise BadInput
     scope = group.lower() if group is not None else subject.lower() if subject is not None else None
+    # what tells this listing from others in cursors: the kind of log, and the name or id that it is about
     listing = ("log", "group" if group is not None else "subject" if subject is not None else "all", scope)
     chosen = [
         each for each in request.model.actions.values()
@@ -45,7 +48,7 @@ def log(request: Request, parent: Any, **given: Any) -> Page:
 
 
 def held(request: Request, parent: Any, **given: Any) -> Page | None:
-    """The viewer's own articles and comments that wait or were removed, newest first; each is read as by its id."""
+    """The viewer's own articles and comments that wait or were removed, newest first, each as it is read by its id."""
     viewer, paging = request.viewer(), request.paging(given)
     if viewer is None:
         return None
@@ -125,7 +128,7 @@ def banned_until(request: Request, user: User) -> int | None:
 
 def subject_id(action: Action) -> str:
     subject = action.subject
-    return f"user:{subject.lower}" if isinstance(subject, User) else repr(subject)
+    return f"user:{subject.lower}" if isinstance(subject, User) else repr(subject)  # such as "article:12"
 
 
 def _is_subject(id: str) -> bool:
@@ -175,11 +178,11 @@ def _moderates_place(request: Request, viewer: User, action: Action) -> bool:
     elif action.group is None and found is not None and isinstance(action.subject, Comment):
         article = action.subject.article
         groups = frozenset(article.groups if article.is_visible else ())
-    return viewer.moderates(filter(None, groups)) and bool(viewer.roles)
+    return viewer.moderates(filter(None, groups)) and bool(viewer.roles)  # `filter` is for the type: no group is None
 
 
 def _appeal(request: Request, action: Action) -> Action | None:
-    """The action with its appeal, for who has appealed and for moderators of the place."""
+    """The action, whose appeal is read, for the user who has appealed and for moderators of the place."""
     viewer = request.viewer()
     if viewer is None or action.appeal is None:
         return None
@@ -226,7 +229,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "note": _note,
         "appeal": _appeal,
         "ban": lambda request, action: action.ban,
-        "annulledVotes": lambda request, action: action.annulment and action.annulment.held,
+        "annulledVotes": lambda request, action: action.annulment and action.annulment.held,  # votes that do not count
         "annulment": lambda request, action: action if action.annulment else None,
         "expiresAt": lambda request, action: action.until,
         "role": lambda request, action: action.role if action.kind != "REVERT" else None,

@@ -16,8 +16,8 @@ from tests.soak.searches import Between
 
 def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:
     """
-    A page of comments. Its nodes are exact at once. Its total, and the flag (`hasNextPage` or `hasPreviousPage`) on the
-    side from which the reader comes, may be those of a moment ago.
+    A page of comments. The server gives its nodes as they are now. The total, and the flag (`hasNextPage` or
+    `hasPreviousPage`) on the side from which the reader comes, may be those of a moment ago.
     """
     model, paging = request.model, request.paging(given)
     paging.check()
@@ -26,6 +26,8 @@ def page(request: Request, parent: Any, group: str | None = None, **given: Any) 
     shown = [each for each in model.comments.values() if each.is_shown and (not name or name in each.article.groups)]
     entries = descending([ListingEntry((each.posted_at, each.number), each) for each in shown])
     found = cut("Comment", listing, entries, paging, paging.position(listing))
+    # wide bounds: the total may lack comments that were just added, and still count those that were just removed, or
+    # whose article was just deleted (`orphans`)
     found.total = Between(0, len(model.comments) + len(model.orphans))
     doubt_flag(found, paging)
     model.reached.count(f"pages of recent comments of {'a group' if name else 'the site'}", bool(shown))

@@ -1,6 +1,6 @@
 """
-The words of a text, as docs/search.md describes them, for the model with which the soak test compares a server. They
-are simpler than those of the server, as the soak writes no others.
+The words of a text, as docs/search.md describes them, for the model with which the soak test compares a server. The
+rules are simpler than those of the server: the texts of the soak test have no words that need the others.
 """
 
 import re

@@ -75,6 +75,7 @@ function useLeaving(proof: Proof) {
   async function leave(input: DeleteUserInput) {
     const { data, error } = await deleteUser({ input });
     setFault(error ? explain(error) : null);
+    // refusals of the proof, such as a wrong password, as the form can show them
     setRefusals((readFragment(REFUSED, data?.deleteUser?.userErrors) ?? []).map(ofProof(proof)));
     if (!data?.deleteUser?.deletedUserId) return;
     endSession();

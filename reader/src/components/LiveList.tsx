@@ -13,7 +13,7 @@ interface LiveListProps<Item> {
   textOfNews: string;
   /** `articles`, `items`, `groups` or `people`. */
   className: string;
-  /** Attributes of each row. */
+  /** Attributes of each row. With `data-item` it is an item for the keys j and k: see keyboard.ts. */
   row?: HTMLAttributes<HTMLLIElement> & { "data-item"?: string };
   /** The content of a row. */
   children: (item: Item, index: number) => ReactNode;

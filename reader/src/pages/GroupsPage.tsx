@@ -47,7 +47,7 @@ export default function GroupsPage() {
                 idOf={({ id }) => id}
                 textOfNews="new-groups"
                 className="groups"
-                row={{ "data-item": "", tabIndex: -1 }}
+                row={{ "data-item": "", tabIndex: -1 }} // the keys j and k go to it: see keyboard.ts
                 empty={<p className="empty">{t("no-groups")}</p>}
               >
                 {(group) => (

@@ -314,7 +314,7 @@ function People({ people, path, empty }: PeopleProps) {
         idOf={({ id }) => id}
         textOfNews="new-users"
         className="people"
-        row={{ "data-item": "", tabIndex: -1 }}
+        row={{ "data-item": "", tabIndex: -1 }} // the keys j and k go to it: see keyboard.ts
         empty={<p className="empty">{empty}</p>}
       >
         {(user) => (
