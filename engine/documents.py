@@ -173,8 +173,9 @@ class PersistedDocuments:
         text = self._trusted.get(document_id) or self._cache.get(document_id)
         if text is not None:
             return text
-        code = Code.DOCUMENT_NOT_LISTED if self._only_trusted else Code.DOCUMENT_NOT_PERSISTED
-        raise Refused(code, "no document has this id")
+        if self._only_trusted:
+            raise Refused(Code.DOCUMENT_NOT_LISTED, "no document has this id")
+        raise Refused(Code.DOCUMENT_NOT_PERSISTED, "PersistedQueryNotFound")  # by this text urql sends the document
 
     def _matches(self, document_id: str, text: str) -> bool:
         return self._trusted.get(document_id) == text or sha256(text.encode()).hexdigest() == document_id

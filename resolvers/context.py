@@ -259,7 +259,7 @@ class Context:
         browser = self._of_client(self._browser)
         if browser is None or not self._scope or not browser.can_keep(self._scope):
             message = (
-                "a cookie is for pages of this site only, by UPVOTE_PUBLIC_URL, and not over WebSockets and streams"
+                "a cookie is for pages of UPVOTE_PUBLIC_URL and UPVOTE_COOKIE_ORIGINS only, and not over WebSockets and streams"
             )
             raise Invalid(message, "cookie")
         if self.headers:

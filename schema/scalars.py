@@ -15,6 +15,8 @@ DateTime = NewType("DateTime", int)
 Date = NewType("Date", int)
 Link = NewType("Link", str)
 
+LIKE_INSTANTS = "an instant looks like 2016-08-04T12:00:00Z, with Z or another offset from UTC"
+
 
 @memo(entry_bytes=200, microseconds=2)  # pages show the same few thousand articles; `microseconds` is the time saved
 def write_instant(milliseconds: int) -> str:
@@ -23,9 +25,12 @@ def write_instant(milliseconds: int) -> str:
 
 
 def read_instant(text: str) -> int:
-    instant = datetime.fromisoformat(text)
+    try:
+        instant = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        raise ValueError(LIKE_INSTANTS) from None
     if instant.tzinfo is None:
-        raise ValueError("an instant has an offset from UTC")
+        raise ValueError(LIKE_INSTANTS)
     return (instant - EPOCH) // MILLISECOND
 
 
@@ -37,7 +42,10 @@ def read_day(text: str) -> int:
     """The first instant of the day."""
     if not isinstance(text, str) or len(text) != 10:
         raise ValueError("a day looks like 2016-08-04")
-    day = date.fromisoformat(text)
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a day looks like 2016-08-04") from None
     return (datetime(day.year, day.month, day.day, tzinfo=UTC) - EPOCH) // MILLISECOND
 
 

@@ -49,7 +49,8 @@ ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes
   heldEdit { title link content heldBy at } } } }"""
 COMMENTS = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment {
-  id parent { id } depth content state postedAt editedAt upvotes downvotes heldEdit { content heldBy at } } } }"""
+  id article { id } parent { id } depth content state postedAt editedAt upvotes downvotes
+  heldEdit { content heldBy at } } } }"""
 ACTIONS = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on ModerationAction {{ id subjectId {ACTION} }} }} }}"
 OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"

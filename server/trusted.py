@@ -104,7 +104,7 @@ class WarnedOnce:
     """
     Logs a warning for each value once, and for no more values than `MAX_WARNINGS`.
 
-    `text` has two `%s`, both for the value.
+    `text` has `%(value)s` where the value stands.
     """
 
     def __init__(self, text: str) -> None:
@@ -114,12 +114,12 @@ class WarnedOnce:
     def __call__(self, value: str) -> None:
         if value not in self._values and len(self._values) < MAX_WARNINGS:
             self._values.add(value)
-            logger.warning(self._text, value, value)
+            logger.warning(self._text, {"value": value})
 
 
 def forwarding_warnings() -> Callable[[str], object]:
     """A function to call with each address that sends X-Forwarded-For and is not trusted."""
-    return WarnedOnce("X-Forwarded-For of %s is ignored: UPVOTE_TRUSTED_PROXIES=%s would trust it")
+    return WarnedOnce("X-Forwarded-For of %(value)s is ignored: UPVOTE_TRUSTED_PROXIES=%(value)s would trust it")
 
 
 class OriginWarnings:
@@ -127,7 +127,10 @@ class OriginWarnings:
 
     def __init__(self, origins: AllowedOrigins) -> None:
         self._origins = origins
-        self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
+        self._warn = WarnedOnce(
+            "pages of %(value)s may not read answers: UPVOTE_ALLOWED_ORIGINS=%(value)s would allow it"
+        )
+        self._warn_of_unknown = WarnedOnce("pages of the origin %(value)s may not read answers, and no setting allows it")
 
     def check(self, origin: bytes, scope: Scope) -> None:
         from engine.clients import headers_of, is_loopback, is_own_origin  # slow, and not needed to read the settings
@@ -137,4 +140,5 @@ class OriginWarnings:
         if text in self._origins or is_own_origin(origin, headers):
             return
         if scope["type"] == "http" or not is_loopback(origin, headers):
-            self._warn(text[:MAX_SHOWN])
+            warn = self._warn if text.startswith(("http://", "https://")) else self._warn_of_unknown
+            warn(text[:MAX_SHOWN])

@@ -39,6 +39,7 @@ async def test_unknown_document_is_requested_and_then_cached(http):
     after = await http.post("", json=named)
 
     assert (before.status_code, code(before)) == (200, "PERSISTED_QUERY_NOT_FOUND")
+    assert before.json()["errors"][0]["message"] == "PersistedQueryNotFound"  # which urql compares, and Apollo the code
     assert after.json() == {"data": {"hello": "hello world"}}
 
 

@@ -114,7 +114,7 @@ def test_forwarded_addresses_of_a_network_of_proxies_count(tmp_path):
 @pytest.mark.parametrize("allowed", [None, "https://friend.example"])
 def test_refused_origin_is_logged_once_with_the_setting(tmp_path, allowed):
     with serving(tmp_path, **{"allowed_origins": allowed} if allowed else {}) as live:
-        for origin in ("http://localhost:5173", live.url, "http://localhost:5173", "https://b.example"):
+        for origin in ("http://localhost:5173", live.url, "http://localhost:5173", "https://b.example", "null"):
             live.post(TYPENAME, {"Origin": origin})
             preflight(live, origin)
         if allowed:
@@ -124,7 +124,7 @@ def test_refused_origin_is_logged_once_with_the_setting(tmp_path, allowed):
     assert warnings == [
         f"pages of {origin} may not read answers: UPVOTE_ALLOWED_ORIGINS={origin} would allow it"
         for origin in ("http://localhost:5173", "https://b.example")
-    ]
+    ] + ["pages of the origin null may not read answers, and no setting allows it"]
 
 
 def test_page_behind_a_proxy_that_replaces_the_host_is_not_logged(tmp_path):

@@ -21,7 +21,7 @@ export function connect(url: string, session: Session): ApolloClient {
     ]),
     cache: new InMemoryCache({
       typePolicies: { Query: { fields: { articles: relayStylePagination(["group", "order", "since"]) } } },
-      possibleTypes: { UserError: ["Refusal", "VotingClosed", "RateLimited"] },
+      possibleTypes: { UserError: ["Refusal", "VotingClosed", "RateLimited", "Banned"] },
     }),
   });
   session.onChange(() => {

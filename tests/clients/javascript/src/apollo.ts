@@ -22,7 +22,7 @@ class Apollo implements Client {
       ),
       cache: new InMemoryCache({
         typePolicies: { Query: { fields: { articles: relayStylePagination(["group", "order"]) } } },
-        possibleTypes: { UserError: ["Refusal", "VotingClosed", "RateLimited"] },
+        possibleTypes: { UserError: ["Refusal", "VotingClosed", "RateLimited", "Banned"] },
       }),
     });
   }
