@@ -43,15 +43,15 @@ class RankingKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedArticles:
-    """The articles of a ranking. The instance stays the same as long as their places and votes do."""
+    """The articles of a ranking. The instance stays the same as long as their places, votes and comment counts do."""
 
     articles: Sequence[Article] = ()
 
     def shows_same(self, other: Self) -> bool:
         return self is other or self._shown() == other._shown()
 
-    def _shown(self) -> list[tuple[int, int, int]]:
-        return [(article.number, article.upvotes, article.downvotes) for article in self.articles]
+    def _shown(self) -> list[tuple[int, int, int, int]]:
+        return [(each.number, each.upvotes, each.downvotes, each.comment_count) for each in self.articles]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,8 @@ class SharedRanking:
 
     async def changes(self) -> AsyncGenerator[RankingChange, None]:
         """
-        The ranking as it is now, and then after each change of places or votes; a slow subscriber misses some.
+        The ranking as it is now, and then after each change of places, votes or comment counts; a slow subscriber
+        misses some.
 
         Subscribers that were sent the same articles are sent the same object.
         """
@@ -320,8 +321,7 @@ class SharedRanking:
 
     async def _run(self, events: Events) -> NoReturn:
         group = self._key.group
-        topics = [of_listing(group), of_activity(group)] if self._key.order is Order.ACTIVE else [of_listing(group)]
-        with events.subscribed(self.refresh, *topics):
+        with events.subscribed(self.refresh, of_listing(group), of_activity(group)):
             while True:
                 await self._wait_until_outdated()
                 self._is_outdated.clear()

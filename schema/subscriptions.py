@@ -34,8 +34,8 @@ class RankingChange:
     at: DateTime = strawberry.field(description="The time at which the ranking was read.")
     articles: list[Article] = strawberry.field(description="The articles of the ranking, highest first.")
     moves: list[RankingMove] = strawberry.field(
-        description="The moves since the last message; empty if only votes changed. Applying the moves of all messages "
-        "gives the current ranking."
+        description="The moves since the last message; empty if only votes or numbers of comments changed. Applying "
+        "the moves of all messages gives the current ranking."
     )
 
 
@@ -92,6 +92,6 @@ class Subscription:
     )
     ranking_changed: RankingChange = subscription_field(
         subscriptions.ranking_changed,
-        "The first articles of a listing: at once, and then after each change of their places or votes, at most five "
-        "times a second.",
+        "The first articles of a listing: at once, and then after each change of their places, votes or numbers of "
+        "comments, at most five times a second.",
     )

@@ -8,6 +8,7 @@ its lists. Images become links, so that a text loads nothing from other hosts.
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape, unescape
 from itertools import accumulate
 
@@ -22,6 +23,7 @@ TAGS = {
 }
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
+PAGE_ATTRIBUTES = ATTRIBUTES | {f"h{level}": {"id"} for level in range(1, 7)}
 LINK_REL = "nofollow ugc noopener noreferrer"
 TEXT_LENGTH = 5_000  # characters of a text that feeds and clients get; the page has the rest
 MAX_DEPTH = 100  # of elements within each other: nh3 takes time in proportion to the square of it
@@ -33,12 +35,16 @@ SPACES = re.compile(r"\s+")
 INCOMPLETE = re.compile("[<&][^<>&;]*$")  # a tag or a character reference at the end of a text that was cut
 LAST_WORD = re.compile(r"\s\S*$")
 TAG = re.compile("<(/?)(?!br|hr)[a-z]")  # of an element that may have others in it
+ANCHOR = re.compile('<a href="#[^"]*" aria-label="[^"]*" data-heading-content="[^"]*" class="anchor"></a>')
 IMAGE = re.compile('<img src="([^"]*)" alt="([^"]*)"( title="[^"]*")? />')
 
 HTML = POOL.cache("html", microseconds=60)  # by the text, which takes about so long to render
 EXTENSIONS, PARSING, RENDERING = ExtensionOptions(), ParseOptions(), RenderOptions()
 EXTENSIONS.table = EXTENSIONS.strikethrough = True
 RENDERING.escape = True
+PAGE_EXTENSIONS = ExtensionOptions()
+PAGE_EXTENSIONS.table = PAGE_EXTENSIONS.strikethrough = True
+PAGE_EXTENSIONS.header_id_prefix = ""
 
 
 def to_html(markdown: str) -> str:
@@ -50,7 +56,21 @@ def to_html(markdown: str) -> str:
     """
     html = render_markdown(markdown, EXTENSIONS, PARSING, RENDERING)
     found = bounded(with_images_linked(html), _clean)
-    return f"<pre>{escape(markdown)}</pre>\n" if found is None else found
+    return as_written(markdown) if found is None else found
+
+
+def page_to_html(markdown: str, path: str) -> str:
+    """
+    A page of the operator's as HTML: as `to_html`, but its headings have ids, and it has links within the site. These
+    are relative to the root of the site, as pages have a `<base>`, also one like `#part`.
+    """
+    html = ANCHOR.sub("", render_markdown(markdown, PAGE_EXTENSIONS, PARSING, RENDERING))
+    found = bounded(with_images_linked(html), partial(_clean_page, path))
+    return as_written(markdown) if found is None else found
+
+
+def as_written(markdown: str) -> str:
+    return f"<pre>{escape(markdown)}</pre>\n"
 
 
 def with_images_linked(html: str) -> str:
@@ -83,6 +103,30 @@ def _clean(html: str) -> str:
         url_relative="deny",
         link_rel=LINK_REL,
     )
+
+
+def _clean_page(path: str, html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=PAGE_ATTRIBUTES,
+        attribute_filter=partial(_within_site, path),
+        url_schemes=SCHEMES,
+        url_relative="pass_through",
+        link_rel="noopener",
+    )
+
+
+def _within_site(path: str, tag: str, attribute: str, value: str) -> str | None:
+    """
+    An address relative to the root of the site, if it is one of the site or of a part of the page at the path. comrak
+    leaves "" of an address that would run a script.
+    """
+    if attribute != "href" or value.startswith("//"):
+        return value
+    if value.startswith("#"):
+        return path + value
+    return f".{value}" if value.startswith("/") else value or None
 
 
 async def render(texts: Sequence[str]) -> list[str]:

@@ -54,10 +54,14 @@ def orders(text: str) -> str:
     return text
 
 
-def order(text: str) -> str:
-    if listed(text) != [text]:
+def shown_orders(text: str) -> str:
+    return text and orders(text)
+
+
+def front_order(text: str) -> str:
+    if text and listed(text) != [text]:
         raise ValueError("it is one order")
-    return orders(text)
+    return shown_orders(text)
 
 
 def listed(text: str) -> list[str]:

@@ -114,12 +114,12 @@ class Settings(BaseModel):
     orders: Annotated[str, AfterValidator(setting_checks.orders)] | None = Field(
         None, description="Orders of a new store, and of `reindex`, separated by commas; all by default."
     )
-    front_order: Annotated[str, AfterValidator(setting_checks.order)] | None = Field(
+    front_order: Annotated[str, AfterValidator(setting_checks.front_order)] | None = Field(
         None,
         description="Order of the [front page](reader.md#orders-of-the-pages), of groups and of home where an address "
         "names none; `HOT` by default, or the first one of a store that lacks it.",
     )
-    site_orders: Annotated[str, AfterValidator(setting_checks.orders)] | None = Field(
+    site_orders: Annotated[str, AfterValidator(setting_checks.shown_orders)] | None = Field(
         None,
         description="Orders that [pages show](reader.md#orders-of-the-pages), separated by commas, at most four with "
         'that of the front page; all others are below "More". By default `HOT,TIME,ACTIVE,BEST`.',

@@ -1,4 +1,4 @@
-// Runs in the head, before the first paint. It sets the theme that the user chose, if it is not that of the system, and
+// Runs in the head, before the first paint. It sets the theme that the user chose, if one was chosen, and
 // whether somebody is logged in: then the page does not show its welcome. It also begins to load the pages' texts.
 try {
   const theme = localStorage.getItem("upvote-theme");

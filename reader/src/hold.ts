@@ -2,8 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "re
 import { storage } from "./storage";
 
 // A list is held, so its rows do not move, while the user points at it: a click would hit something else. That is while
-// a pointer is over the list, or over what is below and moves with it, while a finger, a mouse button or a key is down,
-// while the focus is in the list, and for a second after. On devices that cannot hover, nothing tells what a finger is
+// a pointer is over the list, over the button that shows what is new in it, or over what is below and moves with it, while
+// a finger, a mouse button or a key is down, while the focus is in the list or on the button, and for a second after. On devices that cannot hover, nothing tells what a finger is
 // about to hit: there a list is held as long as the page is visible.
 
 const AFTER = 1_000; // milliseconds
@@ -24,15 +24,21 @@ export interface Handlers {
   onRelease: () => void;
 }
 
+/** A list, and what is around the button that shows what is new in it. */
+export interface Held {
+  list: RefObject<Element | null>;
+  announcement?: RefObject<Element | null>;
+}
+
 /** Knows whether one list is held. */
 export class Hold {
-  private readonly list: RefObject<Element | null>;
+  private readonly held: Held;
   private readonly handlers: RefObject<Handlers>;
   private isHolding = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(list: RefObject<Element | null>, handlers: RefObject<Handlers>) {
-    this.list = list;
+  constructor(held: Held, handlers: RefObject<Handlers>) {
+    this.held = held;
     this.handlers = handlers;
   }
 
@@ -43,7 +49,7 @@ export class Hold {
 
   /** Looks again where the user points. */
   update(): void {
-    if (isPointedAt(this.list.current)) {
+    if (isPointedAt(this.held)) {
       this.stop();
       if (!this.isHolding) this.handlers.current.onHold();
       this.isHolding = true;
@@ -59,17 +65,17 @@ export class Hold {
 
   private release(): void {
     this.timer = undefined;
-    this.isHolding = isPointedAt(this.list.current);
+    this.isHolding = isPointedAt(this.held);
     if (!this.isHolding) this.handlers.current.onRelease();
   }
 }
 
 /** The hold of a list, as long as the component is shown. */
-export function useHold(list: RefObject<Element | null>, handlers: Handlers): Hold {
+export function useHold(held: Held, handlers: Handlers): Hold {
   const latest = useRef(handlers);
   useEffect(() => void (latest.current = handlers));
   const hold = useRef<Hold>(null);
-  hold.current ??= new Hold(list, latest);
+  hold.current ??= new Hold(held, latest);
   useEffect(() => {
     const { current } = hold;
     if (!current) return;
@@ -111,12 +117,13 @@ function restingPlace(): typeof pointer {
   return JSON.parse(storage.read(POINTER, "sessionStorage") ?? "null") as typeof pointer;
 }
 
-function isPointedAt(list: Element | null): boolean {
+function isPointedAt({ list: { current: list }, announcement }: Held): boolean {
   if (!list || document.hidden) return false;
   if (keys.size > 0 || buttons > 0 || fingers > 0 || cannotHover.matches) return true;
-  if (list.contains(document.activeElement)) return true;
+  const isIn = (element: Element | null) => list.contains(element) || announcement?.current?.contains(element);
+  if (isIn(document.activeElement)) return true;
   const element = pointer && document.elementFromPoint(pointer.x, pointer.y);
-  return element !== null && (list.contains(element) || isAfter(element, list));
+  return element !== null && (isIn(element) || isAfter(element, list));
 }
 
 function isAfter(element: Element, list: Element): boolean {

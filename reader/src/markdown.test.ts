@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
-import { render } from "./markdown";
+import { plainStart, render } from "./markdown";
 
 function html(text: string): string {
   const box = document.createElement("div");
@@ -123,4 +123,17 @@ test.each([
 
   expect([...fragment.children].map((element) => element.localName)).toEqual(["pre"]);
   expect(fragment.textContent).toBe(text);
+});
+
+test.each([
+  [
+    "*one* [two](https://example.com/)\n\n- three\n  - four\n\n| a | b |\n|-|-|\n| c | d |",
+    "one two three four a b c d",
+  ],
+  ["one  \ntwo\nthree", "one two three"],
+  ["***", "***"],
+  ["word ".repeat(41), `${"word ".repeat(39)}word…`],
+  ["a".repeat(201), `${"a".repeat(199)}…`],
+])("%j begins in plain text", (text, expected) => {
+  expect(plainStart(text)).toBe(expected);
 });

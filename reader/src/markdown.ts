@@ -12,6 +12,8 @@ const ELEMENTS = [
 ];
 const MAX_COLUMNS = 20; // of a table: each of its rows gets as many cells
 const MAX_HTML = 400_000; // characters: ten times those of the longest text, as in server/markdown_html.py
+const BLOCKS = "br, hr, p, pre, blockquote, li, tr, th, td"; // which begin with a space in plain text
+const PLAIN_LENGTH = 200; // characters
 const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i;
 const MENTION = /(?<![\p{L}\p{N}@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])/gu; // as in store/mentions.py
 
@@ -54,6 +56,23 @@ export function render(text: string): DocumentFragment {
   for (const link of fragment.querySelectorAll("a")) restrict(link);
   linkMentions(fragment);
   return fragment;
+}
+
+/** The beginning of a text in one line, without its Markdown, as `plain` of server/reader/texts.py. */
+export function plainStart(text: string): string {
+  const fragment = render(text);
+  for (const block of fragment.querySelectorAll(BLOCKS)) block.before(" ");
+  const plain = (fragment.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+  return cut(plain || text);
+}
+
+/** The first words of a text: at most `PLAIN_LENGTH` characters with "…". */
+function cut(text: string): string {
+  const characters = [...text];
+  if (characters.length <= PLAIN_LENGTH) return text;
+  const start = characters.slice(0, PLAIN_LENGTH - 1).join("");
+  const words = /\s/.test(characters[PLAIN_LENGTH - 1] ?? "") ? start : start.replace(/\s\S*$/, "");
+  return `${([...words].length > PLAIN_LENGTH / 2 ? words : start).trimEnd()}…`;
 }
 
 /** The HTML of a text; one that would be too large, or is nested deeper than the stack, is shown as it was written. */

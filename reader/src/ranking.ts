@@ -1,5 +1,4 @@
 import { createContext } from "react";
-import { FIRST_ORDER } from "./components/Orders";
 import type { ArticleOrder } from "./gql/graphql";
 
 /** The ranking that a list is a page of. */
@@ -9,5 +8,5 @@ export interface Ranking {
   group?: string | undefined;
 }
 
-/** The ranking of the lists below the provider; without a provider, that of the front page. */
-export const RankingContext = createContext<Ranking>({ order: FIRST_ORDER });
+/** The ranking that tells the places of the articles below the provider; null in lists that are none, such as a search. */
+export const RankingContext = createContext<Ranking | null>(null);

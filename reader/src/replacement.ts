@@ -1,7 +1,10 @@
 // The server has sent the page as HTML. The script draws its own beside it, unseen, and replaces the HTML once that has
-// its data. While something in the HTML has the focus or is selected, it waits.
+// its data. What has the focus is replaced by its equal. It waits while something is pressed, while a text is selected or
+// typed or a menu is open, and while what has the focus has no equal.
 
 const BESIDE = "beside";
+const STAYING = "input, details[open] *"; // what keeps the focus: a user types, or chooses from a menu
+const RELEASES = ["pointerup", "pointercancel", "contextmenu"];
 
 /** Renders into `html`, or beside it if it has a page, until that can be replaced. */
 export function replace(html: HTMLElement, render: (place: HTMLElement) => void): void {
@@ -12,17 +15,42 @@ export function replace(html: HTMLElement, render: (place: HTMLElement) => void)
   render(place);
   const ended = new AbortController();
   const observer = new MutationObserver(attempt);
+  const attemptLater = () => setTimeout(attempt); // what gets the focus has it only then, and what is released its click
+  let isPressed = false;
 
   function attempt() {
-    if (ended.signal.aborted || !isComplete(place) || isInUse(html)) return;
+    if (ended.signal.aborted || isPressed || !isComplete(place) || isSelected(html)) return;
+    const focused = html.contains(document.activeElement) ? document.activeElement : null;
+    const equal = focused && equalOf(focused, html, place);
+    if (focused && !equal) return;
     ended.abort();
     observer.disconnect();
     swap(html, place);
+    equal?.focus({ preventScroll: true });
+  }
+
+  function press({ target }: PointerEvent) {
+    isPressed = true;
+    if (target instanceof Element && html.contains(target) && target.closest(":disabled")) leaveAll();
+  }
+
+  function release() {
+    isPressed = false;
+    attemptLater();
+  }
+
+  /** A user who goes on by keys needs the selection no longer. */
+  function onFocus() {
+    if (isComplete(place) && isSelected(html)) getSelection()?.removeAllRanges();
+    attemptLater();
   }
 
   observer.observe(place, { childList: true, subtree: true });
   document.addEventListener("selectionchange", attempt, ended);
-  document.addEventListener("focusout", () => setTimeout(attempt), ended); // what gets the focus has it only then
+  document.addEventListener("focusin", onFocus, ended);
+  document.addEventListener("focusout", attemptLater, ended);
+  document.addEventListener("pointerdown", press, ended);
+  for (const each of RELEASES) document.addEventListener(each, release, ended);
 }
 
 /** Whether a page has its data, and its texts are rendered. */
@@ -30,15 +58,34 @@ function isComplete(place: HTMLElement): boolean {
   return place.querySelector("main h1, main .fault") !== null && !place.querySelector(".loading, .markdown.plain");
 }
 
-function isInUse(html: HTMLElement): boolean {
+function isSelected(html: HTMLElement): boolean {
   const selection = getSelection();
-  const isSelected = selection !== null && !selection.isCollapsed && selection.containsNode(html, true);
-  return isSelected || html.contains(document.activeElement);
+  return selection !== null && !selection.isCollapsed && selection.containsNode(html, true);
 }
 
-/** What is at the top of the window stays there. */
+/** Does what a press beside a button does: browsers do nothing for one on a button that is disabled. */
+function leaveAll(): void {
+  getSelection()?.removeAllRanges();
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+}
+
+/** The same link in the other page, or what is of the same kind: null for what keeps the focus, or if that is not sure. */
+function equalOf(element: Element, html: HTMLElement, place: HTMLElement): HTMLElement | null {
+  const [ones, others] = [alike(element, html), alike(element, place)];
+  if (element.matches(STAYING) || ones.length !== others.length) return null;
+  return others[ones.findIndex((one) => one === element)] ?? null;
+}
+
+const alike = (element: Element, within: HTMLElement): HTMLElement[] =>
+  [...within.querySelectorAll<HTMLElement>(element.localName)].filter(
+    (each) => !(each instanceof HTMLAnchorElement) || each.href === (element as HTMLAnchorElement).href,
+  );
+
+/** What is at the top of the window stays there, and so do the words in the box of the search. */
 function swap(html: HTMLElement, place: HTMLElement): void {
   const [top, anchor] = [window.scrollY, anchorOf(html)];
+  const [box, other] = [html, place].map((each) => each.querySelector<HTMLInputElement>("header input"));
+  if (box && other) other.value = box.value;
   place.className = "";
   place.id = html.id;
   html.remove();

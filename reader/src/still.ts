@@ -1,5 +1,5 @@
-import { useLayoutEffect, useRef, useState, type RefObject } from "react";
-import { useHold, type Handlers, type Hold } from "./hold";
+import { useLayoutEffect, useRef, useState } from "react";
+import { useHold, type Handlers, type Held, type Hold } from "./hold";
 
 /** A list as it is shown. While the user points at it, it is held (see hold.ts): it keeps its items and their order. */
 export interface Still<Item> {
@@ -19,7 +19,7 @@ export interface Still<Item> {
 export function useStill<Item>(
   items: readonly Item[],
   idOf: (item: Item) => string,
-  list: RefObject<HTMLElement | null>,
+  held: Held,
   handlers: Handlers,
 ): Still<Item> {
   const current = new Map(items.map((item) => [idOf(item), item]));
@@ -28,7 +28,7 @@ export function useStill<Item>(
   const known = useRef(current);
   const latest = useRef(ids);
   const show = () => setShown(latest.current);
-  const hold = useHold(list, { ...handlers, onRelease: () => (handlers.onRelease(), show()) });
+  const hold = useHold(held, { ...handlers, onRelease: () => (handlers.onRelease(), show()) });
   if (!isEqual(ids, shown) && !hold.isHeld()) setShown(ids);
   const all = shown.map((id) => current.get(id) ?? known.current.get(id)).filter((item) => item !== undefined);
   useLayoutEffect(() => {

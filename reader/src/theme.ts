@@ -2,37 +2,50 @@ import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
 export type Theme = "light" | "dark";
+/** What the user chose: a theme, or to follow the system. */
+export type ThemeChoice = "system" | Theme;
 
 const KEY = "upvote-theme"; // src/before-paint.js reads it before the first paint
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-const theme = new Observable<Theme>(chosen() ?? system());
+const choice = new Observable<ThemeChoice>(choiceOf(document.documentElement.dataset.theme));
+const theme = new Observable<Theme>(themeOf(choice.get()));
 
+export const useThemeChoice = (): ThemeChoice => useObservable(choice);
+
+/** The theme that is shown. */
 export const useTheme = (): Theme => useObservable(theme);
 
-/** Sets the theme. The theme of the system is not kept: the page then follows the system. */
-export function chooseTheme(choice: Theme): void {
-  const own = choice === system() ? null : choice;
-  storage.write(KEY, own);
-  show(own);
+export function chooseTheme(chosen: ThemeChoice): void {
+  storage.write(KEY, chosen === "system" ? null : chosen);
+  show(chosen);
 }
 
-DARK.addEventListener("change", () => theme.set(chosen() ?? system()));
+/** Shows a theme. That of the system is not kept: the page then follows the system. */
+export function switchTheme(shown: Theme): void {
+  chooseTheme(shown === system() ? "system" : shown);
+}
+
+DARK.addEventListener("change", () => theme.set(themeOf(choice.get())));
 
 // A choice in another tab; without a key, all that was stored is gone.
 window.addEventListener("storage", ({ key, newValue }) => {
-  if (key === KEY || key === null) show(isTheme(newValue) ? newValue : null);
+  if (key === KEY || key === null) show(choiceOf(newValue));
 });
 
-function show(own: Theme | null): void {
-  if (own) document.documentElement.dataset.theme = own;
-  else delete document.documentElement.dataset.theme;
-  theme.set(own ?? system());
+function show(chosen: ThemeChoice): void {
+  if (chosen === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+  choice.set(chosen);
+  theme.set(themeOf(chosen));
 }
 
-function chosen(): Theme | null {
-  const value = document.documentElement.dataset.theme;
-  return isTheme(value) ? value : null;
+function choiceOf(value: unknown): ThemeChoice {
+  return isTheme(value) ? value : "system";
+}
+
+function themeOf(chosen: ThemeChoice): Theme {
+  return chosen === "system" ? system() : chosen;
 }
 
 function isTheme(value: unknown): value is Theme {

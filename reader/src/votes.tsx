@@ -1,3 +1,4 @@
+import { useContext } from "react";
 import { useClient, type Client, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
 import { ExplainedCount } from "./components/ExplainedCount";
@@ -6,6 +7,7 @@ import { reasonOf } from "./errors";
 import { graphql } from "./gql";
 import type { VoteMutation, VoteMutationVariables, VoteOnCommentMutation, VoteValue } from "./gql/graphql";
 import { logInPath } from "./log-in";
+import { RankingContext } from "./ranking";
 import { useSession } from "./session";
 import { say, sayProblem } from "./status";
 import { t } from "./words";
@@ -63,9 +65,13 @@ interface VoteButtonsProps {
   closed?: string | undefined;
 }
 
-/** The votes of an article or a comment between a button for an upvote and one for a downvote. */
+/**
+ * The votes of an article or a comment between a button for an upvote and one for a downvote. In a ranking, those of an
+ * article tell why it stands where it does.
+ */
 export function VoteButtons({ subject, name, closed = t("voting-closed") }: VoteButtonsProps) {
   const vote = useVote(subject, closed);
+  const ranking = useContext(RankingContext);
   const own = subject.viewerVote ?? "NONE";
   const button = (value: "UP" | "DOWN", label: string, shortcut: string) => (
     <button
@@ -86,8 +92,8 @@ export function VoteButtons({ subject, name, closed = t("voting-closed") }: Vote
   return (
     <div className="votes" data-vote={own}>
       {button("UP", t("vote-up"), "u")}
-      {subject.__typename === "Article" ? (
-        <ExplainedCount id={subject.id} votes={subject.votes} />
+      {ranking && subject.__typename === "Article" ? (
+        <ExplainedCount id={subject.id} votes={subject.votes} ranking={ranking} />
       ) : (
         <span className="count" title={t("votes", { count: subject.votes })}>
           {withSeparators(subject.votes)}
@@ -104,13 +110,13 @@ function useVote(subject: Subject, closed: string): (value: VoteValue) => void {
   const session = useSession();
   const [, navigate] = useLocation();
   return (value) => {
-    if (session === null) {
+    if (!subject.isVotingOpen) {
+      say(t("sentence", { text: closed }));
+    } else if (session === null) {
       navigate(logInPath());
       say(t("log-in-to-vote"));
-    } else if (subject.isVotingOpen) {
-      inOrder(subject.id, () => send(client, subject, value));
     } else {
-      sayProblem(t("sentence", { text: closed }));
+      inOrder(subject.id, () => send(client, subject, value));
     }
   };
 }

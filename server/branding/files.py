@@ -13,7 +13,7 @@ from typing import Any
 
 from server.branding import checks, themes
 from server.branding.checks import Size, WrongFile
-from server.markdown_html import text_of, to_html
+from server.markdown_html import page_to_html, text_of
 from server.words.checks import own_entries
 from server.words.files import Entries
 
@@ -32,7 +32,7 @@ WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 WELCOME_LENGTH = 200  # characters
 FTL = re.compile(r"[A-Za-z]{2,5}(-[A-Za-z0-9]+)*\.ftl")
-HEADING = re.compile(r"\s*<h1>(.*?)</h1>\s*", re.DOTALL)
+HEADING = re.compile(r"\s*<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 
 
@@ -183,7 +183,7 @@ def _checked(name: str, body: bytes) -> Any:
 
 
 def _page(name: str, markdown: str) -> TextPage:
-    html = to_html(markdown)
+    html = page_to_html(markdown, name)
     heading = HEADING.match(html)
     title = text_of(heading[1], WELCOME_LENGTH) if heading else ""
     if heading is None or not title:

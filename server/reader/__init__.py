@@ -78,7 +78,7 @@ POLICY = [
     "font-src 'self'",
     "manifest-src 'self'",
     "base-uri 'self'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types dompurify",

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.frames import address, render_page
-from server.reader.rendering import page, segment
+from server.reader.rendering import json_in_html, page, segment
 from server.reader.texts import RenderedText, render_texts
 from server.reader.threads import Comment, ShownThread, thread_of
 from server.reader.translations import words_of
@@ -23,7 +23,7 @@ from store.links import web_address
 from store.records import DELETED
 
 PAGE_SIZE = 100  # comments
-MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search engines, and of one beside its text
+MAX_PAGE, HEAD_BYTES = 200_000, 12_000  # bytes of a page, and of its head without the data for search engines
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
 THREAD = f"pageInfo {{ hasNextPage }} edges {{ cursor hiddenReplyCount node {{ {ROW} }} }}"
@@ -75,9 +75,8 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     )
     plain = text.plain or host_and_poster(words, article)
     canonical = path if named else address(path, {"after": after})
-    return ArticlePage(
-        article["title"], plain, canonical, article["postedAt"], html, posting(request, article, text, thread)
-    )
+    data = posting(request, article, text, thread, MAX_PAGE - HEAD_BYTES - len(html.encode()))
+    return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, data)
 
 
 def page_of_comments(
@@ -110,13 +109,18 @@ def host_and_poster(words: Words, article: Mapping[str, Any]) -> str:
     return words("host-and-poster", host=link.hostname, name=name) if link else words("posted-by", name=name)
 
 
-def posting(request: Request, article: Mapping[str, Any], text: RenderedText, thread: ShownThread) -> dict[str, Any]:
-    """The article with the comments of the page. Addresses are absolute only if a setting gives the public one."""
+def posting(
+    request: Request, article: Mapping[str, Any], text: RenderedText, thread: ShownThread, size: int
+) -> dict[str, Any]:
+    """
+    The article with the first comments of the page, as many as fit into `size` bytes. Addresses are absolute only if a
+    setting gives the public one.
+    """
     public_url = request.app.state.public_url.setting
     base = f"{public_url}/" if public_url else ""
     link = web_address(article["link"])
     path = page(article["id"])
-    return {
+    data = {
         "@context": "https://schema.org",
         "@type": "DiscussionForumPosting",
         "url": f"{base}{path}",
@@ -124,22 +128,27 @@ def posting(request: Request, article: Mapping[str, Any], text: RenderedText, th
         **written(base, article, text),
         **({"sharedContent": {"@type": "WebPage", "url": link.href}} if link else {}),
         "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
-        "comment": comments(base, path, thread.comments),
     }
+    return {**data, "comment": comments(base, path, thread.comments, size - json_size(data))}
 
 
-def comments(base: str, path: str, shown: Sequence[tuple[Comment, RenderedText]]) -> list[dict[str, Any]]:
-    """The first comments, as many as fit into `MAX_COMMENTS`."""
-    found, size = list[dict[str, Any]](), 0
+def comments(base: str, path: str, shown: Sequence[tuple[Comment, RenderedText]], size: int) -> list[dict[str, Any]]:
+    """The first comments, as many as fit into `size` bytes."""
+    found = list[dict[str, Any]]()
     for comment, text in shown:
         if comment["content"] is None:
             continue
         each = {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
-        size += COMMENT_BYTES + len(each["url"]) + len(text.plain.encode())
-        if size > MAX_COMMENTS:
+        size -= json_size(each)
+        if size < 0:
             break
         found.append(each)
     return found
+
+
+def json_size(value: Mapping[str, Any]) -> int:
+    """The bytes of a value in a list: one is that of its comma."""
+    return len(json_in_html(value).encode()) + 1
 
 
 def author(base: str, username: str) -> dict[str, str]:

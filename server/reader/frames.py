@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from server.reader.rendering import render_template
-from server.reader.translations import words_of
+from server.reader.translations import named_language, words_of
+from server.site_orders import ShownOrders, SiteOrders
+from server.syndication import orders
 
 LINKS = {"./": "nav-all", "groups": "nav-groups", "feed": "nav-feed", "post": "nav-post"}  # of the header
 
@@ -23,9 +25,18 @@ def render_page(request: Request, template: str, **values: Any) -> str:
         files=request.app.state.files,
         links={href: words(name) for href, name in LINKS.items()},
         path=path,
+        front=shown_orders(request).front,
+        language=named_language(request),
+        searched=request.query_params.get("q", "") if path == "search" else "",
         now=datetime.now(UTC),
         **values,
     )
+
+
+def shown_orders(request: Request) -> ShownOrders:
+    """The orders by which the store ranks articles, as pages list them."""
+    choice: SiteOrders = request.app.state.orders_of_pages
+    return choice.of(orders(request))
 
 
 def address(path: str, parameters: Mapping[str, Any]) -> str:

@@ -14,11 +14,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from server import documents
-from server.reader.frames import render_page
+from server.reader.frames import render_page, shown_orders
 from server.reader.lines import ARTICLE_LINE
 from server.reader.translations import words_of
-from server.site_orders import ShownOrders, SiteOrders
-from server.syndication import orders
+from server.site_orders import ShownOrders
 from server.words.words import Words
 
 PAGE_SIZE = 30  # articles
@@ -65,12 +64,6 @@ def ranking_of(request: Request) -> Ranking | None:
     return Ranking(shown, order, int(page)) if order in shown.names and PAGE_NUMBER.fullmatch(page) else None
 
 
-def shown_orders(request: Request) -> ShownOrders:
-    """The orders by which the store ranks articles, as pages list them."""
-    choice: SiteOrders = request.app.state.orders_of_pages
-    return choice.of(orders(request))
-
-
 def address_without_front_order(request: Request) -> str | None:
     """The relative address of the same page of `/`, if that of the request names the order that `/` has anyway."""
     if request.query_params.getlist("order") != [shown_orders(request).front]:
@@ -97,6 +90,7 @@ async def front_page(request: Request, ranking: Ranking) -> str:
         others=lists(words, ranking),
         articles=articles["nodes"],
         first=1 + (ranking.page - 1) * PAGE_SIZE,
+        is_explained=True,
         previous=ranking.address(ranking.order, ranking.page - 1) if ranking.page > 1 else "",
         next=ranking.address(ranking.order, ranking.page + 1) if articles["pageInfo"]["hasNextPage"] else "",
     )

@@ -66,6 +66,7 @@ async def group(request: Request, name: str) -> PageMetadata:
         title=title,
         about=about,
         at=path,
+        order=ranking.order,
         period=period,
         **order_tabs(words, Ranking(ranking.orders, "" if period else ranking.order), path),
         periods=periods(words, path, ranking, period),
@@ -75,9 +76,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     )
     description = about.plain or words("articles-in", title=title)
     canonical = f"{path}{'' if period else ranking.query}"
-    return PageMetadata(
-        title, description, canonical, feeds=f"{path}/", order="" if period else ranking.order, content=content
-    )
+    return PageMetadata(title, description, canonical, feeds=f"{path}/", order=ranking.order, content=content)
 
 
 def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:

@@ -19,8 +19,8 @@ from server.markdown_html import text_of
 from server.reader.articles import article_page
 from server.reader.comment_list import comments
 from server.reader.comment_page import comment_page, read_comment
-from server.reader.frames import render_page
-from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
+from server.reader.frames import render_page, shown_orders
+from server.reader.front_page import LISTS, Ranking, front_page, ranking_of
 from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
@@ -28,7 +28,7 @@ from server.reader.removed_texts import removed_page
 from server.reader.rendering import page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
-from server.reader.translations import alternates, canonical, words_of
+from server.reader.translations import alternates, canonical, named_language, words_of
 from server.reader.users import user
 from server.words.words import Words
 from store.records import article_number, comment_number
@@ -119,7 +119,17 @@ def site_page(request: Request, name: str) -> PageMetadata:
         return NOT_FOUND
     words, state = words_of(request), request.app.state
     title = text.title or words(f"page-{name}")
-    content = render_template(words, "site_page.html", text=text, title=title, site=state.site_name, files=state.files)
+    content = render_template(
+        words,
+        "site_page.html",
+        text=text,
+        title=title,
+        site=state.site_name,
+        files=state.files,
+        front=shown_orders(request).front,
+        language=named_language(request),
+        searched="",
+    )
     description = text_of(text.html, DESCRIPTION_LENGTH)
     return PageMetadata(title, description, name, content=content, is_scripted=False)
 

@@ -7,22 +7,55 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from server.reader.texts import MAX_TEXTS, RenderedText, render_texts
+from server.markdown_html import cut
+from server.reader.texts import PLAIN_LENGTH, RenderedText, render_texts
+from store.words import composed
 
 ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } groups { name }"
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
+ANSWERED = "parent { id content }"
+MAX_LINES = 187_000  # bytes of all lines of comments of a page, which has at most 200,000
+LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # of such a line beside its texts, and of what it answers
 MATCH = re.compile("\ue000([^\ue001]*)\ue001")  # as in reader/src/components/Matches.tsx
 MARKS = str.maketrans("", "", "\ue000\ue001")
 
 
-async def with_texts(comments: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], RenderedText]]:
-    """Each comment with its rendered text, or with its first words where the texts before it have `MAX_TEXTS`."""
+async def with_texts(
+    comments: Sequence[Mapping[str, Any]], *, size: int = 0
+) -> list[tuple[Mapping[str, Any], RenderedText]]:
+    """
+    Each comment with its rendered text, or with its first words where the texts before it take the room. A page has
+    `MAX_LINES` bytes for lines of comments and `size` bytes of other texts.
+    """
     texts = await render_texts([comment["content"] or "" for comment in comments])
-    sizes = accumulate(len(text.html.encode()) for text in texts)
+    beginnings = [RenderedText(escape(text.plain), text.plain, is_plain=True) for text in texts]
+    least = sum(line_size(comment) + size_of(short) for comment, short in zip(comments, beginnings, strict=True))
+    more = accumulate(size_of(text) - size_of(short) for text, short in zip(texts, beginnings, strict=True))
     return [
-        (comment, text if size <= MAX_TEXTS else RenderedText(escape(text.plain), text.plain, is_plain=True))
-        for comment, text, size in zip(comments, texts, sizes, strict=True)
+        (comment, text if size + least + rest <= MAX_LINES else short)
+        for comment, text, short, rest in zip(comments, texts, beginnings, more, strict=True)
     ]
+
+
+def line_size(comment: Mapping[str, Any]) -> int:
+    """The most bytes of a line beside the text of its comment."""
+    quote = QUOTE_BYTES if comment.get("parent") else 0
+    return LINE_BYTES + len(escape(comment["article"]["title"]).encode()) + quote
+
+
+def size_of(text: RenderedText) -> int:
+    return len(text.html.encode())
+
+
+async def quotes_of(comments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """By id, the beginning of what a comment answers as plain text; "" if that is gone."""
+    replies = [comment for comment in comments if comment["parent"]]
+    contents = [comment["parent"]["content"] or "" for comment in replies]
+    texts = await render_texts(contents)
+    return {
+        comment["id"]: text.plain or cut(content, PLAIN_LENGTH)
+        for comment, content, text in zip(replies, contents, texts, strict=True)
+    }
 
 
 def marked(excerpt: str) -> Markup:
@@ -35,3 +68,8 @@ def marked(excerpt: str) -> Markup:
 
 def unmarked(excerpt: str) -> str:
     return excerpt.translate(MARKS)
+
+
+def in_one_line(text: str) -> str:
+    """A text as an excerpt has it: composed, with one space for blanks."""
+    return " ".join(composed(text).split())

@@ -11,8 +11,9 @@ class PageMetadata:
     What its head tells about a page.
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
-    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for that
-    of feeds. `content` is that of the head. `posting` is an article as data for search engines.
+    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
+    none for "", and else that of the front page. `content` is that of the head. `posting` is an article as data for
+    search engines.
     """
 
     title: str = ""

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import address, render_page
-from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, marked, unmarked
+from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, in_one_line, marked, unmarked
 from server.reader.metadata import UNKNOWN, PageMetadata
 from server.reader.translations import words_of
 from server.words.words import Words
@@ -121,6 +121,6 @@ def count_of(words: Words, total: int, *, has_people: bool = False) -> str:
 def matches(edges: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any, bool]]:
     """Each match with its excerpt, and whether that is the whole title of an article."""
     return [
-        (edge["node"], marked(edge["excerpt"]), unmarked(edge["excerpt"]) == edge["node"].get("title"))
+        (edge["node"], marked(edge["excerpt"]), unmarked(edge["excerpt"]) == in_one_line(edge["node"].get("title", "")))
         for edge in edges
     ]

@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from starlette.requests import Request
 
 from server import documents
-from server.reader.frames import address, render_page
-from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs, shown_orders
+from server.reader.frames import address, render_page, shown_orders
+from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.translations import words_of
@@ -102,7 +102,8 @@ def since_of(period: str, given: str | None) -> str:
 def _list_page(request: Request, template: str, **values: object) -> str:
     ranking = Ranking(shown_orders(request), "")  # the page is by none of the orders
     words = words_of(request)
-    return render_page(request, template, others=lists(words, ranking), **order_tabs(words, ranking), **values)
+    tabs = order_tabs(words, ranking)
+    return render_page(request, template, others=lists(words, ranking), is_explained=False, **tabs, **values)
 
 
 def _place(text: str | None) -> int:

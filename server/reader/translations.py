@@ -22,10 +22,16 @@ def languages_of(request: Request) -> Languages:
     return found
 
 
+def named_language(request: Request) -> str:
+    """The language of a page that its address names; "" for the site's."""
+    language = words_of(request).language
+    return "" if language == languages_of(request).site else language
+
+
 def with_language(request: Request, html: str) -> str:
     """The HTML of a page whose links lead to pages in the same language."""
-    language = words_of(request).language
-    if not html or language == languages_of(request).site:
+    language = named_language(request)
+    if not html or not language:
         return html
     return PAGE_LINK.sub(lambda link: f"{link[1]}{in_language(link[2], language, '&amp;')}", html)
 
@@ -36,8 +42,7 @@ def in_language(path: str, language: str, separator: str = "&") -> str:
 
 def canonical(request: Request, path: str) -> str:
     """The canonical path of a page in the language of the request: that of the site's needs no name."""
-    language = words_of(request).language
-    return path if language == languages_of(request).site else in_language(path, language)
+    return in_language(path, named_language(request))
 
 
 def alternates(request: Request, path: str) -> Sequence[tuple[str, str]]:

@@ -12,7 +12,7 @@ from server import documents
 from server.reader.avatars import picture_of
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import render_page
-from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, with_texts
+from server.reader.lines import ANSWERED, ARTICLE_LINE, COMMENT_LINE, quotes_of, with_texts
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import segment
 from server.reader.texts import render_texts
@@ -20,7 +20,7 @@ from server.reader.translations import words_of
 from server.words.words import Words
 
 PERSON = "username karma"
-LINES = {"": ("articles", ARTICLE_LINE), "comments": ("comments", COMMENT_LINE)} | {
+LINES = {"": ("articles", ARTICLE_LINE), "comments": ("comments", f"{COMMENT_LINE} {ANSWERED}")} | {
     part: (part, PERSON) for part in ("followers", "following")
 }
 EMPTY = {
@@ -64,7 +64,8 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         about=about,
         picture=picture_of(request, username, found["avatarUrl"]),
         parts=tabs(words, found, path, part),
-        items=await with_texts(items["nodes"]) if part == "comments" else items["nodes"],
+        items=await with_texts(items["nodes"], size=len(about.html.encode())) if part == "comments" else items["nodes"],
+        quotes=await quotes_of(items["nodes"]) if part == "comments" else {},
         empty=words(EMPTY[part]),
         **neighbours(shown, items["pageInfo"]),
     )

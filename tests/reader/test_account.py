@@ -16,6 +16,8 @@ from tests.reader.conftest import PHONE, log_in, opened
 from tests.reader.site import PASSWORD, Member, Site
 from tests.server.conftest import serving
 
+LIGHT, DARK = "rgb(251, 250, 247)", "rgb(22, 21, 19)"  # the background
+
 
 def leaving(page: Page) -> Locator:
     """The part of the settings in which members delete their accounts."""
@@ -78,6 +80,24 @@ async def test_member_leaves_by_the_keyboard(visit, site, texts):  # U6
     assert await page.context.cookies() == []
     found = site.ask("query($id: ID!) { article(id: $id) { poster { username } } }", id=article)["article"]
     assert found == (None if texts == "They are deleted, too" else {"poster": {"username": "[deleted]"}})
+
+
+async def test_theme_is_light_or_dark_or_that_of_the_system(visit, site):
+    page = await visit(site.member())
+    await opened(page, "/settings")
+    themes = page.get_by_role("group", name="Theme")
+    await expect(themes.get_by_label("As the system")).to_be_checked()
+
+    for theme, colors in (("Light", (LIGHT, LIGHT)), ("Dark", (DARK, DARK)), ("As the system", (LIGHT, DARK))):
+        await themes.get_by_label(theme).check()
+        await page.reload()
+        await expect(themes.get_by_label(theme)).to_be_checked()
+        for system, color in zip(("light", "dark"), colors, strict=True):
+            await page.emulate_media(color_scheme=system)
+            await expect(page.locator("html")).to_have_css("background-color", color)
+
+    await page.get_by_role("button", name="Use the light theme").click()
+    await expect(themes.get_by_label("Light")).to_be_checked()
 
 
 @pytest.mark.parametrize("viewport", [None, PHONE])

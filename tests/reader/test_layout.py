@@ -58,3 +58,38 @@ async def test_header_of_a_phone_has_room_for_the_inbox(visit, site, width, name
     assert all(left[1] <= right[0] for left, right in pairwise(boxes)), boxes
     assert boxes[-1][1] <= width
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", [320, 480, 640, 831, 832, 1024, 1280])
+async def test_search_is_wide_and_the_header_fits(visit, site, width):
+    alice, bob = site.member("a-long-name"), site.member("bob")
+    site.comment(bob, site.post(alice, "Answered", content="Text."), "Answer")
+    page = await visit(alice, viewport=DESKTOP | {"width": width})
+    await opened(page, "/groups")
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+
+    lines = await page.evaluate(
+        "new Set([...document.querySelectorAll('header > *')].map((each) => {"
+        " const { top, bottom } = each.getBoundingClientRect(); return Math.round((top + bottom) / 2); })).size"
+    )
+    search = await page.locator("header search").bounding_box()
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width >= 832:
+        assert lines == 1
+    if width == 1280:
+        assert search["width"] >= 320, search
+
+
+@pytest.mark.parametrize("width", [320, 360])
+async def test_links_of_the_header_of_a_phone_have_room_for_a_finger(visit, width):
+    page = await visit(viewport=PHONE | {"width": width})
+    await opened(page, "/groups")
+    sides = """all => all.map((each) => {
+      const { width, height } = each.getBoundingClientRect();
+      return Math.min(width, height);
+    })"""
+
+    found = await page.locator("header :is(.site, nav a)").evaluate_all(sides)
+
+    assert len(found) == 5
+    assert min(found) >= 24

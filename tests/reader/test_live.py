@@ -77,6 +77,26 @@ async def test_votes_are_shown_in_every_list_in_another_browser(visit, site, gro
         await expect_votes(line(page, title), 2, "UP")
 
 
+@pytest.mark.parametrize("order", ["TIME", "HOT", "ACTIVE"])
+async def test_number_of_comments_changes_in_a_ranking_in_another_browser(visit, site, group, order):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Commented on in a list", groups=[group])
+    pages = []
+    for path in (f"/group/{group}?order={order}", "/?order=TIME"):
+        visit.frames.clear()
+        page = await visit()
+        await opened(page, path)
+        await visit.subscribed(page, "rankingChanged")
+        pages.append(page)
+
+    for said in ("1 comment", "2 comments"):
+        site.comment(bob, article, f"It makes {said}")
+
+        for page in pages:
+            row = line(page, "Commented on in a list").first
+            await expect(row.get_by_role("link", name=said, exact=True)).to_be_visible()
+
+
 async def test_votes_on_an_article_and_a_comment_are_shown_on_its_page_in_another_browser(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Voted on in two browsers", content="Text.")

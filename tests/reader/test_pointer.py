@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.reader.conftest import PHONE, opened, settled
+from tests.reader.conftest import DESKTOP, PHONE, opened, settled
 from tests.reader.lines import button, expect_votes, line, titles
 from tests.reader.site import Member, Site
 from tests.servers import until
@@ -162,6 +162,82 @@ async def test_new_rows_are_shown_by_the_button_while_the_pointer_rests(visit, s
 
     await expect(page.locator("main ol > li h2 a")).to_have_text([f"{group} {number}" for number in (4, 3, 2, 1, 0)])
     await expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+@pytest.mark.parametrize("way", ["pointer", "keyboard"])
+async def test_button_that_shows_new_rows_stays_while_one_points_at_it(visit, site, group, way):
+    alice, _ = post_three(site, group)
+    page = await visit()
+    await opened(page, f"/group/{group}?order=TIME")
+    await visit.subscribed(page, "rankingChanged")
+    if way == "pointer":
+        await point_at(page, line(page, f"{group} 1"))
+    else:
+        await page.keyboard.press("j")
+    site.post(alice, f"{group} 3", groups=[group])
+    announced = page.get_by_role("button", name="1 new article")
+    await expect(announced).to_be_visible()
+
+    if way == "pointer":
+        await point_at(page, announced)
+    else:
+        await page.keyboard.press("Shift+Tab")
+        await expect(announced).to_be_focused()
+    await page.wait_for_timeout(1_500)  # longer than a list is held after the last pointing
+
+    await expect(line(page, f"{group} 3")).to_have_count(0)
+    if way == "pointer":
+        await click_there(page)
+    else:
+        await page.keyboard.press("Enter")
+    await expect(line(page, f"{group} 3")).to_be_visible()
+    await expect(announced).to_have_count(0)
+
+
+# Of the button that shows new rows: whether its middle and its edges take clicks, and which share of the heights of
+# links it covers.
+COVERED = """() => {
+  const { top, right, bottom, left } = document.querySelector('.arrivals button').getBoundingClientRect();
+  const isHit = (y) => document.elementFromPoint((left + right) / 2, y).matches('.arrivals button');
+  const shares = [...document.querySelectorAll('main a')].map((link) => {
+    const box = link.getBoundingClientRect();
+    const isBeside = box.left >= right || box.right <= left;
+    return isBeside ? 0 : (Math.min(box.bottom, bottom) - Math.max(box.top, top)) / box.height;
+  });
+  return { isWhole: [top + 1, (top + bottom) / 2, bottom - 1].every(isHit), share: Math.max(...shares) };
+}"""
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_button_that_shows_new_rows_is_pressed_on_all_of_it_and_leaves_links_free(visit, site, viewport):
+    page = await visit(viewport=viewport, has_touch=viewport == PHONE, is_mobile=viewport == PHONE)
+    site.post(site.member("alice"), "A title that is as wide as its row " * 4)
+    await opened(page, "/?order=TIME")
+    await visit.subscribed(page, "rankingChanged")
+    await page.get_by_role("article").first.focus()
+
+    site.post(site.member("alice"), "New")
+
+    await expect(page.get_by_role("button", name="1 new article")).to_be_visible()
+    covered = await page.evaluate(COVERED)
+    assert covered["isWhole"]
+    assert covered["share"] <= (0 if viewport == DESKTOP else 0.5)
+
+
+async def test_button_that_shows_new_rows_follows_the_view_and_does_not_appear_below_the_pointer(visit, site):
+    page = await visit()
+    await opened(page, "/?order=TIME")
+    await visit.subscribed(page, "rankingChanged")
+    await page.locator("main ol > li").last.scroll_into_view_if_needed()
+    await page.mouse.move(980, 20)
+
+    site.post(site.member("alice"), "New above all")
+
+    announced = page.locator(".arrivals button")
+    await expect(announced).to_have_text("1 new article")
+    await expect(announced).to_be_hidden()
+    await page.mouse.move(640, 300)
+    await expect(announced).to_be_in_viewport()
 
 
 async def test_key_hits_what_has_the_focus(visit, site, group):

@@ -4,8 +4,10 @@ Articles of a member: to post, edit, regroup and delete them.
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
+import json
 import re
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.reader.conftest import opened
@@ -110,6 +112,62 @@ async def test_title_that_is_too_long_is_told_and_not_cut(visit, site, axe):
     await page.get_by_role("button", name="Post", exact=True).click()
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("An \N{SLICE OF PIZZA}" + "x" * 296)
+
+
+async def test_text_that_is_too_long_is_told_before_it_is_sent(visit, site):
+    page = await visit(site.member())
+    await opened(page, "/post")
+    text = page.get_by_label("Text")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+
+    await fill(page, Title="With a long text", Text="x" * 40_000 + "\n")
+    await expect(text).to_have_accessible_description(
+        re.compile(r"40,001 of 40,000 characters At most 40,000 characters\.$")
+    )
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(text).to_be_focused()
+    assert asked == []
+    await page.keyboard.press("Backspace")
+    await expect(text).to_have_accessible_description(re.compile(r"40,000 of 40,000 characters$"))
+
+
+@pytest.mark.parametrize("is_edit", [False, True], ids=["post", "edit"])
+async def test_what_is_typed_after_a_refusal_stays_in_its_field(visit, site, is_edit):
+    member = site.member()
+    page = await visit(member)
+    await opened(page, f"{site.path(site.post(member, 'Before'))}/edit" if is_edit else "/post")
+    title, text = page.get_by_label("Title"), page.get_by_label("Text")
+
+    await fill(page, Title="x" * 301)
+    await text.press_sequentially("One")
+    await expect(text).to_be_focused()
+    await fill(page, Title="", Groups="b@d")
+    await page.get_by_role("button", name="Save" if is_edit else "Post", exact=True).click()
+    await expect(title).to_be_focused()
+    await title.press_sequentially("A title")
+    await text.press_sequentially(", two")
+
+    await expect(text).to_have_value("One, two")
+    await expect(title).to_have_value("A title")
+
+
+async def test_refusal_of_a_field_goes_when_the_field_is_changed(visit, site):
+    page = await visit(site.member())
+    await opened(page, "/post")
+    title, link = page.get_by_label("Title"), page.get_by_label("Link")
+    await fill(page, Link="ftp://example.com")
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(title).to_have_accessible_description(re.compile("this one 0"))
+
+    await fill(page, Title="x" * 299)
+
+    await expect(title).to_have_accessible_description("299 of 300 characters")
+    await expect(title).to_have_attribute("aria-invalid", "false")
+    await expect(link).to_have_attribute("aria-invalid", "true")
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(link).to_be_focused()
 
 
 async def test_draft_of_an_article_outlives_a_reload_and_a_failing_network(visit, site, faults):
@@ -305,3 +363,53 @@ async def test_groups_are_completed_and_texts_previewed(visit, site, axe):
     await page.get_by_text("Preview").click()
     await expect(page.locator("details.preview em")).to_have_text("here")
     assert await axe(page) == []
+
+
+async def test_groups_are_completed_by_the_keyboard(visit, site):
+    site.post(site.member(), "In groups of keys", groups=["keyed-one", "keyed-two"])
+    page = await visit(site.member())
+    await opened(page, "/post")
+    groups = page.get_by_label("Groups", exact=True)
+    names = page.get_by_role("group", name="Completions").get_by_role("button")
+
+    await groups.press_sequentially("keyed")
+    await expect(names).to_have_count(2)
+    for key, focused in (("Down", names.nth(0)), ("Down", names.nth(1)), ("Up", names.nth(0)), ("Up", groups)):
+        await page.keyboard.press(f"Arrow{key}")
+        await expect(focused).to_be_focused()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+
+    await expect(groups).to_have_value("keyed-one ")
+    await expect(groups).to_be_focused()
+    await expect(page.locator("[aria-invalid=true]")).to_have_count(0)  # nothing was sent
+
+
+async def test_groups_beyond_the_first_hundred_are_completed(visit, site):
+    """The answers are made here: more groups would change other tests."""
+    names = [f"group-{number}" for number in range(100, 200)], ["washington", "youth"]
+    asked: list[str | None] = []
+
+    async def answer(route):
+        request = json.loads(route.request.post_data or "{}")
+        if "GroupNames" not in request.get("query", ""):
+            return await route.fallback()
+        asked.append(after := request["variables"].get("after"))
+        nodes = [{"__typename": "Group", "id": f"group:{name}", "name": name} for name in names[after == "100"]]
+        info = {"__typename": "PageInfo", "hasNextPage": not after, "endCursor": None if after else "100"}
+        groups = {"__typename": "GroupConnection", "nodes": nodes, "pageInfo": info}
+        await route.fulfill(json={"data": {"groups": groups}})
+
+    page = await visit(site.member())
+    await page.route("**/graphql", answer)
+    await opened(page, "/post")
+    found = page.get_by_role("group", name="Completions").get_by_role("button")
+
+    await page.get_by_label("Groups", exact=True).press_sequentially("d")
+    await expect(found).to_have_count(0)
+    await page.get_by_label("Groups", exact=True).fill("you")
+    await expect(found).to_have_text(["youth"])
+    await page.get_by_label("Groups", exact=True).fill("youth wash")
+    await expect(found).to_have_text(["washington"])
+
+    assert asked == [None, "100"]

@@ -9,7 +9,7 @@ from tests.reader.conftest import DESKTOP, PHONE, held_back, settled
 NO_AGES = "document.querySelectorAll('#root time').forEach((time) => (time.textContent = 'an age'))"
 # What is in the page and where: links, buttons, and all elements of the content, with texts and boxes.
 PARTS = """() => {
-  return [...document.querySelectorAll('#root :is(header .site, header nav a, footer a, main *)')]
+  return [...document.querySelectorAll('#root :is(header .site, header nav a, header search *, footer a, main *)')]
   .filter((each) => !each.closest('noscript') && each.tagName !== 'path' && !each.matches('.announcement, .arrivals'))
   .map((each) => {
     const { x, y, width, height } = each.getBoundingClientRect();
@@ -22,6 +22,8 @@ PARTS = """() => {
 PLACE = """() => ({
   y: scrollY, top: document.querySelectorAll('#root .comment')[2].getBoundingClientRect().top
 })"""
+# Which link has the focus, and where it is in the window.
+FOCUSED = "() => [document.activeElement.href, Math.round(document.activeElement.getBoundingClientRect().top)]"
 DRAWN = [  # pages, but for the front page: that is not replaced, the script waits for its data
     "article",
     "branch",
@@ -80,18 +82,62 @@ async def test_script_draws_what_the_html_has(visit, scene, faults, name, viewpo
     faults.ignore("status of (404|410)")
 
 
-async def test_html_stays_while_something_in_it_has_the_focus(visit, scene):
+@pytest.mark.parametrize("name", ["front page", "article", "group"])
+async def test_focus_moves_to_the_equal_element(visit, scene, name):
+    page = await visit(scene.carol, viewport={"width": 800, "height": 300})
+    let_go = await held_back(page, scene.path(name))
+    link = page.locator("#root main .details .user").first
+    await link.focus()
+    before = await page.evaluate(FOCUSED)
+    await let_go()
+    await replaced(page)
+
+    assert await page.evaluate(FOCUSED) == before
+    await expect(link).to_be_focused()
+    await page.keyboard.press("j")
+    await expect(page.locator("main [data-item]:focus")).to_have_count(1)
+
+
+async def test_html_is_replaced_once_the_focus_has_an_equal(visit, scene):
     page = await visit()
     let_go = await held_back(page, scene.path("article"))
-    await page.locator("main .details .user").first.focus()
+    await page.evaluate("document.querySelector('#root main .details .user').href = 'user/nobody-has-this'")
+    await page.locator("#root main .details .user").first.focus()
     await let_go()
     await drawn_beside(page)
 
     await expect(page.locator("#root .account:empty")).to_have_count(1)
-    await expect(page.locator("main .details .user").first).to_be_focused()
-    await page.evaluate("document.activeElement.blur()")
+    await page.keyboard.press("Tab")
     await replaced(page)
-    assert await page.locator("#root").count() == 1
+    await expect(page.locator("#root main .about-article .details a").nth(1)).to_be_focused()
+
+
+async def test_search_that_is_typed_stays_while_the_html_is_replaced(visit, scene):
+    page = await visit()
+    let_go = await held_back(page, scene.path("article"))
+    box = page.locator("#root").get_by_role("searchbox")
+    await box.press_sequentially("two wo")
+    await let_go()
+    await drawn_beside(page)
+
+    await box.press_sequentially("rds")
+    await expect(page.locator("#root .account:empty")).to_have_count(1)
+    await page.keyboard.press("Tab")
+    await replaced(page)
+    await expect(box).to_have_value("two words")
+
+
+async def test_link_that_is_pressed_is_followed(visit, scene):
+    """Pressing it gives it the focus, and it is followed when it is released: until then it stays."""
+    page = await visit()
+    let_go = await held_back(page, scene.path("article"))
+    await page.locator("#root main .details .user").first.hover()
+    await page.mouse.down()
+    await let_go()
+    await drawn_beside(page)
+    await page.mouse.up()
+
+    await page.wait_for_url("**/user/*")
 
 
 async def test_html_stays_while_something_in_it_is_selected(visit, scene):
@@ -119,6 +165,21 @@ async def test_what_is_read_stays_where_it_is(visit, scene, is_member):
 
     assert before["y"] > 200
     assert abs((await page.evaluate(PLACE))["top"] - before["top"]) < 2
+
+
+@pytest.mark.parametrize("leave", ["a button", "a key"])
+async def test_selection_ends_when_the_user_goes_on(visit, scene, leave):
+    page = await visit()
+    let_go = await held_back(page, scene.path("article"))
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('main .markdown p'))")
+    await let_go()
+    await drawn_beside(page)
+
+    if leave == "a button":
+        await page.locator("#root .votes .up").first.click(force=True)  # it is disabled
+    else:
+        await page.keyboard.press("Tab")
+    await replaced(page)
 
 
 async def drawn_beside(page):

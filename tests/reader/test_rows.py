@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, PHONE, opened
+from tests.reader.conftest import DESKTOP, PHONE, PRELOAD, opened
 from tests.reader.lines import line
 
 LONG = "A title that goes on " * 8
@@ -108,3 +108,55 @@ async def test_closed_vote_is_an_arrow_with_a_title(visit, site):
     await expect(page.get_by_role("heading", level=1)).to_contain_text(title)
     await expect(page.get_by_title("Voting has closed").first).to_have_attribute("aria-disabled", "true")
     await expect(page.locator(".notice")).to_have_count(0)
+
+
+async def test_closed_arrow_stays_grey_below_the_pointer(visit, site):
+    page = await visit()
+    await opened(page, "/top/month")
+    arrows = page.get_by_title("Voting has closed")
+    colour = "(arrow) => getComputedStyle(arrow).color"
+    grey = await arrows.first.evaluate(colour)
+
+    for arrow in (arrows.first, arrows.nth(1)):  # up and down
+        await arrow.hover()
+        assert await arrow.evaluate(colour) == grey
+
+
+@pytest.mark.parametrize("path", ["/", "/top/month"])
+async def test_counts_are_bold_and_in_tabular_figures(visit, path):
+    page = await visit()
+    await opened(page, path)
+
+    style = await page.locator(".story .count").first.evaluate(
+        "(count) => [getComputedStyle(count).fontVariantNumeric, getComputedStyle(count).fontWeight]"
+    )
+
+    assert style == ["tabular-nums", "600"]
+
+
+async def test_click_on_a_closed_arrow_is_answered_for_a_moment(visit, site):
+    page = await visit(site.member("voter"))
+    await opened(page, "/top/month")
+
+    await page.get_by_title("Voting has closed").first.click(force=True)
+
+    await expect(page.get_by_role("status")).to_contain_text("Voting has closed.")
+    await expect(page.locator(".status.problem")).to_have_count(0)  # which stays until it is dismissed
+
+
+@pytest.mark.parametrize("runs_scripts", [True, False], ids=["scripts", "html"])
+async def test_title_that_is_cut_is_whole_where_it_is_pointed_at(visit, site, faults, runs_scripts):
+    alice = site.member("alice")
+    title = LONG[:160].strip()
+    site.post(alice, title)
+    site.post(alice, title, content="A text.")
+    page = await visit(java_script_enabled=runs_scripts)
+    path = f"/user/{alice.username}"
+    await (opened(page, path) if runs_scripts else page.goto(path))
+
+    links = page.locator("main h2 a")
+
+    await expect(links).to_have_count(2)
+    assert await links.evaluate_all("all => all.map((each) => each.title)") == [title, title]
+    await page.close()
+    faults.ignore(PRELOAD)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PRELOAD, opened, settled
 from tests.reader.site import Site
 from tests.server.conftest import serving
 
@@ -32,6 +32,37 @@ async def test_matches_are_marked_in_articles_and_comments(page, site):
     await expect(found.locator("h2")).to_contain_text("A zebrafinch <mark>sings</mark> & flies")
     await found.get_by_role("button", name=re.compile("Vote down")).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["script", "HTML"])
+async def test_title_with_more_than_one_space_is_shown_once(visit, site, faults, has_script):
+    title = "Two  spaces of a pe\u0301trelbird"  # not composed, either
+    site.post(site.member("writer"), title)
+    site.wait_until_found("pétrelbird", 1)
+    page = await visit(java_script_enabled=has_script)
+    await page.goto("/search?q=pétrelbird")
+    if has_script:
+        await settled(page)
+
+    found = page.locator("main .story")
+    await expect(found.locator("h2 mark").first).to_have_text("pétrelbird")
+    await expect(found.locator(".excerpt")).to_have_count(0)
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
+async def test_words_are_searched_for_without_scripts(visit, site, faults):
+    site.post(site.member("writer"), "A hoopoebird & more")
+    site.wait_until_found("hoopoebird", 1)
+    page = await visit(java_script_enabled=False)
+    await page.goto("/groups?lang=de")
+    await page.get_by_role("searchbox", name="Suche").fill('"hoopoebird & more"')
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("article", name="A hoopoebird & more")).to_be_visible()
+    await expect(page.get_by_role("searchbox", name="Suche")).to_have_value('"hoopoebird & more"')
+    await page.close()
+    faults.ignore(PRELOAD)
 
 
 async def test_excerpts_of_contents_stand_below_the_title(page, site):

@@ -1,9 +1,11 @@
 """Why an article stands where it does: told where one points at its count, focuses or presses it."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import PHONE, held_back, opened, settled
 from tests.reader.lines import line
 
 TOLD = "[role=tooltip]"
@@ -81,3 +83,84 @@ async def test_finger_that_presses_is_told_and_the_box_fits_a_phone(visit, scene
     await expect(page.locator(TOLD)).to_contain_text("by Hot")
     box = await page.locator(TOLD).bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+
+
+@pytest.mark.parametrize("way", ["Escape", "j", "a click"])
+async def test_box_that_the_key_has_opened_closes(visit, scene, way):
+    page = await visit()
+    await opened(page, "/")
+    await page.keyboard.press("j")
+    await page.keyboard.press("y")
+    await expect(page.locator(TOLD)).to_contain_text("Place 1 by Hot")
+
+    if way == "a click":
+        await page.mouse.click(1, 1)
+    else:
+        await page.keyboard.press(way)
+
+    await expect(page.locator(TOLD)).to_have_count(0)
+
+
+async def test_one_box_is_open_at_most(visit, scene):
+    page = await visit()
+    await opened(page, "/")
+    await page.keyboard.press("j")
+    await page.keyboard.press("y")
+    await expect(page.locator(TOLD)).to_contain_text("Place 1 by Hot")
+
+    await page.locator("main .count").nth(9).hover()
+
+    await expect(page.locator(TOLD)).to_contain_text("Place 10 by Hot")
+
+
+async def test_escape_closes_the_box_of_a_pointer(visit, scene):
+    page = await visit()
+    await opened(page, "/")
+    await page.locator("main .count").first.hover()
+    await expect(page.locator(TOLD)).to_contain_text("Place 1 by Hot")
+
+    await page.keyboard.press("Escape")
+
+    await expect(page.locator(TOLD)).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (320, 568)], ids=["desktop", "small phone"])
+async def test_box_is_above_its_count_where_the_window_ends(visit, scene, size):
+    width, height = size
+    page = await visit(viewport={"width": width, "height": height})
+    await opened(page, "/?lang=de")
+    count = page.locator("main .count").nth(20)
+    await count.evaluate("(count) => scrollTo(0, count.getBoundingClientRect().bottom + scrollY - innerHeight + 10)")
+
+    await count.click()
+
+    await expect(page.locator(f"{TOLD} dl")).to_be_visible()
+    box, row = await page.locator(TOLD).bounding_box(), await count.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= row["y"] + 1
+
+
+# Lists that no order of the store has: of a period, of a search, of a user. Of each count its element and its place.
+OTHER_LISTS = ["/top/month", "/good", "/search?q=why", "/user/{}", "/group/whynot?top=day"]
+COUNTS = """() => [...document.querySelectorAll('main .story .count')].map((count) => {
+  const { x, y, width, height } = count.getBoundingClientRect();
+  return [count.tagName, x, y + scrollY, width, height].join(' ');
+})"""
+
+
+@pytest.mark.parametrize("path", OTHER_LISTS)
+async def test_list_that_is_no_ranking_tells_no_places(visit, site, path):
+    alice = site.member("alice")
+    site.post(alice, "Why not", groups=["whynot"])
+    site.wait_until_found("why", 1)
+    page = await visit()
+
+    let_go = await held_back(page, path.format(alice.username))
+    served = await page.evaluate(COUNTS)
+    await let_go()
+    await settled(page)
+
+    assert served
+    assert await page.evaluate(COUNTS) == served
+    await expect(page.locator("main span.count").first).to_have_attribute("title", re.compile("vote"))
+    await expect(page.locator("main button.count")).to_have_count(0)

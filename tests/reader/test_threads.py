@@ -140,13 +140,25 @@ async def test_refused_comment_says_why_at_its_field_and_keeps_the_text(visit, s
     page = await visit(member)
     await opened(page, site.path(article))
 
-    await page.get_by_label("Your comment").fill("x" * 10_001)
+    await page.get_by_label("Your comment").fill("  ")
     await page.get_by_role("button", name="Comment", exact=True).click()
 
     await expect(page.get_by_label("Your comment")).to_have_attribute("aria-invalid", "true")
-    await expect(page.get_by_text("1 to 10000 characters")).to_be_visible()
-    await expect(page.get_by_label("Your comment")).to_have_value("x" * 10_001)
+    await expect(page.get_by_text("only blanks and invisible characters")).to_be_visible()
+    await expect(page.get_by_label("Your comment")).to_have_value("  ")
     assert site.ask(COUNT, id=article)["article"]["commentCount"] == 0
+
+
+async def test_comment_that_is_too_long_is_told_before_it_is_sent(visit, site):
+    member, article = discussed(site)
+    page = await visit(member)
+    await opened(page, site.path(article))
+
+    await page.get_by_label("Your comment").fill("x" * 10_001)
+
+    await expect(page.get_by_label("Your comment")).to_have_accessible_description(
+        re.compile(r"10,001 of 10,000 characters At most 10,000 characters\.$")
+    )
 
 
 async def test_reply_to_a_comment_that_is_deleted_meanwhile_says_so(visit, site):

@@ -30,6 +30,31 @@ async def test_user_page_shows_karma_articles_and_comments(page, site, scene):
     await expect(page).to_have_url(re.compile(r"/article/\d+/comment/\d+$"))
 
 
+@pytest.mark.parametrize("runs_scripts", [True, False], ids=["scripts", "html"])
+async def test_reply_has_the_beginning_of_what_it_answers(visit, site, faults, runs_scripts):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered by a reply", content="Text.")
+    said = site.comment(alice, article, "I **say**\n\n- one\n- two  \nthree " + "and so on " * 50)
+    lost = site.comment(alice, article, "To be deleted")
+    site.comment(bob, article, "Answers what is lost", lost)
+    site.comment(bob, article, "Answers it", said)
+    site.comment(bob, article, "Answers the article")
+    site.delete(alice, lost)
+    page = await visit(java_script_enabled=runs_scripts)
+    path = f"/user/{bob.username}/comments"
+    await (opened(page, path) if runs_scripts else page.goto(path))
+    quotes = page.locator(".items > li .answered a")
+
+    await expect(quotes).to_have_count(2)
+    text = await quotes.first.text_content()
+    assert text.startswith("I say one two three and so on and") and text.endswith("…") and len(text) <= 200
+    await expect(quotes.last).to_have_text("Deleted")
+    await quotes.first.click()
+    await expect(page).to_have_url(f"{site.url}{site.path(article, said)}")
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
 async def test_followers_and_following_are_listed(page, scene):
     await opened(page, f"/user/{scene.alice.username}")
     await page.get_by_role("link", name="2 followers").click()

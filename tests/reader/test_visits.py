@@ -1,10 +1,11 @@
 """Comments that are new since the last visit of an article: their mark, the way from one to the next, and lists."""
 
 import json
+import re
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PHONE, opened
 from tests.reader.lines import line
 
 
@@ -26,7 +27,9 @@ async def test_comments_since_the_last_visit_are_marked_and_reached_by_a_key(vis
     marked = page.locator("[data-new]")
     await expect(marked).to_have_count(2)
     await expect(marked.locator(".badge", has_text="new")).to_have_count(2)
-    await expect(page.get_by_text("2 comments since your last visit")).to_be_visible()
+    since = page.locator(".since-visit")
+    await expect(since).to_contain_text("2 comments since your last visit")
+    await expect(since.get_by_role("button", name="Next")).to_have_css("border-top-width", "1px")  # it looks like one
     assert await axe(page) == []
     for text in ("a new answer", "a new comment", "a new answer"):
         await page.keyboard.press("w")
@@ -58,6 +61,24 @@ async def test_lists_count_what_is_new_of_visited_articles_only(visit, site, axe
     await expect(page.locator("[data-new]")).to_have_count(2)
     await page.go_back()
     await expect(line(page, "Visited once").get_by_role("link", name="2 comments", exact=True)).to_be_visible()
+
+
+async def test_number_of_new_comments_is_not_cut_on_a_small_phone(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Visited from a train", content="text")
+    page = await visit(viewport=PHONE | {"width": 320})
+    await opened(page, site.path(article))
+    await opened(page, f"/user/{alice.username}?lang=de")
+    for number in range(12):
+        site.comment(bob, article, f"answer {number}")
+    await page.reload()
+    link = line(page, "Visited from a train").get_by_role("link", name=re.compile("^12 Kommentare ?, 12 neu$"))
+
+    await expect(link).to_be_visible()
+    ends = await link.evaluate("""(link) => [link.querySelector('.new-comments'), link, link.parentElement]
+      .map((each) => each.getBoundingClientRect().right)""")
+
+    assert ends[0] <= ends[1] + 0.5 <= ends[2] + 1
 
 
 async def test_visits_are_bounded_and_what_is_stored_wrongly_is_ignored(visit, site):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from server.reader.articles import ORDERS, PAGE_SIZE
 from server.reader.texts import rendered
@@ -14,6 +15,7 @@ from store.articles import Draft
 from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from store.threads import CommentOrder
+from tests.conftest import registered
 from tests.server.pages import HOSTILE, canonical, read, serving
 from tests.store.held import set_comment_state
 
@@ -140,6 +142,29 @@ async def test_pages_of_comments_lead_to_each_other(http, number, comment, bob):
     assert [text for _, text, _ in said(second)] == [f"comment {PAGE_SIZE}", f"comment {PAGE_SIZE + 1}"]
     assert second.select("a[rel=next]") == []
     assert second.select_one(".comments a[rel=prev]")["href"] == f"article/{number}?order=OLDEST"
+
+
+async def test_hundred_comments_of_usual_length_are_on_one_page(http, number, comment, store):
+    names = [await registered(store, f"somebody-{each}") for each in range(5)]
+    above = None
+    for each in range(PAGE_SIZE + 1):
+        text = f"{each} " + "Some words &\n\n" * 10 + "that make a comment as long as many are. " * 5
+        above = await comment(names[each % 5], text, above if each % 8 else None)
+
+    response = await http.get(f"/article/{number}?order=OLDEST")
+
+    assert len(said(BeautifulSoup(response.text, "html.parser"))) == PAGE_SIZE
+    assert len(response.content) < 200_000
+
+
+async def test_data_for_search_engines_makes_no_long_page(http, number, comment, bob):
+    for each in range(PAGE_SIZE):
+        await comment(bob, f"{each} " + "<" * 195)
+
+    response = await http.get(f"/article/{number}?order=OLDEST")
+
+    assert "application/ld+json" in response.text
+    assert 150_000 < len(response.content) < 200_000
 
 
 async def test_page_has_a_most_of_bytes(http, number, comment, bob):

@@ -151,6 +151,22 @@ async def test_order_of_the_front_page_is_not_in_its_address(redis_url, sent, ad
     assert metas(page)["upvote-shown-orders"] == "3"
 
 
+async def test_links_to_feeds_name_the_order_of_the_front_page_or_of_their_group(redis_url, store, alice):
+    await store.articles.post(alice, Draft("A title", "", "text", ["show"]))
+    async with serving(redis_url, front_order="TIME") as http:
+        found = {
+            path: [link["href"] for link in (await read(http, path)).select("[href*='rss.xml']")]
+            for path in ("/groups", "/group/show?order=HOT", "/group/show?top=day", "/user/alice")
+        }
+
+    assert found == {
+        "/groups": ["rss.xml?order=TIME"] * 2,
+        "/group/show?order=HOT": ["group/show/rss.xml?order=HOT", "rss.xml?order=TIME"] * 2,
+        "/group/show?top=day": ["group/show/rss.xml?order=TIME", "rss.xml?order=TIME"] * 2,
+        "/user/alice": ["user/Alice/rss.xml", "rss.xml?order=TIME"] * 2,
+    }
+
+
 async def test_store_without_hot_shows_its_first_order(redis_url):
     async with serving(redis_url, orders="VOTES,SCORE,BEST") as http:
         page, feed = await read(http, "/"), await http.get("/rss.xml")

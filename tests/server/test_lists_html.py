@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from server.reader.avatars import fnv1a
 from server.reader.cursors import CURSOR_PAGE
 from server.reader.groups import MOST_GROUPS
-from server.reader.lines import marked, unmarked
+from server.reader.lines import in_one_line, marked, unmarked
 from server.reader.searches import KINDS, MOST_MATCHES, ORDERS, count_of
 from server.reader.top_lists import HOURS, since_of
 from server.words.languages import languages
@@ -254,6 +254,21 @@ async def test_long_comments_make_no_long_page(http, store, alice):
     assert texts[0].em and texts[-1].text.startswith("0 a word & more")
 
 
+@pytest.mark.parametrize("path", ["/comments", "/user/Alice/comments"])
+async def test_markup_in_texts_makes_no_long_page(http, store, alice, path):
+    """All that is told of a comment may be of characters that HTML escapes, also what it answers."""
+    number, answered = await posted(store, alice, "&<>\"'" * 60), None
+    for each in range(CURSOR_PAGE + 1):
+        posting = await store.comments.post(number, answered, alice, "&<>\"'" * 1_998 + str(each))
+        answered = answered or posting.comment.number
+
+    response = await http.get(path)
+
+    assert response.status_code == 200
+    assert 150_000 < len(response.content) <= 200_000
+    assert len(BeautifulSoup(response.text, "html.parser").select(".items .markdown")) == CURSOR_PAGE
+
+
 async def test_deleted_comment_is_in_no_list(http, store, alice, bob):
     number = await posted(store, alice, "A title")
     comment = (await store.comments.post(number, None, bob, "gone")).comment
@@ -264,8 +279,10 @@ async def test_deleted_comment_is_in_no_list(http, store, alice, bob):
 
 
 async def test_search_without_words_says_what_it_takes(http):
-    page = await read(http, "/search")
+    page, box = await read(http, "/search"), (await read(http, "/groups?lang=de")).header.form
 
+    fields = [(each["name"], each["value"]) for each in box.find_all("input")]
+    assert (box["action"], fields) == ("search", [("q", ""), ("lang", "de")])
     assert page.select_one("main .empty").text.startswith("Type words into the search box.")
     assert metas(page)["robots"] == "noindex"
 
@@ -286,6 +303,7 @@ def test_number_of_matches_in_words(total, text):
 def test_matches_are_marked_and_the_rest_is_escaped():
     assert marked("a <b> \ue000c&d\ue001 e") == "a &lt;b&gt; <mark>c&amp;d</mark> e"
     assert unmarked("a \ue000c&d\ue001") == "a c&d"
+    assert in_one_line(" a \t e\u0301") == "a \u00e9"
 
 
 async def test_search_finds_articles_comments_and_users(redis_url, tmp_path, store):

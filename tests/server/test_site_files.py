@@ -67,6 +67,23 @@ async def test_files_of_the_site_are_in_its_pages(serving, folder):
         assert (await http.get("/.well-known/security.txt")).text.startswith("Contact: mailto:security@example.com")
 
 
+async def test_page_of_the_operator_has_links_within_the_site(serving, folder):
+    within = ["rules", "/group/ask?order=TIME", "/", "#the-end", "/rules#the-end"]
+    elsewhere = ["https://example.com/a", "//example.com/b"]
+    written = "\n".join(f"[a]({link})" for link in within + elsewhere)
+    (folder / "about.md").write_text(f"# About us\n\n{written}\n\n## The *end*\n")
+    async with serving() as http:
+        about, german = await read(http, "/about"), await read(http, "/about?lang=de")
+
+    shown = about.select("main .markdown a")
+    assert about.h1.text == "About us"
+    paths = ["rules", "./group/ask?order=TIME", "./", "about#the-end", "./rules#the-end"]
+    assert [link["href"] for link in shown] == paths + elsewhere
+    assert {" ".join(link["rel"]) for link in shown} == {"noopener"}
+    assert about.find(id="the-end").text == "The end"
+    assert german.select("main .markdown a")[3]["href"] == "about?lang=de#the-end"
+
+
 async def test_page_of_the_operator_runs_nothing(serving, folder):
     (folder / "rules.md").write_text(
         f"# {HOSTILE}\n\n{HOSTILE}\n\n[a](javascript:alert(1)) ![b](https://example.com/b.png)\n"

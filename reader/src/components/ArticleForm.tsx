@@ -26,14 +26,14 @@ interface ArticleFormProps {
 }
 
 /** The fields of an article, to post or to edit it. */
-export function ArticleForm({ draft: { value, change }, refusals, ...form }: ArticleFormProps) {
+export function ArticleForm({ draft: { value, change }, ...form }: ArticleFormProps) {
   const field = (name: keyof ArticleText) => ({
     name,
     value: value[name],
     onChange: ({ target }: { target: { value: string } }) => change({ ...value, [name]: target.value }),
   });
   return (
-    <Form {...form} label={t("form-article")} refusals={refusals.map(ofField)}>
+    <Form {...form} label={t("form-article")} ofField={ofField}>
       <Field {...field("title")} label={t("field-title")} most={300} autoComplete="off" />
       <Field {...field("link")} label={t("field-link")} type="url" inputMode="url" hint={t("field-link-hint")} />
       <LinkNotes
@@ -41,16 +41,17 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
         hasTitle={value.title.trim() !== ""}
         onTitle={(title) => change({ ...value, title })}
       />
-      <Field {...field("content")} label={t("field-text")} rows={8} hint={t("markdown-hint")} />
+      <Field {...field("content")} label={t("field-text")} rows={8} most={40_000} hint={t("markdown-hint")} />
       <Preview text={value.content} />
-      <Field
-        {...field("groups")}
-        label={t("field-groups")}
-        hint={t("field-groups-hint")}
-        autoCapitalize="none"
-        autoComplete="off"
-      />
-      <GroupNames text={value.groups} onChoose={(groups) => change({ ...value, groups })} />
+      <GroupNames text={value.groups} onChoose={(groups) => change({ ...value, groups })}>
+        <Field
+          {...field("groups")}
+          label={t("field-groups")}
+          hint={t("field-groups-hint")}
+          autoCapitalize="none"
+          autoComplete="off"
+        />
+      </GroupNames>
     </Form>
   );
 }

@@ -70,13 +70,14 @@ export function ArticleLine({ article: masked, rank, within, title, excerpt }: A
 
 function Details({ article, within }: { article: ArticleLineFragment; within: string | undefined }) {
   const newCount = useNewCount(article.id, article.commentCount);
+  const count = article.commentCount === 0 ? t("discuss") : t("comments", { count: article.commentCount });
   const groups = article.groups.filter(({ name }) => name.toLowerCase() !== within?.toLowerCase());
   return (
     <div className="details">
       <UserLink username={article.poster.username} />
       <Time at={article.postedAt} />
       <Link href={articlePath(article.id)} aria-keyshortcuts="c">
-        {article.commentCount === 0 ? t("discuss") : t("comments", { count: article.commentCount })}
+        {newCount === 0 ? count : <span>{count}</span>}
         {newCount > 0 && <span className="new-comments">{t("comments-new", { count: newCount })}</span>}
       </Link>
       {groups.length > 0 && (
@@ -101,18 +102,18 @@ export function menuSubjectOf({
   return { id, name: title, poster: poster.username, groups: groups.map(({ name }) => name) };
 }
 
-/** The title leads to the link of the article, or to its page if it has none. */
-function Title({ article: { id, link }, children }: { article: ArticleLineFragment; children: ReactNode }) {
+/** The title leads to the link of the article, or to its page if it has none. Pointed at, it is shown whole. */
+function Title({ article: { id, title, link }, children }: { article: ArticleLineFragment; children: ReactNode }) {
   if (!link) {
     return (
-      <Link href={articlePath(id)} aria-keyshortcuts="o">
+      <Link href={articlePath(id)} title={title} aria-keyshortcuts="o">
         {children}
       </Link>
     );
   }
   return (
     <>
-      <a href={link} rel="nofollow ugc noopener" aria-keyshortcuts="o">
+      <a href={link} title={title} rel="nofollow ugc noopener" aria-keyshortcuts="o">
         {children}
       </a>
       <span className="host" dir="ltr">

@@ -6,6 +6,7 @@ import { articlePath } from "../addresses";
 import { reasonOf } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleViewFragment } from "../gql/graphql";
+import { RankingContext } from "../ranking";
 import { useSession } from "../session";
 import { say, sayProblem } from "../status";
 import { VoteButtons } from "../votes";
@@ -16,6 +17,7 @@ import { GroupLink } from "./GroupLink";
 import { HeldEdit } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
+import { FIRST_ORDER } from "./Orders";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
 import { Why } from "./Why";
@@ -87,6 +89,8 @@ export function ArticleTitle({ article: { title, link } }: { article: Pick<Artic
   );
 }
 
+const FRONT_PAGE = { order: FIRST_ORDER };
+
 /** An article below its heading: votes, poster, groups, text, and what its poster may do. */
 export function ArticleView({ article: masked }: { article: FragmentType<typeof ARTICLE_VIEW> }) {
   const article = readFragment(ARTICLE_VIEW, masked);
@@ -95,11 +99,13 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
   return (
     <>
       <div className="about-article">
-        <VoteButtons
-          subject={article}
-          name={article.title}
-          closed={article.isLocked ? t("voting-locked") : undefined}
-        />
+        <RankingContext value={FRONT_PAGE}>
+          <VoteButtons
+            subject={article}
+            name={article.title}
+            closed={article.isLocked ? t("voting-locked") : undefined}
+          />
+        </RankingContext>
         <div className="details">
           <UserLink username={article.poster.username} /> <Time at={article.postedAt} />
           {article.editedAt && (

@@ -163,12 +163,13 @@ function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: T
 
   return (
     <div className={isOpen ? "write" : "write closed"} ref={box} onKeyDown={sendByKey} onFocus={() => setOpen(true)}>
-      <Form {...{ submit, action, fault }} refusals={refusals.map(ofField)} onCancel={onCancel && cancel}>
+      <Form {...{ submit, action, refusals, ofField, fault }} onCancel={onCancel && cancel}>
         <Field
           name="content"
           label={label}
           hint={t("markdown-hint")}
           rows={isOpen ? 5 : 1}
+          most={10_000}
           value={draft.value}
           onChange={(event) => draft.change(event.target.value)}
         />

@@ -1,21 +1,44 @@
-import { lazy, Suspense, useContext, useEffect, useId, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useId, useRef } from "react";
 import { withSeparators } from "../counts";
 import { file } from "../files";
-import { RankingContext } from "../ranking";
+import { Observable, useObservable } from "../observable";
+import type { Ranking } from "../ranking";
 import { t } from "../words";
 
 const standing = file(() => import("./Standing"));
 const Standing = lazy(standing.load);
 
+/** The id of the box that is shown: there is one at most. */
+const shown = new Observable<string | null>(null);
+
 const DELAY = 400; // milliseconds that a pointer rests or a finger presses: a passing pointer opens nothing
 
-/** The votes of an article. Pointing at them, focusing or pressing them shows why the article has its rank. */
-export function ExplainedCount({ id, votes }: { id: string; votes: number }) {
-  const ranking = useContext(RankingContext);
-  const [isShown, setShown] = useState(false);
+interface ExplainedCountProps {
+  /** The id of the article. */
+  id: string;
+  votes: number;
+  ranking: Ranking;
+}
+
+/**
+ * The votes of an article. Pointing at them, focusing or pressing them shows why the article has its rank, until Escape or
+ * the pointer is pressed, or the focus moves.
+ */
+export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
+  const button = useRef<HTMLButtonElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const name = useId();
-  useEffect(() => stop, []);
+  const isShown = useObservable(shown) === name;
+  useEffect(() => hide, []);
+  useEffect(() => {
+    if (!isShown) return;
+    const end = new AbortController();
+    const hideBeside = ({ target }: Event) => target !== button.current && hide();
+    document.addEventListener("keydown", ({ key }) => key === "Escape" && hide(), end);
+    document.addEventListener("pointerdown", hideBeside, end);
+    document.addEventListener("focusin", hideBeside, end);
+    return () => end.abort();
+  }, [isShown]);
 
   function stop() {
     clearTimeout(timer.current);
@@ -24,17 +47,23 @@ export function ExplainedCount({ id, votes }: { id: string; votes: number }) {
   function showSoon() {
     void standing.load();
     stop();
-    timer.current = setTimeout(() => setShown(true), DELAY);
+    timer.current = setTimeout(show, DELAY);
+  }
+
+  function show() {
+    stop();
+    shown.set(name);
   }
 
   function hide() {
     stop();
-    setShown(false);
+    if (shown.get() === name) shown.set(null);
   }
 
   return (
     <>
       <button
+        ref={button}
         type="button"
         className="count"
         aria-label={t("votes", { count: votes })}
@@ -45,8 +74,7 @@ export function ExplainedCount({ id, votes }: { id: string; votes: number }) {
         onPointerLeave={hide}
         onFocus={({ currentTarget }) => currentTarget.matches(":focus-visible") && showSoon()}
         onBlur={hide}
-        onClick={() => (stop(), setShown(true))}
-        onKeyDown={({ key }) => key === "Escape" && hide()}
+        onClick={show}
         onContextMenu={(event) => event.preventDefault()} // of a long press
       >
         {withSeparators(votes)}

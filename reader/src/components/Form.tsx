@@ -3,8 +3,10 @@ import {
   useContext,
   useEffect,
   useId,
+  useMemo,
   useRef,
   useState,
+  type ChangeEvent,
   type InputHTMLAttributes,
   type ReactNode,
 } from "react";
@@ -21,6 +23,8 @@ interface FormProps {
   action: (form: FormData) => Promise<void>;
   /** `userErrors`: those with a field stand beside it, the others above the button. */
   refusals?: readonly Refusal[];
+  /** Gives a refusal the field of this form that it is about, or none. */
+  ofField?: (refusal: Refusal) => Refusal;
   /** Why the request failed, if it did. */
   fault?: string | null;
   label?: string;
@@ -29,12 +33,14 @@ interface FormProps {
   children: ReactNode;
 }
 
-/** A form that keeps what was typed when it is refused, and moves the focus to the first field that is wrong. */
-export function Form({ submit, action, refusals = [], fault = null, label, onCancel, children }: FormProps) {
+/** A form that keeps what was typed when it is refused, and then moves the focus to the first field that is wrong. */
+export function Form(props: FormProps) {
+  const { submit, action, refusals: given = [], ofField = asItIs, fault = null, label, onCancel, children } = props;
   const form = useRef<HTMLFormElement>(null);
   const [isSending, setSending] = useState(false);
+  const refusals = useMemo(() => given.map(ofField), [given]);
   useEffect(() => {
-    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    if (refusals.length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [refusals]);
 
   async function send() {
@@ -85,6 +91,15 @@ export function Form({ submit, action, refusals = [], fault = null, label, onCan
   );
 }
 
+const asItIs = (refusal: Refusal): Refusal => refusal;
+
+/** Why the value of a field was refused, until it is changed. */
+function useReasons(name: string, value: string): string[] {
+  const refusals = useContext(Refusals);
+  const refused = useMemo(() => value, [refusals]);
+  return value === refused ? refusals.filter(({ field }) => field?.[1] === name).map(explainRefusal) : [];
+}
+
 interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTextAreaElement>, "name" | "id"> {
   /** The name of the field in the mutation's input: `title` for refusals of `["input", "title"]`. */
   name: string;
@@ -99,18 +114,24 @@ interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTex
 const NEAR = 0.8; // of the maximum: longer texts show how long they are
 
 /** A labelled input with its hint and the reasons why its value was refused. */
-export function Field({ name, label, hint, rows, most = Infinity, ...input }: FieldProps) {
+export function Field({ name, label, hint, rows, most = Infinity, onChange, ...input }: FieldProps) {
   const id = useId();
-  const length = [...String(input.value ?? "").trim()].length; // in code points, as the server counts
+  const [typed, setTyped] = useState(input.defaultValue ?? "");
+  const value = String(input.value ?? typed);
+  const length = [...(rows ? value : value.trim())].length; // in code points, as the server counts
   const isTooLong = length > most;
-  const refusals = useContext(Refusals).filter(({ field }) => field?.[1] === name);
-  const reasons = isTooLong ? [t("most-characters", { most })] : refusals.map(explainRefusal);
+  const refused = useReasons(name, value);
+  const reasons = isTooLong ? [t("most-characters", { most })] : refused;
   const isCounted = length > NEAR * most;
   const parts = [hint && "hint", isCounted && "count", reasons.length > 0 && "refusal"].filter(Boolean);
   const attributes = {
     ...input,
     id,
     name,
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      setTyped(event.target.value);
+      onChange?.(event);
+    },
     dir: "auto",
     "aria-invalid": reasons.length > 0,
     "aria-describedby": parts.map((part) => `${id}-${part}`).join(" ") || undefined,
@@ -149,7 +170,8 @@ interface ChoiceProps {
 /** A labelled choice of one of some values, the first by default. */
 export function Choice({ name, label, options, defaultValue }: ChoiceProps) {
   const id = useId();
-  const reasons = useContext(Refusals).filter(({ field }) => field?.[1] === name);
+  const [chosen, choose] = useState(defaultValue ?? "");
+  const reasons = useReasons(name, chosen);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -157,6 +179,7 @@ export function Choice({ name, label, options, defaultValue }: ChoiceProps) {
         id={id}
         name={name}
         defaultValue={defaultValue}
+        onChange={({ target }) => choose(target.value)}
         aria-invalid={reasons.length > 0}
         aria-describedby={reasons.length > 0 ? `${id}-refusal` : undefined}
       >
@@ -167,7 +190,7 @@ export function Choice({ name, label, options, defaultValue }: ChoiceProps) {
         ))}
       </select>
       <p className="refusal" id={`${id}-refusal`} aria-live="polite">
-        {reasons.map(explainRefusal).join(" ")}
+        {reasons.join(" ")}
       </p>
     </div>
   );

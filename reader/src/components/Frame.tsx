@@ -18,9 +18,10 @@ import { useObservable } from "../observable";
 import { moderatesAnything, useRoles } from "../roles";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
-import { chooseTheme, useTheme } from "../theme";
+import { switchTheme, useTheme } from "../theme";
 import { AccountMenu } from "./AccountMenu";
 import { LanguageOffer } from "./LanguageOffer";
+import { FIRST_ORDER } from "./Orders";
 import { Status } from "./Status";
 import { t } from "../words";
 
@@ -73,7 +74,7 @@ export function Frame({ children }: { children: ReactNode }) {
             {t(`page-${path}`)}
           </a>
         ))}
-        <a href="rss.xml">{t("rss")}</a>
+        <a href={`rss.xml?order=${FIRST_ORDER}`}>{t("rss")}</a>
         <a href="explorer">{t("graphql")}</a>
       </footer>
       <LanguageOffer />
@@ -252,7 +253,7 @@ function SearchBox() {
 function ThemeButton() {
   const other = useTheme() === "dark" ? "light" : "dark";
   return (
-    <button type="button" className="theme" aria-label={t(`theme-${other}`)} onClick={() => chooseTheme(other)}>
+    <button type="button" className="theme" aria-label={t(`theme-${other}`)} onClick={() => switchTheme(other)}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <circle cx="8" cy="8" r="6.2" />
         <path d="M8 1.800a6.200 6.200 0 0 0 0 12.400z" />

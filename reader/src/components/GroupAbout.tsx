@@ -102,14 +102,7 @@ function GroupForm({ group: { name, title, about }, writer, onDone }: GroupFormP
   }
 
   return (
-    <Form
-      {...{ fault }}
-      refusals={refusals.map(ofField)}
-      label={t("group")}
-      submit={t("save")}
-      action={save}
-      onCancel={leave}
-    >
+    <Form {...{ refusals, ofField, fault }} label={t("group")} submit={t("save")} action={save} onCancel={leave}>
       <Field
         {...field("title")}
         label={t("group-title")}

@@ -27,7 +27,9 @@ interface LiveListProps<Item> {
 export function LiveList<Item>(props: LiveListProps<Item>) {
   const { items, idOf, textOfNews, className, row, children, empty, arrivals } = props;
   const list = useRef<HTMLOListElement>(null);
-  const still = useStill(items, idOf, list, {
+  const announcement = useRef<HTMLDivElement>(null);
+  const held = { list, announcement };
+  const still = useStill(items, idOf, held, {
     onHold: () => finishMoves(list.current),
     onRelease: () => unpin(list.current),
   });
@@ -45,6 +47,7 @@ export function LiveList<Item>(props: LiveListProps<Item>) {
   return (
     <>
       <Announcement
+        box={announcement}
         text={count > 0 ? t(textOfNews, { count }) : still.isReordered ? t("new-order") : null}
         show={() => void show()}
       />

@@ -20,6 +20,19 @@ export function Markdown({ text }: MarkdownProps) {
   );
 }
 
+const RenderedStart = lazy(async () => ({ default: (await renderer.load()).PlainStart }));
+
+/** The beginning of a text of a user in one line, without its Markdown. */
+export function PlainStart({ text }: MarkdownProps) {
+  const [Renderer] = useState(() => renderer.get()?.PlainStart); // likewise
+  if (Renderer) return <Renderer text={text} />;
+  return (
+    <Suspense>
+      <RenderedStart text={text} />
+    </Suspense>
+  );
+}
+
 function AsWritten({ text }: MarkdownProps) {
   return (
     <div className="markdown plain" dir="auto">

@@ -15,3 +15,6 @@ export function Matches({ excerpt }: { excerpt: string }) {
 
 /** The excerpt without its marks. */
 export const unmarked = (excerpt: string): string => excerpt.replace(/[\ue000\ue001]/g, "");
+
+/** A text as an excerpt has it: composed, with one space for blanks. */
+export const inOneLine = (text: string): string => text.normalize().trim().replace(/\s+/g, " ");

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, type MouseEvent } from "react";
 import { useLocation } from "wouter";
 import { userPath } from "../addresses";
-import { render } from "../markdown";
+import { plainStart, render } from "../markdown";
 
 /** A text of a user, rendered. A click on a mention opens the user's page without a reload. */
 export default function RenderedMarkdown({ text }: { text: string }) {
@@ -27,3 +27,5 @@ export default function RenderedMarkdown({ text }: { text: string }) {
 
   return <div className="markdown" dir="auto" ref={box} onClick={follow} />;
 }
+
+export const PlainStart = ({ text }: { text: string }) => plainStart(text);

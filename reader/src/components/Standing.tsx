@@ -1,5 +1,5 @@
 import "./standing.css";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { useQuery } from "urql";
 import { explain } from "../errors";
 import { graphql, type DocumentType } from "../gql";
@@ -38,14 +38,28 @@ interface StandingProps {
 /** Why an article stands where it does: its place, the parts of its value as a bar, and what would move it up. */
 export default function Standing({ name, id, ranking: { order, group } }: StandingProps) {
   const variables = { id, order, ...(group !== undefined && { group }) };
+  const box = useRef<HTMLDivElement>(null);
+  const isAbove = useIsAbove(box);
   const [isSent, setSent] = useState(false); // the page shows a vote before the server has counted it
   useEffect(() => void votesSent(id).then(() => setSent(true)), []);
   const [{ data, error }] = useQuery({ query: STANDING, variables, pause: !isSent, requestPolicy: "network-only" });
   return (
-    <div className="standing" role="tooltip" id={name}>
+    <div className="standing" role="tooltip" id={name} ref={box} data-above={isAbove || undefined}>
       {error ? explain(error) : data ? <Reasons article={data.article} order={order} group={group} /> : "…"}
     </div>
   );
+}
+
+/** Whether the window has no room for a box below what it belongs to, but above it. */
+function useIsAbove(box: RefObject<HTMLElement | null>): boolean {
+  const [isAbove, setAbove] = useState(false);
+  useLayoutEffect(() => {
+    const place = box.current?.offsetParent?.getBoundingClientRect();
+    if (!box.current || !place) return;
+    const { height } = box.current.getBoundingClientRect();
+    setAbove(place.bottom + height > innerHeight && place.top >= height);
+  });
+  return isAbove;
 }
 
 function Reasons({ article, order, group }: Ranking & { article: DocumentType<typeof STANDING>["article"] }) {

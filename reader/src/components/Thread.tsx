@@ -143,7 +143,7 @@ function useDeletions(list: RefObject<HTMLElement | null>) {
     for (const id of kept) rowOf(id)?.style.removeProperty("min-block-size");
     setKept(NONE);
   };
-  const hold = useHold(list, { onHold: () => {}, onRelease: release });
+  const hold = useHold({ list }, { onHold: () => {}, onRelease: release });
 
   function keep(comment: FragmentType<typeof COMMENT_ROW>) {
     const { id, state } = readFragment(COMMENT_ROW, comment);
@@ -255,7 +255,7 @@ function NewSinceVisit({ thread: { rows }, visitedBefore }: { thread: LiveThread
   return (
     <p className="since-visit">
       {t("comments-since-visit", { count })}{" "}
-      <button type="button" className="plain" aria-keyshortcuts="w" title={t("next-new-comment")} onClick={goToNextNew}>
+      <button type="button" aria-keyshortcuts="w" title={t("next-new-comment")} onClick={goToNextNew}>
         {t("next-new")}
       </button>
     </p>

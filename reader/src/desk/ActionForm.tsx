@@ -58,7 +58,8 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
       label={t(words.label)}
       submit={t(words.submit)}
       action={send}
-      refusals={outcome.refusals.map(ofField)}
+      refusals={outcome.refusals}
+      ofField={ofField}
       fault={outcome.fault}
       onCancel={onCancel}
     >

@@ -98,7 +98,7 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
         <FollowGroupButton group={group} />
         <Link href={withQuery("/post", { group: name })}>{t("post-here")}</Link>
         <Link href={logPath({ group: name })}>{t("log-of-moderation")}</Link>
-        <a href={`${path.slice(1)}/rss.xml`}>{t("rss")}</a>
+        <a href={`${path.slice(1)}/rss.xml?order=${order}`}>{t("rss")}</a>
       </p>
       <GroupAbout group={group} />
       {period ? (

@@ -1,12 +1,12 @@
 import "./pages.css";
 import type { MouseEvent } from "react";
 import { useClient } from "urql";
-import { Link, useSearch } from "wouter";
-import { commentPath } from "../addresses";
+import { useSearch } from "wouter";
 import { useArrivals, type Arrivals } from "../arrivals";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
 import { Answer } from "../components/Answer";
+import { Answered } from "../components/Answered";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
 import { LiveList } from "../components/LiveList";
@@ -253,26 +253,6 @@ function NotificationLine({ notification: masked, mark }: NotificationLineProps)
       )}
     </>
   );
-}
-
-const MOST_QUOTED = 200; // characters
-
-/** The start of the comment that another one answers, which leads to it. */
-function Answered({ articleId, comment: { id, content } }: AnsweredProps) {
-  const characters = [...(content ?? "").replaceAll(/\s+/g, " ").trim()];
-  const isCut = characters.length > MOST_QUOTED;
-  return (
-    <blockquote className="answered" dir="auto">
-      <Link href={commentPath(articleId, id)} title={t("what-it-answers")}>
-        {content == null ? t("deleted") : `${characters.slice(0, MOST_QUOTED).join("")}${isCut ? "…" : ""}`}
-      </Link>
-    </blockquote>
-  );
-}
-
-interface AnsweredProps {
-  articleId: string;
-  comment: { id: string; content?: string | null };
 }
 
 type Subject = DocumentType<typeof NOTIFICATION_LINE>["subject"];

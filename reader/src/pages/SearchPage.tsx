@@ -7,7 +7,7 @@ import { useArticleChanges } from "../changes";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
 import { LiveList } from "../components/LiveList";
-import { Matches, unmarked } from "../components/Matches";
+import { inOneLine, Matches, unmarked } from "../components/Matches";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
@@ -246,7 +246,7 @@ function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
   const shown = <Matches excerpt={excerpt} />;
   switch (node.__typename) {
     case "Article": {
-      const isTitle = unmarked(excerpt) === node.title;
+      const isTitle = unmarked(excerpt) === inOneLine(node.title);
       return isTitle ? <ArticleLine article={node} title={shown} /> : <ArticleLine article={node} excerpt={shown} />;
     }
     case "Comment":

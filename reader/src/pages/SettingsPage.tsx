@@ -11,6 +11,7 @@ import { Content, Page } from "../components/Page";
 import { ofProof, type Proof } from "../components/Proof";
 import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
+import { ThemeChoices } from "../components/ThemeChoices";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
@@ -54,8 +55,8 @@ const CHANGE_PASSWORD = graphql(`
 type SettingsAccount = NonNullable<SettingsPageQuery["account"]>;
 
 /**
- * Where a viewer edits the profile, changes the password and the address, chooses which mails come, sees and ends the
- * sessions elsewhere, takes the data along, and leaves.
+ * Where a viewer edits the profile, chooses the theme, changes the password and the address, chooses which mails come,
+ * sees and ends the sessions elsewhere, takes the data along, and leaves.
  */
 export default function SettingsPage() {
   const session = useSession();
@@ -74,6 +75,7 @@ export default function SettingsPage() {
         {({ viewer, account }) => (
           <>
             {viewer && <ProfileForm key={session.username} user={viewer} />}
+            <ThemeChoices />
             {account && <Account account={account} session={session} token={token} renew={() => void renew()} />}
           </>
         )}

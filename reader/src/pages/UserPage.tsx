@@ -4,6 +4,7 @@ import type { UseQueryState } from "urql";
 import { Link, useParams } from "wouter";
 import { userPath } from "../addresses";
 import { BlockButton } from "../blocks";
+import { Answered } from "../components/Answered";
 import { Articles } from "../components/Articles";
 import { Avatar } from "../components/Avatar";
 import { CommentLine } from "../components/CommentLine";
@@ -71,6 +72,13 @@ const USER_COMMENTS = graphql(`
       comments(first: $first, after: $after, last: $last, before: $before) {
         nodes {
           id
+          parent {
+            id
+            content
+          }
+          article {
+            id
+          }
           ...CommentLine
         }
         pageInfo {
@@ -166,7 +174,13 @@ function CommentsOf({ username }: PartProps) {
             className="items"
             empty={<p className="empty">{t("no-comments-yet")}</p>}
           >
-            {(comment) => <CommentLine comment={comment} isOfAuthor />}
+            {(comment) => (
+              <CommentLine
+                comment={comment}
+                answered={comment.parent && <Answered articleId={comment.article.id} comment={comment.parent} />}
+                isOfAuthor
+              />
+            )}
           </LiveList>
           <Pager {...cursorPages(`${userPath(username)}/comments`, pageInfo)} />
         </>

@@ -5,6 +5,8 @@ The commands `upvote reindex`, which builds the indexes of orders, and `upvote r
 import pytest
 
 from server.cli.main import main
+from server.settings import read_settings
+from server.site_orders import SiteOrders
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
@@ -74,6 +76,13 @@ def test_order_of_pages_that_the_store_lacks_stops_the_start(tmp_path):
         assert started.stderr.splitlines()[-1] == (
             f"upvote: UPVOTE_{setting.upper()}=HOT: the orders of this store are SCORE,TIME; `reindex` changes them"
         )
+
+
+def test_empty_orders_of_pages_are_not_set(monkeypatch):
+    for name in ("FRONT_ORDER", "SITE_ORDERS"):
+        monkeypatch.setenv(f"UPVOTE_{name}", "")
+
+    assert read_settings().orders_of_pages == SiteOrders()
 
 
 @pytest.mark.parametrize(
