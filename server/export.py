@@ -224,7 +224,7 @@ class Export:
             yield [{**each, "article": articles[each["id"]]} for each in comments]
 
     async def _articles_of(self, ids: Sequence[str]) -> dict[str, Line | None]:
-        """The article of each comment, which may be hidden from the viewer; None of a comment that is deleted by now."""
+        """The article of each comment, which may be hidden from the viewer; None of a comment deleted meanwhile."""
         numbers = [int(each.partition(":")[2]) for each in ids]
         homes = map(self._site.home_of_article, numbers)
         found = await self._replies(
