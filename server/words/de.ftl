@@ -925,6 +925,7 @@ too-often = Das war zu oft. { $when }
 try-at = Bitte um { $time } noch einmal versuchen.
 try-later = Bitte später noch einmal versuchen.
 server-unavailable = Der Server ist im Moment nicht verfügbar.
+server-unavailable-because = Das geht im Moment nicht: { $message }
 server-unreachable = Der Server ist nicht erreichbar.
 offline = Keine Verbindung zum Internet.
 session-ended = Die Sitzung ist beendet. Bitte neu anmelden.
