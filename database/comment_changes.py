@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from database import conversations
 from database.rows import (
     KEPT_OF_COMMENT,
+    OF_A_COMMENT,
     Held,
     Row,
     VoteColumns,
@@ -37,7 +38,8 @@ class CommentChanges:
     """
     The changes of comments in a batch of entries, by the number of the comment. `rows` are whole rows of new comments,
     and of deleted ones that still have replies; `columns` are new values of others. `held` are votes that stop
-    counting, or count again. `removed` are the numbers of deleted comments, `state_changed` those of comments whose
+    counting, or count again. `removed` are the numbers of deleted comments, of which the `stubs`, that still have
+    replies, keep what the archive has written to their rows. `state_changed` are those of comments whose
     state changed, `purged` those of comments whose text is gone for good, and `recounted` those of archived comments
     whose counts changed.
     """
@@ -48,6 +50,7 @@ class CommentChanges:
     held: Held = field(default_factory=lambda: defaultdict(dict))
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     removed: set[int] = field(default_factory=set)
+    stubs: set[int] = field(default_factory=set)
     state_changed: set[int] = field(default_factory=set)
     purged: set[int] = field(default_factory=set)
     recounted: set[int] = field(default_factory=set)
@@ -103,9 +106,11 @@ class CommentChanges:
         values = entry.values
         for each in (number, *map(int, values["removed"].split())):
             self.removed.add(each)
+            self.stubs.discard(each)
             for gathered in (self.rows, self.columns, self.votes, self.held, self.edits):
                 gathered.pop(each, None)
-        if values["stub"]:  # its old row is removed, and this one written after that
+        if values["stub"]:
+            self.stubs.add(number)
             self.rows[number] = row_of(number, values)
 
     def purge(self, entry: Entry, number: int) -> None:
@@ -138,7 +143,9 @@ class CommentChanges:
         articles that are not, are skipped: these were deleted later. Returns the numbers of the comments that are new
         or deleted, or whose content or state changed.
         """
-        remove_comments(connection, self.removed)
+        remove_comments(connection, self.removed - self.stubs)
+        for table in OF_A_COMMENT[1:]:  # all but COMMENTS itself
+            remove_rows(connection, table, self.stubs)
         remove_rows(connection, COMMENT_EDITS, self.purged)
         articles = existing(connection, ARTICLES, {row["article"] for row in self.rows.values()})
         rows = {number: row for number, row in self.rows.items() if row["article"] in articles}

@@ -258,9 +258,8 @@ class Context:
         """
         browser = self._of_client(self._browser)
         if browser is None or not self._scope or not browser.can_keep(self._scope):
-            message = (
-                "a cookie is for pages of UPVOTE_PUBLIC_URL and UPVOTE_COOKIE_ORIGINS only, and not over WebSockets and streams"
-            )
+            pages = "pages of UPVOTE_PUBLIC_URL and UPVOTE_COOKIE_ORIGINS"
+            message = f"a cookie is for {pages} only, and not over WebSockets and streams"
             raise Invalid(message, "cookie")
         if self.headers:
             raise Invalid("this request has set a cookie already", "cookie")

@@ -25,8 +25,8 @@ ARGUMENTS = {
     "before": "Return items before this cursor of the same listing. Requires `last`.",
     "page": "The number of the page, from 1. Its size is `first` or the default. Excludes cursors.",
     "order": "The order of the listing.",
-    "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages: the listing has "
-    "only these then.",
+    "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages: the listing "
+    "has only these then.",
     "since": "Only articles posted at this instant or later. For the orders TIME and VOTES; keep it while you page on.",
     "group": "Only articles of this group, in any case of letters. There are none if no group has this name.",
     "unseen_only": "Only articles that are newer than the mark.",

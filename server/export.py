@@ -49,8 +49,7 @@ ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes
   heldEdit { title link content heldBy at } } } }"""
 COMMENTS = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment {
-  id article { id } parent { id } depth content state postedAt editedAt upvotes downvotes
-  heldEdit { content heldBy at } } } }"""
+  id parent { id } depth content state postedAt editedAt upvotes downvotes heldEdit { content heldBy at } } } }"""
 ACTIONS = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on ModerationAction {{ id subjectId {ACTION} }} }} }}"
 OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
@@ -220,7 +219,23 @@ class Export:
     async def _comments(self) -> AsyncIterator[Sequence[Line]]:
         listed = self._list(OWN_COMMENTS, "viewer", "comments")
         async for ids in self._ids(listed, "comment", keys.unlisted):
-            yield await self._texts(COMMENTS, ids, personal.edits_of_comments)
+            comments = await self._texts(COMMENTS, ids, personal.edits_of_comments)
+            articles = await self._articles_of([each["id"] for each in comments])
+            yield [{**each, "article": articles[each["id"]]} for each in comments]
+
+    async def _articles_of(self, ids: Sequence[str]) -> dict[str, Line | None]:
+        """The article of each comment, which may be hidden from the viewer; None of a comment deleted meanwhile."""
+        numbers = [int(each.partition(":")[2]) for each in ids]
+        homes = map(self._site.home_of_article, numbers)
+        found = await self._replies(
+            [("HGET", keys.comment(home, number), "article") for home, number in zip(homes, numbers, strict=True)]
+        )
+        articles: dict[str, Line | None] = {}
+        for id, number, article in zip(ids, numbers, found, strict=True):
+            archived = None if article else await archive_reads.find_comment(self._store, self._database, number)
+            article = archived.article if archived else article
+            articles[id] = {"id": f"article:{article}"} if article else None
+        return articles
 
     async def _votes(self) -> AsyncIterator[Sequence[Line]]:
         """The viewer's votes; without a database only those on articles and comments whose voters Redis still knows."""

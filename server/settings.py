@@ -346,7 +346,8 @@ class Settings(BaseModel):
         ge=2,
         le=MAX_DAYS,
         description="Days after which an article that has to leave Redis does so with its [comments]"
-        "(database.md#the-archive), if nothing was written there meanwhile; by default articles with comments stay.",
+        "(database.md#the-archive), if nothing was written there meanwhile, and at least as long as votes are open; by "
+        "default articles with comments stay.",
     )
     woken_comments: int = Field(
         WOKEN_COMMENTS,

@@ -130,7 +130,9 @@ class OriginWarnings:
         self._warn = WarnedOnce(
             "pages of %(value)s may not read answers: UPVOTE_ALLOWED_ORIGINS=%(value)s would allow it"
         )
-        self._warn_of_unknown = WarnedOnce("pages of the origin %(value)s may not read answers, and no setting allows it")
+        self._warn_of_unknown = WarnedOnce(
+            "pages of the origin %(value)s may not read answers, and no setting allows it"
+        )
 
     def check(self, origin: bytes, scope: Scope) -> None:
         from engine.clients import headers_of, is_loopback, is_own_origin  # slow, and not needed to read the settings

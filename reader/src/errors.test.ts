@@ -1,5 +1,6 @@
+import { CombinedError } from "urql";
 import { expect, test } from "vitest";
-import { explainRefusal } from "./errors";
+import { explain, explainRefusal } from "./errors";
 
 test("a refusal is a sentence", () => {
   expect(explainRefusal({ code: "INVALID", message: "a title has 1 to 300 characters" })).toBe(
@@ -24,4 +25,14 @@ test("a refusal because of a ban says until when", () => {
     /^You are banned from the group lua until November 30, 2026 at 2:05.PM\.$/,
   );
   expect(explainRefusal({ ...refusal, until: null })).toBe("You are banned from the group lua for good.");
+});
+
+test("why the server does not do something is said, unless it does not answer at all", () => {
+  const unavailable = (message: string) =>
+    new CombinedError({ graphQLErrors: [{ message, extensions: { code: "UNAVAILABLE" } }] });
+
+  expect(explain(unavailable("the store does not answer"))).toBe("The server is not available at the moment.");
+  expect(explain(unavailable("the store is out of memory: it can be read only, and nothing was changed"))).toBe(
+    "The store is out of memory: it can be read only, and nothing was changed.",
+  );
 });

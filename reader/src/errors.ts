@@ -47,8 +47,12 @@ export function explain(error: CombinedError): string {
   const [first] = error.graphQLErrors;
   const { code, retryAt } = first?.extensions ?? {};
   if (code === "RATE_LIMITED") return t("too-many-requests", { when: when(retryAt) });
-  if (code === "UNAVAILABLE") return t("server-unavailable");
-  return sentence(t("request-failed", { message: first?.message ?? error.message }));
+  const message = first?.message ?? error.message;
+  if (code !== "UNAVAILABLE") return sentence(t("request-failed", { message }));
+  // Another reason, such as a full store, may last: readers are told.
+  return message.endsWith("does not answer")
+    ? t("server-unavailable")
+    : sentence(t("server-unavailable-because", { message }));
 }
 
 /** Why a mutation was refused, in a sentence. */

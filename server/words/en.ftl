@@ -938,6 +938,7 @@ too-often = This was too often. { $when }
 try-at = Try again at { $time }.
 try-later = Try again later.
 server-unavailable = The server is not available at the moment.
+server-unavailable-because = { $message }
 server-unreachable = The server cannot be reached.
 offline = You are offline.
 session-ended = Your session has ended. Log in again.

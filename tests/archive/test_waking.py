@@ -13,9 +13,9 @@ from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
 from tests.archive.conftest import findings
-from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, talked, write
+from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, THREAD, left, talked, write
 from tests.archive.worlds import Pair, World
-from tests.database.conftest import on_both
+from tests.database.conftest import on_both, rebuilt
 
 pytestmark = [pytest.mark.one_server]
 NEWEST = "9999999999999-0"  # a position of the log after all entries
@@ -69,6 +69,22 @@ async def test_the_revert_of_a_ban_reaches_comments_that_have_left(pair: Pair) -
     assert answer["data"]["revertModeration"]["changed"]
     nodes = (await pair.ask(NODES, None, ids=[first]))["data"]["nodes"]
     assert [node["state"] for node in nodes] == ["VISIBLE"]
+
+
+@on_both
+async def test_deleted_comments_that_have_left_survive_a_rebuild(pair: Pair) -> None:  # D5
+    """The log still has the entries of their deletions."""
+    article, first = await talked(pair, "alice")
+    answer = await write(pair, "comment", "Bob", articleId=article, content="an answer", parentId=first)
+    await write(pair, "comment", "carol", articleId=article, content="below", parentId=answer["comment"]["id"])
+    await write(pair, "deleteComment", "Bob", commentId=answer["comment"]["id"])
+    await left(pair, article)
+    assert pair.archiving.database
+    await rebuilt(pair.archiving.store, pair.archiving.database)
+
+    await pair.ask(THREAD, None, id=article)
+    assert await findings(pair.archiving) == []
+    assert (await write(pair, "deleteComment", "carol", commentId=first))["userErrors"] == []
 
 
 @on_both

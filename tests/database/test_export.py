@@ -168,6 +168,7 @@ async def check(site, ids, edits):
     assert [(each["kind"], each["reason"]) for each in removal] == [("REMOVE", "not for here")]
     (comment,) = found["comments"]
     assert (comment["id"], comment["content"], comment["state"]) == (ids["mine"], "my edited comment", "VISIBLE")
+    assert comment["article"] == {"id": ids["his"]}
     assert {(each["subjectId"], each["value"]) for each in found["votes"]} == {
         *((ids[each], "UP") for each in ("first", "second", "mine", "hers")),
         (ids["his"], "DOWN"),

@@ -42,7 +42,7 @@ update_replies(comment)
 comment = find_comment(number)
 if comment.state then
   redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, number))
-  if comment.state ~= "deleted" then set_place(comment, false) end -- it gets one back with its first visible descendant
+  set_place(comment, false) -- it gets one back with its first visible descendant
   queue_pending(comment, article_info.groups)
 else
   count_comment(comment, 1)

@@ -31,7 +31,7 @@ from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store import scene as scenes
-from tests.store.discussions import commented
+from tests.store.discussions import commented, thread
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
@@ -267,6 +267,21 @@ async def test_post_that_is_missing_in_the_dump_can_be_sent_again(scene, place):
 
     assert await article(store, late.number) is None
     assert not (await store.articles.post("bob", draft, "bob's key")).replayed
+    await store.close()
+
+
+@pytest.mark.parametrize("count", [1, 4])
+async def test_visible_comments_below_several_deleted_ones_are_restored(scene, place, count):  # C6
+    posted, chain = await post(scene.store, "bob"), []
+    for _ in range(5):
+        chain.append(await commented(scene.store, posted.number, "bob", chain[-1] if chain else None))
+    for each in (*chain[:2], chain[3]):
+        await scene.store.comments.delete(each.number, "bob")
+    store = await restored(place, scene, await dumped(scene.store), count)
+
+    page = await thread(store, posted.number)
+    assert [place.number for place in page.places] == [each.number for each in chain]
+    assert await verified(store) == []
     await store.close()
 
 
