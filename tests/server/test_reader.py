@@ -15,7 +15,7 @@ from tests.server import in_process
 from tests.server.commands import ROOT
 
 SOURCES = ROOT / "reader"
-MAX_SCRIPT = 114_000  # bytes, compressed: all scripts that the front page loads
+MAX_SCRIPT = 116_000  # bytes, compressed: all scripts that the front page loads
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 LOADED = re.compile(r'<(?:script|link)[^>]* (?:src|href)="\./(reader/[^"]+)"')
 IMPORTED = re.compile(r'(?:from|import)\(?[`"\']\./([\w.-]+\.js)')
