@@ -2,9 +2,10 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "re
 import { storage } from "./storage";
 
 // A list is held, so its rows do not move, while the user points at it: a click would hit something else. That is while
-// a pointer is over the list, over the button that shows what is new in it, or over what is below and moves with it, while
-// a finger, a mouse button or a key is down, while the focus is in the list or on the button, and for a second after. On devices that cannot hover, nothing tells what a finger is
-// about to hit: there a list is held as long as the page is visible.
+// a pointer is over the list, over the button that shows what is new in it, or over what is below and moves with it,
+// while a finger, a mouse button or a key is down, while the focus is in the list or on the button, and for a second
+// after. On devices that cannot hover, nothing tells what a finger is about to hit: there a list is held as long as the
+// page is visible.
 
 const AFTER = 1_000; // milliseconds
 const POINTER = "upvote-pointer"; // the key of sessionStorage
