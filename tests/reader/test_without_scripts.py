@@ -50,7 +50,9 @@ async def test_addresses_of_a_head_are_right_under_a_prefix(visit, site):
         await opened(page, f"/article/{number}")
         addresses = await page.evaluate(ADDRESSES)
 
-        assert addresses == [f"{url}{path}" for path in (f"article/{number}", "atom.xml?order=HOT", "rss.xml?order=HOT")]
+        assert addresses == [
+            f"{url}{path}" for path in (f"article/{number}", "atom.xml?order=HOT", "rss.xml?order=HOT")
+        ]
         for feed in addresses[1:]:
             assert (await page.context.request.get(feed)).status == 200
     assert proxy.outside_prefix == []
