@@ -15,6 +15,8 @@ export interface Still<Item> {
   show: () => void;
 }
 
+const RENDERED = 1_000; // milliseconds in which items that were read to be shown are rendered
+
 /** Keeps the items of a list in their places while the list is held. The contents of the items still change. */
 export function useStill<Item>(
   items: readonly Item[],
@@ -27,14 +29,23 @@ export function useStill<Item>(
   const [shown, setShown] = useState<readonly string[]>(ids);
   const known = useRef(current);
   const latest = useRef(ids);
-  const show = () => setShown(latest.current);
-  const hold = useHold(held, { ...handlers, onRelease: () => (handlers.onRelease(), show()) });
-  if (!isEqual(ids, shown) && !hold.isHeld()) setShown(ids);
+  const isOpen = useRef(false); // the next items are shown in any case
+  const hold = useHold(held, { ...handlers, onRelease: () => (handlers.onRelease(), setShown(latest.current)) });
+  if (!isEqual(ids, shown) && (isOpen.current || !hold.isHeld())) {
+    isOpen.current = false;
+    setShown(ids);
+  }
   const all = shown.map((id) => current.get(id) ?? known.current.get(id)).filter((item) => item !== undefined);
   useLayoutEffect(() => {
     latest.current = ids;
     known.current = new Map(all.map((item) => [idOf(item), item]));
   });
+
+  function show() {
+    isOpen.current = true;
+    setTimeout(() => (isOpen.current = false), RENDERED);
+    setShown(latest.current);
+  }
 
   return { items: all, ...differences(ids, shown), hold, show };
 }
