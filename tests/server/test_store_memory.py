@@ -42,6 +42,9 @@ def test_full_store_is_read_and_gets_free_by_deletions(tmp_path):  # D6
         while not codes(refused := live.ask(POST, token, content=f"more {written} {LONG}")):
             written += 1
             assert refused["data"]["post"]["userErrors"] == []
+        with server.client() as client:  # smaller writes are refused as well, whatever buffers are freed meanwhile
+            limit = client.info("memory")["used_memory"] - 50_000
+            client.config_set("maxmemory", limit)
         read = live.ask(READS, token)
         ready = httpx.get(f"{live.url}/readyz").json()
         metrics = live.metrics()
