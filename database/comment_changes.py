@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from database import conversations
 from database.rows import (
+    ABOUT_COMMENTS,
     KEPT_OF_COMMENT,
-    OF_A_COMMENT,
     Held,
     Row,
     VoteColumns,
@@ -144,7 +144,7 @@ class CommentChanges:
         or deleted, or whose content or state changed.
         """
         remove_comments(connection, self.removed - self.stubs)
-        for table in OF_A_COMMENT[1:]:  # all but COMMENTS itself
+        for table in ABOUT_COMMENTS:
             remove_rows(connection, table, self.stubs)
         remove_rows(connection, COMMENT_EDITS, self.purged)
         articles = existing(connection, ARTICLES, {row["article"] for row in self.rows.values()})

@@ -17,7 +17,7 @@ from database.changes import Changes
 from database.database import Database
 from database.leaving import replace_some
 from database.positions import stored_positions
-from database.rows import OF_A_COMMENT, OF_AN_ARTICLE
+from database.rows import ABOUT_ARTICLES, ABOUT_COMMENTS
 from database.statements import slices
 from database.tables import (
     ARTICLES,
@@ -126,9 +126,9 @@ class Rebuild:
             COMMENTS, self._comment_lookup, stale_rows.remove_rows_of_comments, COMMENTS.c.article.not_in(archived)
         )
         await self.database.write(stale_rows.remove_comments_without_article)
-        for table in OF_AN_ARTICLE[1:]:  # all but ARTICLES itself
+        for table in ABOUT_ARTICLES:
             await self.database.write(stale_rows.remove_orphans, table, ARTICLES)
-        for table in OF_A_COMMENT[1:]:  # all but COMMENTS itself
+        for table in ABOUT_COMMENTS:
             await self.database.write(stale_rows.remove_orphans, table, COMMENTS)
         await self._sweep(USERS, self._user_lookup, stale_rows.remove_users)
         await self._sweep(FOLLOWS, self._follow_lookup, stale_rows.remove_follows)

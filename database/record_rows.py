@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Row, Table, delete, select, tuple_
 from database.changes import Changed, derive
 from database.comment_changes import row_of
 from database.rows import (
+    ABOUT_COMMENTS,
     KEPT_OF_ARTICLE,
     KEPT_OF_COMMENT,
-    OF_A_COMMENT,
     action_row,
     follow_row,
     group_follow_row,
@@ -109,7 +109,7 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord], ann
         connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled
     )
     deleted = [comment.number for comment in comments if is_deleted(comment.fields)]
-    for table in OF_A_COMMENT[1:]:  # those of votes and edits: the rows of the comments themselves stay
+    for table in ABOUT_COMMENTS:  # the rows of the comments themselves stay
         remove_rows(connection, table, deleted)
 
 

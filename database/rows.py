@@ -37,9 +37,9 @@ POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
-# the tables that have rows of an article, or of a comment, with its `number`; its own row is in the first
-OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
-OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)
+# the tables with rows of an article, or of a comment, by its `number`: those beside its own row, and all, its own first
+ABOUT_ARTICLES, ABOUT_COMMENTS = (ARTICLE_GROUPS, VOTES, EDITS), (COMMENT_VOTES, COMMENT_EDITS)
+OF_AN_ARTICLE, OF_A_COMMENT = (ARTICLES, *ABOUT_ARTICLES), (COMMENTS, *ABOUT_COMMENTS)
 THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))
 
 

@@ -15,6 +15,7 @@ DateTime = NewType("DateTime", int)
 Date = NewType("Date", int)
 Link = NewType("Link", str)
 
+LIKE_DAYS = "a day looks like 2016-08-04"
 LIKE_INSTANTS = "an instant looks like 2016-08-04T12:00:00Z, with Z or another offset from UTC"
 
 
@@ -40,12 +41,12 @@ def write_day(milliseconds: int) -> str:
 
 def read_day(text: str) -> int:
     """The first instant of the day."""
-    if not isinstance(text, str) or len(text) != 10:
-        raise ValueError("a day looks like 2016-08-04")
     try:
         day = date.fromisoformat(text)
-    except ValueError:
-        raise ValueError("a day looks like 2016-08-04") from None
+    except (TypeError, ValueError):
+        raise ValueError(LIKE_DAYS) from None
+    if len(text) != 10:
+        raise ValueError(LIKE_DAYS)
     return (datetime(day.year, day.month, day.day, tzinfo=UTC) - EPOCH) // MILLISECOND
 
 

@@ -28,7 +28,7 @@ from server.reader.removed_texts import removed_page
 from server.reader.rendering import page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
-from server.reader.translations import alternates, canonical, named_language, words_of
+from server.reader.translations import alternates, canonical, words_of
 from server.reader.users import user
 from server.words.words import Words
 from store.records import article_number, comment_number
@@ -117,19 +117,8 @@ def site_page(request: Request, name: str) -> PageMetadata:
     text = request.app.state.files.pages.get(name)
     if text is None:
         return NOT_FOUND
-    words, state = words_of(request), request.app.state
-    title = text.title or words(f"page-{name}")
-    content = render_template(
-        words,
-        "site_page.html",
-        text=text,
-        title=title,
-        site=state.site_name,
-        files=state.files,
-        front=shown_orders(request).front,
-        language=named_language(request),
-        searched="",
-    )
+    title = text.title or words_of(request)(f"page-{name}")
+    content = render_page(request, "site_page.html", text=text, title=title)
     description = text_of(text.html, DESCRIPTION_LENGTH)
     return PageMetadata(title, description, name, content=content, is_scripted=False)
 
