@@ -156,7 +156,9 @@ def _has(known: Annulment, span: Annulment) -> bool:
 def _count_reach(model: Model, subject: Subject, what: str) -> None:
     reached, kind = model.reached, type(subject).__name__.lower()
     reached.count(f"votes on {kind}s {what}")
-    reached.count(f"votes on closed {kind}s {what}", not model.has_voters(subject))
+    is_open = model.has_voters(subject)
+    reached.count(f"votes on open {kind}s {what}", is_open)
+    reached.count(f"votes on closed {kind}s {what}", not is_open)
     reached.count(f"votes on archived articles {what}", subject.number in model.archived)
     has_left = isinstance(subject, Comment) and subject.article.number in model.archived
     reached.count(f"votes on comments that have left {what}", has_left)

@@ -54,7 +54,7 @@ class Step:
     - subscribed: a write, and the viewers who have subscribed to an article
     - told: a write, and viewers who have subscribed to new articles, notifications and queues
     - searched: a write, and searches that follow it at once
-    - in steps: what a moderator does to all texts or votes of a user, or the revert of it
+    - in steps: what a moderator does to all texts or votes of a user, or the revert of it, and what the user then reads
     - leave: a user is deleted
     - archive: reads that are sent again and again while articles leave Redis as `stay` says; without reads the next
       steps are run then

@@ -100,10 +100,15 @@ def changes(step: Step) -> bool:
 
 
 def without(step: Step, operation: Operation) -> Step:
-    """A step without one of its operations. A write is "overtaken" only where there is a read, too."""
+    """
+    A step without one of its operations. A write is "overtaken" only where there is a read, too, and "in steps" only
+    where it is left.
+    """
     places = [place for place, each in enumerate(step.operations) if each is not operation]
     kind = step.kind
-    if kind == "overtaken" and (operation.mutations or len(places) < 2):
+    if (kind == "overtaken" and (operation.mutations or len(places) < 2)) or (
+        kind == "in steps" and operation.mutations
+    ):
         kind = "together"
     return replace(step, kind=kind, operations=tuple(step.operations[place] for place in places))
 

@@ -203,10 +203,13 @@ async def _purge(run: HistoryRun, step: Step) -> None:
 
 
 async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
-    """Send what a moderator does to all texts or votes of a user, and wait until all of it is done."""
+    """
+    Send what a moderator does to all texts or votes of a user, wait until all of it is done, and send what the user
+    then reads.
+    """
     await run.note_archived()
     await run.wait_for_mirror(step)
-    (operation,) = step.operations
+    operation, *reads = step.operations
     answered = await run.ask(step, 0)
     payload, connection = answered["data"]["m0"], run.server.connections[0]
     run.model.texts_of_ban = {}
@@ -224,6 +227,8 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
     articles = [run.model.articles[number_of(id)] for id in run.model.texts_of_ban if is_id("article", id)]
     if any(each.notified or run.threads.replies(each) for each in articles):
         await asyncio.sleep(LISTS_FOLLOW)
+    for index, read in enumerate(reads, 1):
+        run.compare(step, read, await run.ask(step, index))
 
 
 async def _leave(run: HistoryRun, step: Step) -> None:

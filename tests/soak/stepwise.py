@@ -1,6 +1,7 @@
 """
 What a moderator does to all texts or votes of a user, which the server carries out in steps after its answer: the
-random choice of such a mutation, what the log of moderation tells about it, and the wait for its end.
+random choice of such a mutation, what the log of moderation tells about it, the wait for its end, and what the user
+then sees of the votes.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from random import Random
 from typing import Any
 
 from tests.soak.banned_texts import MOST, texts_of
+from tests.soak.history import Ref
 from tests.soak.input_checks import number_of
 from tests.soak.model import Model
 from tests.soak.moderators import is_in_steps
@@ -18,34 +20,60 @@ from tests.soak.requests import instant
 from tests.soak.server import Connection
 from tests.soak.variables import GROUPS, KnownValues
 
+SHARE, SHARE_SOON = 0.02, 0.1  # of the steps of a history
 MOST_TEXTS = 300  # of a user
 PATIENCE, PAUSE = 60.0, 0.05  # seconds
 REVERTED = 0.5  # share of what reverts something, where something can be reverted
 STATE = "query($id: ID!) { node(id: $id) { ... on ModerationAction { annulment { state } } } }"
 LOG = """query($after: String) { moderationLog(first: 100, after: $after) {
   nodes { id subjectId ban { id } reverts { ban { id } } } pageInfo { endCursor } } }"""
+VOTES = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable { votes upvotes downvotes viewerVote } } }"
+MOST_VOTES = 50  # that are read
 
 
 @dataclass(frozen=True)
-class Stepwise:
-    """A mutation and its input."""
+class Change:
+    """A mutation, its input, and the user whom it is about."""
 
     mutation: str
     given: dict[str, Any]
+    user: User
 
 
-def stepwise(random: Random, model: Model, known: KnownValues) -> Stepwise | None:
+def is_due(random: Random, model: Model) -> bool:
+    """Whether such a change is next: rarely, but soon while votes that come back would also have voters again."""
+    return random.random() < (SHARE_SOON if holding_open_votes(model) else SHARE)
+
+
+def change(random: Random, model: Model, known: KnownValues) -> Change | None:
     """A ban that removes texts or annuls votes, an annulment of votes, or the revert of such an action."""
     standing = [each for each in model.actions.values() if is_in_steps(each) and each.reverted_by is None]
     if standing and random.random() < REVERTED:
-        return _revert(random, known, random.choice(standing[-3:]))
+        return _revert(random, known, random.choice(holding_open_votes(model) or standing[-3:]))
     users = [each for each in (*model.users.values(), *model.departed.values()) if not each.is_admin]
     if not users:
         return None
     if random.random() < 0.6:
-        return Stepwise("annulVotes", _annulment(random, model, known, _voter(random, model) or random.choice(users)))
+        user = _voter(random, model) or random.choice(users)
+        return Change("annulVotes", _annulment(random, model, known, user), user)
     users = [each for each in users if len(texts_of(model, each)) <= MOST]
-    return Stepwise("banUser", _ban(random, model, known, random.choice(users))) if users else None
+    if not users:
+        return None
+    user = random.choice(users)
+    return Change("banUser", _ban(random, model, known, user), user)
+
+
+def holding_open_votes(model: Model) -> list[Action]:
+    """The actions that hold votes on what still takes votes: few, as that ends soon, and only then voters are known."""
+    annulled = (each.annulled for each in _subjects(model) if each.annulled and model.has_voters(each))
+    return list(dict.fromkeys(case for held in annulled for vote in held.values() for case in vote.cases))
+
+
+def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:
+    """The ids of what a user has voted on last."""
+    subjects = _subjects(model)
+    voted = [(each.cast_at[user], place) for place, each in enumerate(subjects) if user in each.cast_at]
+    return [known.id_of(subjects[place]) for _, place in sorted(voted)[-MOST_VOTES:]]
 
 
 async def texts_of_ban(connection: Connection, model: Model, id: str, *, is_revert: bool) -> dict[str, int]:
@@ -74,18 +102,23 @@ async def votes_settled(connection: Connection, id: str) -> bool:
     return False
 
 
-def _revert(random: Random, known: KnownValues, action: Action) -> Stepwise:
+def _revert(random: Random, known: KnownValues, action: Action) -> Change:
     given = {"actionId": known.actions[action.number], "reason": "a mistake"}
     if random.random() < (0.4 if action.kind == "BAN" else 0.05):
         given["keepVotesAnnulled"] = True
-    return Stepwise("revertModeration", given)
+    assert isinstance(action.subject, User)
+    return Change("revertModeration", given, action.subject)
 
 
 def _voter(random: Random, model: Model) -> User | None:
-    """Mostly somebody who has voted lately."""
-    subjects: list[Article | Comment] = [*model.articles.values(), *model.comments.values()]
-    voters = [(at, user.name, user) for each in subjects for user, at in each.cast_at.items() if not user.is_admin]
-    newest = sorted(voters)[-8:]
+    """Mostly somebody who has voted lately, on what still takes votes if there is any."""
+    voters = [
+        (each.poster is not user and model.has_voters(each), at, user.name, user)
+        for each in _subjects(model)
+        for user, at in each.cast_at.items()
+        if not user.is_admin
+    ]
+    newest = sorted(voters)[-4:]
     return random.choice(newest)[-1] if newest and random.random() < 0.8 else None
 
 
@@ -111,3 +144,7 @@ def _annulment(random: Random, model: Model, known: KnownValues, user: User) -> 
     if random.random() < 0.03:
         given |= {"from": instant(model.now + 1_000), "reason": random.choice(("", "a ring"))}
     return given
+
+
+def _subjects(model: Model) -> list[Article | Comment]:
+    return [*model.articles.values(), *model.comments.values()]

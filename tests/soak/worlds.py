@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak import announcing, bearers, issuers
+from tests.soak import announcing, bearers, issuers, stepwise
 from tests.soak.archiving import QUIET, chosen_stay, quiet_time, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
@@ -23,7 +23,6 @@ from tests.soak.records import Article, Comment, User
 from tests.soak.running import Difference, HistoryRun, is_search
 from tests.soak.server import ROOT
 from tests.soak.steps import run_step
-from tests.soak.stepwise import stepwise
 from tests.soak.subscribing import SUBSCRIPTIONS
 from tests.soak.viewers import Subscribing, subscribing, viewing
 from tests.soak.world_settings import Settings, settings_of
@@ -44,7 +43,6 @@ TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
 BEARERS, ENDS = 0.02, 0.001  # share of operations sent with such tokens, and of steps in which one ends sockets
 RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
-IN_STEPS = 0.02  # share of what moderators do to all texts or votes of a user, which the server does in steps
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")  # kinds of steps; "day" moves the clock by a part of a session
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
@@ -133,8 +131,8 @@ class World:
             return self._archive()
         if self.random.random() < 0.02:
             return self._step("searched", self._write_and_searches())
-        if self.random.random() < IN_STEPS and (in_steps := self._in_steps()):
-            return self._step("in steps", [in_steps])
+        if stepwise.is_due(self.random, self.run.model) and (in_steps := self._in_steps()):
+            return self._step("in steps", in_steps)
         if self.random.random() < LEAVING:
             return self._leave()
         if self.random.random() < 0.1:
@@ -319,13 +317,17 @@ class World:
         (name,) = self.random.choices(list(MODERATION), list(MODERATION.values()))
         return self._with_variables(self._generator().mutation(name), self._moderator())
 
-    def _in_steps(self) -> Operation | None:
-        """What a moderator does in steps."""
-        chosen = stepwise(self.random, self.run.model, self._known)
+    def _in_steps(self) -> list[Operation]:
+        """What a moderator does in steps, and what the user whom it is about then reads of their own votes."""
+        chosen = stepwise.change(self.random, self.run.model, self._known)
         if chosen is None:
-            return None
+            return []
         document = self._generator().plain_mutation(chosen.mutation)
-        return self._operation(document, self._moderator(), {INPUT: chosen.given})
+        operations = [self._operation(document, self._moderator(), {INPUT: chosen.given})]
+        if not chosen.user.has_left:
+            ids = {"ids": stepwise.voted_on(self.run.model, self._known, chosen.user)}
+            operations.append(self._operation(Document(stepwise.VOTES, ()), chosen.user, ids))
+        return operations
 
     def _leave(self) -> Step:
         """A user leaves, mostly one without a role, or somebody new comes, so that there are always some."""
