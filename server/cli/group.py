@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
             checked_edit(arguments.name, _changes(arguments))
         except Invalid as fault:
             raise CommandError("; ".join(each.message for each in (fault, *fault.others))) from fault
-    opened_store.run(settings, lambda store: arguments.action(store, arguments))
+    opened_store.run(settings, lambda store: arguments.action(store, arguments), must_exist=False)
     return 0
 
 

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    opened_store.run(read_settings(), lambda store: arguments.action(store, arguments))
+    opened_store.run(read_settings(), lambda store: arguments.action(store, arguments), must_exist=False)
     return 0
 
 

@@ -16,12 +16,20 @@ from store.store import Store
 T = TypeVar("T")
 
 
-def run(settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: bool = True) -> T:
+def run(
+    settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: bool = True, must_exist: bool = True
+) -> T:
     """
     Open the store, run an action on it, and close it.
 
-    Without `strict`, the store is opened even if its indexes were built with other settings.
+    Without `strict`, the store is opened even if its indexes were built with other settings, and without `must_exist`
+    even if the managed Valkey has never run on the data directory.
+
+    Raises:
+        NoData: it has never run there, so the directory's name may be wrong.
     """
+    if must_exist and not settings.redis_url:
+        server.require_data(settings.data_dir)
     with running_store(settings, join=True) as settings_with_url:
         return asyncio.run(_run(settings_with_url, action, strict))
 

@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    opened_store.run(settings, lambda store: arguments.action(store, settings, arguments))
+    opened_store.run(settings, lambda store: arguments.action(store, settings, arguments), must_exist=False)
     return 0
 
 

@@ -39,6 +39,10 @@ class DataInUse(CommandError):
     """Another server uses the data directory."""
 
 
+class NoData(CommandError):
+    """The data directory has no data of a Valkey."""
+
+
 class DataNotWritable(CommandError):
     """The data directory, or a file in it, cannot be created or written."""
 
@@ -115,6 +119,15 @@ def joined(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
         return
     with running(data_dir, options) as url:
         yield url
+
+
+def require_data(data_dir: Path) -> None:
+    """
+    Raises:
+        NoData: no Valkey has run on the directory.
+    """
+    if not (data_dir / APPEND_ONLY_FOLDER).is_dir():
+        raise NoData(f"UPVOTE_DATA_DIR={data_dir}: there is no data of Upvote, so its name may be wrong")
 
 
 def command(flags: Sequence[str]) -> list[str]:

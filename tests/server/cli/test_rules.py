@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.rules import EXAMPLE
+from server.managed_valkey import server
 from store import rules
 from store.rules import FlagRules
 from tests.server.commands import run
@@ -102,6 +103,8 @@ def test_command_says_what_is_wrong(tmp_path):
 
 def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
     (tmp_path / "rules.toml").write_text(HIDING + "[votes]\nleast_karma = 1")
+    with server.running(tmp_path / "data"):
+        pass  # an empty store
 
     printed = run("rules", "try", tmp_path / "rules.toml", data_dir=tmp_path / "data")
 

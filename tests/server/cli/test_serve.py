@@ -112,16 +112,25 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("command", ["serve", "verify"])
 @pytest.mark.parametrize(("data_dir", "reason"), UNUSABLE)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_data_directory_that_cannot_be_made_is_named(tmp_path, command, data_dir, reason, workers):
+def test_data_directory_that_cannot_be_made_is_named(tmp_path, data_dir, reason, workers):
     (tmp_path / "a file").touch()
 
-    started = run(command, port=0, data_dir=tmp_path / data_dir, workers=workers)
+    started = run("serve", port=0, data_dir=tmp_path / data_dir, workers=workers)
 
     assert (started.returncode, started.stdout) == (2, "")
     assert started.stderr == f"upvote: UPVOTE_DATA_DIR={tmp_path / data_dir}: {reason}\n"
+
+
+@pytest.mark.parametrize("command", [("verify",), ("backup", "a backup"), ("purge", "article:1")])
+def test_mistyped_data_directory_is_told_and_not_made(tmp_path, command):
+    asked = run(*command, port=0, data_dir=tmp_path / "dta")
+
+    assert (asked.returncode, asked.stdout) == (2, "")
+    message = f"UPVOTE_DATA_DIR={tmp_path / 'dta'}: there is no data of Upvote, so its name may be wrong"
+    assert asked.stderr == f"upvote: {message}\n"
+    assert not (tmp_path / "dta").exists()
 
 
 @pytest.mark.parametrize("file", ["", "lock", "valkey.log", "appendonlydir", "appendonlydir/appendonly.aof.1.base.rdb"])
