@@ -373,13 +373,15 @@ async def find(store: Store, database: Database | None, number: int) -> Article 
 
 
 async def find_comment(store: Store, database: Database | None, number: int) -> Comment | None:
-    """
-    A comment that Redis did not have a moment ago, if it is archived or has come back. As `ArchiveReads.comments`.
-    """
+    """A comment that Redis did not have a moment ago, if it is archived or has come back. As `find_comments`."""
+    return (await find_comments(store, database, [number])).get(number)
+
+
+async def find_comments(store: Store, database: Database | None, numbers: Sequence[int]) -> dict[int, Comment]:
+    """As `ArchiveReads.comments`, for a command instead of a request."""
     if store.site.rankings.archive is None:
-        return None
-    reads = ArchiveReads(store.site, database, partial(load_again, store.site))
-    return (await reads.comments([number])).get(number)
+        return {}
+    return await ArchiveReads(store.site, database, partial(load_again, store.site)).comments(numbers)
 
 
 def _exists(call: int, reply: int) -> bool:

@@ -230,12 +230,11 @@ class Export:
         found = await self._replies(
             [("HGET", keys.comment(home, number), "article") for home, number in zip(homes, numbers, strict=True)]
         )
-        articles: dict[str, Line | None] = {}
-        for id, number, article in zip(ids, numbers, found, strict=True):
-            archived = None if article else await archive_reads.find_comment(self._store, self._database, number)
-            article = archived.article if archived else article
-            articles[id] = {"id": f"article:{article}"} if article else None
-        return articles
+        stored = dict(zip(numbers, found, strict=True))
+        absent = [number for number, article in stored.items() if article is None]
+        archived = await archive_reads.find_comments(self._store, self._database, absent)
+        articles = stored | {number: comment.article for number, comment in archived.items()}
+        return {f"comment:{number}": {"id": f"article:{each}"} if each else None for number, each in articles.items()}
 
     async def _votes(self) -> AsyncIterator[Sequence[Line]]:
         """The viewer's votes; without a database only those on articles and comments whose voters Redis still knows."""
@@ -342,7 +341,7 @@ class Export:
         home = self._site.home_of_article
         are_comments = await self._replies([("EXISTS", keys.comment(home(number), number)) for number in numbers])
         absent = [number for number, is_comment in zip(numbers, are_comments, strict=True) if not is_comment]
-        archived = {each for each in absent if await archive_reads.find_comment(self._store, self._database, each)}
+        archived = await archive_reads.find_comments(self._store, self._database, absent)
         pairs = [
             (number, is_comment or number in archived) for number, is_comment in zip(numbers, are_comments, strict=True)
         ]
