@@ -65,7 +65,9 @@ async def _supervise(subscriber: Subscriber, receiver: "Receiver", connected: as
         try:
             await _listen(subscriber, receiver, connected)
         except (Unreachable, StoreUnavailable) as error:
-            logger.warning("the pub/sub connection for events was lost: %s", error)
+            if not receiver.is_lost:
+                logger.warning("the pub/sub connection for events was lost: %s", error)
+            receiver.is_lost = True
         except Exception:  # the task must not end
             logger.exception("receiving events failed")
         await asyncio.sleep(RECONNECT_PAUSE)
@@ -81,6 +83,9 @@ async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: async
         if receiver.hears_votes:
             await receiver.join_votes()
         await receiver.catch_up()
+        if receiver.is_lost:
+            logger.warning("the pub/sub connection for events is back")
+        receiver.is_lost = False
         connected.set()
         while True:
             with suppress(TimeoutError):
@@ -106,6 +111,7 @@ class Receiver:
         self.partitions = self.channels | self.vote_channels
         self.hears_votes = not leaves_votes
         self.connection: SubscriberConnection | None = None
+        self.is_lost = False  # since events were received last; one warning says so
         self.joined: asyncio.Future[None] | None = None  # done when the connection has the channels of votes
         self._hearers = 0  # how many contexts of `_receiving_votes` are open
         self._site = site

@@ -401,16 +401,23 @@ async def test_connection_that_does_not_answer_is_replaced(redis_url, store, ali
         with received.mailbox(events.of_posts(None)) as mailbox:
             with monkeypatch.context() as hasty:
                 hasty.setattr(connection, "TIMEOUT", 0.3)
+                hasty.setattr(event_connection, "RECONNECT_PAUSE", 0.01)
                 os.kill(server, signal.SIGSTOP)
                 try:
                     await asyncio.to_thread(until, lambda: "was lost" in caplog.text)
+                    await asyncio.sleep(0.7)  # two more connections fail
                 finally:
                     os.kill(server, signal.SIGCONT)
 
             number = (await post(store, alice)).number
             assert (await anext(mailbox)).number == number
+        await asyncio.to_thread(until, lambda: "is back" in caplog.text)
         (after,) = listeners(redis)
     assert after != before
+    assert [each.split(":")[0] for each in caplog.messages if "pub/sub" in each] == [
+        "the pub/sub connection for events was lost",
+        "the pub/sub connection for events is back",
+    ]
 
 
 def listeners(redis: Redis) -> list[str]:
