@@ -70,12 +70,12 @@ def _better(connection: "Connection", word: str, may_begin: bool) -> str | None:
         return None
     texts = sum(vocabulary.count_of(connection, form) for form in forms(word))
     allowed = 2 if len(word) >= LONG and not texts else 1
-    counts = _vocabulary(connection, word, max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed)
-    near = {each: each for each, count in counts.items() if count >= MUCH_COMMONER * texts}
-    nearest = _nearest(word, counts, near, allowed)
+    lengths = range(max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed + 1)
+    counts = _vocabulary(connection, word, lengths, MUCH_COMMONER * texts)
+    nearest = _nearest(word, counts, {each: each for each in counts}, allowed)
     if nearest or texts or len(word) < LONG:
         return nearest
-    longer = _vocabulary(connection, word, len(word) + allowed + 1, WORD_LENGTH)
+    longer = _vocabulary(connection, word, range(lengths.stop, WORD_LENGTH + 1), 0)
     return _nearest(word, longer, {each: each[: len(word)] for each in longer}, 1)
 
 
@@ -86,9 +86,9 @@ def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], 
     return nearest
 
 
-def _vocabulary(connection: "Connection", word: str, shortest: int, longest: int) -> dict[str, int]:
+def _vocabulary(connection: "Connection", word: str, lengths: range, least: int) -> dict[str, int]:
     """The words of these lengths that an edit or two may lead to, if one of the first two letters stays."""
     found: dict[str, int] = {}
     for letter in dict.fromkeys(word[:2]):
-        found |= vocabulary.beginning_with(connection, letter, shortest, longest)
+        found |= vocabulary.beginning_with(connection, letter, lengths, least)
     return found

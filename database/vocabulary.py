@@ -45,7 +45,7 @@ REMOVE = {
 TEXTS = "SELECT texts FROM search_words WHERE word = ?"
 BEGINS = "SELECT EXISTS (SELECT 1 FROM search_words WHERE word >= ? AND word < ?)"
 READ = f"""SELECT word, texts FROM search_words WHERE word >= ? AND word < ?
-    AND length(word) BETWEEN ? AND ? ORDER BY texts DESC, word LIMIT {MOST_READ}"""
+    AND length(word) >= ? AND length(word) < ? AND texts >= ? ORDER BY texts DESC, word LIMIT {MOST_READ}"""
 
 
 def create(connection: "Connection") -> None:
@@ -91,9 +91,12 @@ def has_beginning(connection: "Connection", letters: str) -> bool:
     return bool(connection.exec_driver_sql(_for_driver(connection, BEGINS), bounds).scalar())
 
 
-def beginning_with(connection: "Connection", letter: str, shortest: int, longest: int) -> dict[str, int]:
-    """The words of these lengths that begin with a letter, and how many texts have each: the `MOST_READ` commonest."""
-    bounds = (letter, _after(letter), shortest, longest)
+def beginning_with(connection: "Connection", letter: str, lengths: range, least: int) -> dict[str, int]:
+    """
+    The words of these lengths that begin with a letter and that at least so many texts have, and how many have each:
+    the `MOST_READ` commonest.
+    """
+    bounds = (letter, _after(letter), lengths.start, lengths.stop, least)
     with connection.exec_driver_sql(_for_driver(connection, READ), bounds) as result:
         return dict(result.cursor.fetchall())
 

@@ -83,6 +83,7 @@ async def test_spelling_of_words_between_points_and_hyphens_is_proposed(run):  #
     ):  # fmt: skip
         assert await run(proposed, query) == expected, query
     assert await run(proposed, f"{'a ' * 40}ndoe") is None
+    assert await run(proposed, f"node-{'x' * 120}") is None
 
 
 async def test_what_others_have_misspelled_is_corrected_if_it_is_much_rarer(run, monkeypatch):  # S1
