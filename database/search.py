@@ -13,6 +13,7 @@ from enum import Enum
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from database import vocabulary
 from database.words import PREFIX, Phrase, alternatives, part_of_text
 from store.keys import SLOTS
 from store.words import words
@@ -178,6 +179,7 @@ class Sqlite:
     """FTS5 tables, whose tokenizer has nothing to do but to split the words at spaces."""
 
     among = "IN (SELECT value FROM json_each(?))"  # the condition that a column has one of the `keys`
+    read = "SELECT title || ' ' || content FROM {table} WHERE rowid {among}"
     remove = "DELETE FROM {table} WHERE rowid {among}"
     put = "INSERT INTO {table} (rowid, title, content, tags) VALUES (?, ?, ?, ?)"
     add_user = "INSERT INTO search_users (username) VALUES (?) ON CONFLICT DO NOTHING"
@@ -218,6 +220,7 @@ class Postgresql:
     """
 
     among = "= ANY(%s)"  # the condition that a column has one of the `keys`
+    read = "SELECT words FROM {table} WHERE id {among}"
     remove = "DELETE FROM {table} WHERE id {among}"
     put = "INSERT INTO {table} (id, words, vector) VALUES (%s, %s, CAST(%s AS tsvector))"
     add_user = "INSERT INTO search_users (username) VALUES (%s) ON CONFLICT DO NOTHING"
@@ -361,9 +364,13 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
 
 def _replace(connection: "Connection", table: str, ids: Sequence[int], documents: Sequence[Document]) -> None:
     dialect = _dialect(connection)
-    connection.exec_driver_sql(dialect.remove.format(table=table, among=dialect.among), (dialect.keys(ids),))
+    keys = (dialect.keys(ids),)
+    before = connection.exec_driver_sql(dialect.read.format(table=table, among=dialect.among), keys).scalars().all()
+    connection.exec_driver_sql(dialect.remove.format(table=table, among=dialect.among), keys)
     if documents:
         connection.exec_driver_sql(dialect.put.format(table=table), list(map(dialect.row, documents)))
+    removed = [text.split() for text in before]
+    vocabulary.change(connection, removed, [[*each.title, *each.content] for each in documents])
 
 
 def _rows(connection: "Connection", statement: str, keys: Sequence[Any]) -> Sequence[Any]:

@@ -120,7 +120,7 @@ async def page(request: Request, is_known: bool = True) -> Response:
     html = html.replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(request, head))
     html = html if head.is_scripted else SCRIPT.sub("", html)
-    html = html.replace(ROOT, f'<div id="root">{with_language(request, head.content)}</div>')
+    html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
     pictures = request.app.state.store.users.offers.avatar_hosts
     headers = {**security(pictures), **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, head.status, headers=headers)

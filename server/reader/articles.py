@@ -4,26 +4,29 @@ The page of an article with the first of its comments, as HTML and as data for s
 `reader/src/pages/ArticlePage.tsx`.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 
 from server import documents
+from server.markdown_html import cut
 from server.reader.frames import address, render_page
 from server.reader.rendering import json_in_html, page, segment
-from server.reader.texts import RenderedText, render_texts
-from server.reader.threads import Comment, ShownThread, thread_of
+from server.reader.texts import PLAIN_LENGTH, RenderedText, render_texts
+from server.reader.threads import ShownThread, thread_of
 from server.reader.translations import words_of
 from server.words.words import Words
 from store.links import web_address
 from store.records import DELETED
 
 PAGE_SIZE = 100  # comments
-MAX_PAGE, HEAD_BYTES = 200_000, 12_000  # bytes of a page, and of its head without the data for search engines
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
 THREAD = f"pageInfo {{ hasNextPage }} edges {{ cursor hiddenReplyCount node {{ {ROW} }} }}"
@@ -38,14 +41,14 @@ ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: Str
 
 @dataclass(frozen=True, slots=True)
 class ArticlePage:
-    """`posting` is the data for search engines, `path` the canonical one."""
+    """`path` is the canonical one, `posting` the data for search engines, of at most so many bytes."""
 
     title: str
     plain: str
     path: str
     posted_at: str
     html: str
-    posting: Mapping[str, Any]
+    posting: Callable[[int], Mapping[str, Any]]
 
 
 async def article_page(request: Request, number: str) -> ArticlePage | None:
@@ -75,7 +78,8 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     )
     plain = text.plain or host_and_poster(words, article)
     canonical = path if named else address(path, {"after": after})
-    data = posting(request, article, text, thread, MAX_PAGE - HEAD_BYTES - len(html.encode()))
+    public_url = request.app.state.public_url.setting  # without it addresses are relative
+    data = partial(posting, f"{public_url}/" if public_url else "", article, text, thread)
     return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, data)
 
 
@@ -110,14 +114,12 @@ def host_and_poster(words: Words, article: Mapping[str, Any]) -> str:
 
 
 def posting(
-    request: Request, article: Mapping[str, Any], text: RenderedText, thread: ShownThread, size: int
+    base: str, article: Mapping[str, Any], text: RenderedText, thread: ShownThread, size: int
 ) -> dict[str, Any]:
     """
-    The article with the first comments of the page, as many as fit into `size` bytes. Addresses are absolute only if a
-    setting gives the public one.
+    The article with the comments of the page. If these do not fit into `size` bytes, the longest texts are cut to one
+    length, but none to less than `PLAIN_LENGTH`; if that is still too much, the last comments are left out.
     """
-    public_url = request.app.state.public_url.setting
-    base = f"{public_url}/" if public_url else ""
     link = web_address(article["link"])
     path = page(article["id"])
     data = {
@@ -128,25 +130,42 @@ def posting(
         **written(base, article, text),
         **({"sharedContent": {"@type": "WebPage", "url": link.href}} if link else {}),
         "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
+        "comment": [],
     }
-    return {**data, "comment": comments(base, path, thread.comments, size - json_size(data))}
+    comments = [
+        {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
+        for comment, text in thread.comments
+        if comment["content"] is not None
+    ]
+    sizes = [json_size(each) for each in (data, *comments)]
+    if sum(sizes) > size:
+        cut_texts([data, *comments], size - sum(sizes))
+        sizes = [json_size(each) for each in (data, *comments)]
+    fitting = bisect_right([*accumulate(sizes)], size) - 1  # the first is the article
+    return {**data, "comment": comments[:fitting]}
 
 
-def comments(base: str, path: str, shown: Sequence[tuple[Comment, RenderedText]], size: int) -> list[dict[str, Any]]:
-    """The first comments, as many as fit into `size` bytes."""
-    found = list[dict[str, Any]]()
-    for comment, text in shown:
-        if comment["content"] is None:
-            continue
-        each = {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
-        size -= json_size(each)
-        if size < 0:
-            break
-        found.append(each)
-    return found
+def cut_texts(written: Sequence[dict[str, Any]], room: int) -> None:
+    """Cut the longest texts to a length at which about `room` bytes are left; it is negative before."""
+    texts = [each for each in written if "text" in each]
+    sizes = [json_size(each["text"]) for each in texts]
+    share = most_of_each(sizes, sum(sizes) + room)
+    for each, size in zip(texts, sizes, strict=True):
+        if size > share:
+            each["text"] = cut(each["text"], max(PLAIN_LENGTH, len(each["text"]) * share // size))
 
 
-def json_size(value: Mapping[str, Any]) -> int:
+def most_of_each(sizes: Sequence[int], room: int) -> int:
+    """To how much each size has to be limited so that all together fit."""
+    for place, size in enumerate(sorted(sizes)):
+        share = room // (len(sizes) - place)
+        if size > share:
+            return max(share, 0)
+        room -= size
+    return max(sizes, default=0)
+
+
+def json_size(value: object) -> int:
     """The bytes of a value in a list: one is that of its comma."""
     return len(json_in_html(value).encode()) + 1
 
@@ -158,13 +177,13 @@ def author(base: str, username: str) -> dict[str, str]:
 
 
 def written(base: str, text: Mapping[str, Any], rendered: RenderedText) -> dict[str, Any]:
-    """Who wrote a text, when, and how it begins. Google wants the text of each comment."""
+    """Who wrote a text, when, and the text, which Google wants of each comment."""
     username = (text["poster"] or {}).get("username")
     return {
         **({"author": author(base, username)} if username else {}),
         "datePublished": text["postedAt"],
         **({"dateModified": text["editedAt"]} if text["editedAt"] else {}),
-        **({"text": rendered.plain} if rendered.plain else {}),
+        **({"text": rendered.whole} if rendered.whole else {}),
     }
 
 

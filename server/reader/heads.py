@@ -25,16 +25,18 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import page, render_template
+from server.reader.rendering import json_in_html, page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
-from server.reader.translations import alternates, canonical, words_of
+from server.reader.translations import alternates, canonical, with_language, words_of
 from server.reader.users import user
 from server.words.words import Words
 from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
+MAX_PAGE, FRAME_BYTES = 200_000, 2_000  # bytes of a page, and of what is in it beside its head and its content
+POSTING = '<script type="application/ld+json">{}</script>'
 LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
@@ -211,5 +213,8 @@ def head(request: Request, page: PageMetadata) -> Head:
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    content = render_page(request, "not_found.html") if page is NOT_FOUND else page.content
+    content = with_language(request, render_page(request, "not_found.html") if page is NOT_FOUND else page.content)
+    if page.posting:
+        room = MAX_PAGE - FRAME_BYTES - len(html.encode()) - len(content.encode())
+        html += POSTING.format(json_in_html(page.posting(room)))
     return Head(html, content, page.status, page.is_scripted)

@@ -1,6 +1,6 @@
 """What is known about a page before its head is written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ class PageMetadata:
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
     the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
-    none for "", and else that of the front page. `content` is that of the head. `posting` is an article as data for
-    search engines.
+    none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as data for
+    search engines, in at most so many bytes.
     """
 
     title: str = ""
@@ -25,7 +25,7 @@ class PageMetadata:
     content: str = ""
     status: int = 200
     is_scripted: bool = True
-    posting: Mapping[str, Any] | None = None
+    posting: Callable[[int], Mapping[str, Any]] | None = None
 
 
 NOT_FOUND = PageMetadata(status=404)  # `head` gives it its title

@@ -79,7 +79,7 @@ def environment(words: Words) -> Environment:
         "counted": partial(counted, words),
         "separated": partial(separated, words),
     }
-    made.filters |= {each.__name__: each for each in (json_in_html, page, segment, web_address, without_www)}
+    made.filters |= {each.__name__: each for each in (page, segment, web_address, without_www)}
     return made
 
 

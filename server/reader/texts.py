@@ -38,12 +38,16 @@ RENDERING.escape = RENDERING.escaped_char_spans = True
 
 
 class RenderedText(NamedTuple):
-    """A text as HTML, and its beginning as plain text. What is too large `is_plain`: shown as it was written."""
+    """
+    A text as HTML, its beginning as plain text, and the `whole` as such, as far as it is shown. What is too large
+    `is_plain`: shown as it was written.
+    """
 
     html: Markup
     plain: str
     is_plain: bool = False
     digest: bytes = b""
+    whole: str = ""
 
 
 NO_TEXT = RenderedText(Markup(""), "")
@@ -61,7 +65,7 @@ async def render_texts(texts: Sequence[str]) -> list[RenderedText]:
     if missing:
         for key, made in zip(missing, await asyncio.to_thread(_each_rendered, list(missing.values())), strict=True):
             known[key] = found = made._replace(digest=key)
-            TEXTS.put(key, found, CHARACTER_BYTES * (len(found.html) + len(found.plain)))
+            TEXTS.put(key, found, CHARACTER_BYTES * (len(found.html) + len(found.plain) + len(found.whole)))
     return [known[key] for key in keys]
 
 
@@ -70,8 +74,10 @@ def rendered(markdown: str) -> RenderedText:
     html = HEADING.sub(lambda heading: HEADING_TAGS[heading[1]], with_images_linked(html))
     clean = bounded(html, _clean)
     if clean and len(clean.encode()) <= MAX_HTML:
-        return RenderedText(Markup(clean), text_of(clean, PLAIN_LENGTH))
-    return RenderedText(Markup(escape(cut(markdown, MAX_WRITTEN))), cut(markdown, PLAIN_LENGTH), is_plain=True)
+        whole = text_of(clean, MAX_HTML)
+        return RenderedText(Markup(clean), cut(whole, PLAIN_LENGTH), whole=whole)
+    written = cut(markdown, MAX_WRITTEN)
+    return RenderedText(Markup(escape(written)), cut(markdown, PLAIN_LENGTH), is_plain=True, whole=written)
 
 
 def _each_rendered(texts: list[str]) -> list[RenderedText]:

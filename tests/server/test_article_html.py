@@ -157,13 +157,54 @@ async def test_hundred_comments_of_usual_length_are_on_one_page(http, number, co
     assert len(response.content) < 200_000
 
 
+async def test_search_engines_get_the_whole_texts_of_all_comments(http, number, comment, store):
+    names = [await registered(store, f"somebody-{each}") for each in range(5)]
+    texts = [f"{each} " + " ".join(["some words *of* a text &"] * (each % 20)) for each in range(PAGE_SIZE)]
+    for each, text in enumerate(texts):
+        await comment(names[each % 5], text)
+
+    response = await http.get(f"/article/{number}?order=OLDEST")
+
+    found = posting(BeautifulSoup(response.text, "html.parser"))
+    assert [each["text"] for each in found["comment"]] == [text.replace("*", "").strip() for text in texts]
+    assert len(response.content) < 200_000
+
+
+async def test_longest_texts_are_cut_for_search_engines_where_not_all_fit(http, number, comment, bob):
+    for each in range(PAGE_SIZE):
+        await comment(bob, f"{each} " + "word " * (700 if each % 10 == 3 else 20))
+
+    response = await http.get(f"/article/{number}?order=OLDEST")
+
+    lengths = [len(each["text"]) for each in posting(BeautifulSoup(response.text, "html.parser"))["comment"]]
+    long = [length for place, length in enumerate(lengths) if place % 10 == 3]
+    assert len(lengths) == PAGE_SIZE
+    assert all(100 < length < 110 for place, length in enumerate(lengths) if place % 10 != 3)
+    assert min(long) > 500 and max(long) < 3_400 and max(long) - min(long) < 10
+    assert 190_000 < len(response.content) < 200_000
+
+
 async def test_data_for_search_engines_makes_no_long_page(http, number, comment, bob):
     for each in range(PAGE_SIZE):
         await comment(bob, f"{each} " + "<" * 195)
 
     response = await http.get(f"/article/{number}?order=OLDEST")
 
-    assert "application/ld+json" in response.text
+    found = posting(BeautifulSoup(response.text, "html.parser"))["comment"]
+    assert [len(each["text"]) for each in found] == [197 if each < 10 else 198 for each, _ in enumerate(found)]
+    assert 10 < len(found) < PAGE_SIZE
+    assert 190_000 < len(response.content) < 200_000
+
+
+@pytest.mark.parametrize("language", ["", "?lang=de"])
+async def test_long_article_with_long_comments_fits_into_a_page(http, store, alice, bob, language):
+    number = (await store.articles.post(alice, Draft("Title", content="<" * 9_000))).article.number
+    for each in range(30):
+        await store.comments.post(number, None, bob, f"{each} " + "@alice & " * 500)
+
+    response = await http.get(f"/article/{number}{language}")
+
+    assert posting(BeautifulSoup(response.text, "html.parser"))["text"].startswith("<<<")
     assert 150_000 < len(response.content) < 200_000
 
 

@@ -1,12 +1,12 @@
 """
-A table of all words of the search index (SQLite only), for suggestions; and texts with names such as `c++`, which are
-single words from now on, are indexed again.
+Texts with names such as `c++`, which are single words from now on, are indexed again. That writes the table of words,
+too, which `v0018_words` fills.
 """
 
 from alembic import op
 from sqlalchemy import text
 
-from database import search
+from database import search, vocabulary
 
 revision = "v0016_names_with_symbols"
 down_revision = "v0015_rings"
@@ -16,8 +16,7 @@ HAVE_NAMES = "{0} LIKE '%++%' OR {0} LIKE '%#%' OR lower({0}) LIKE '%.net%'"
 
 def upgrade() -> None:
     connection = op.get_bind()
-    if connection.dialect.name == "sqlite":
-        op.execute("CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab(search_index, 'row')")
+    vocabulary.create(connection)
     found = {
         table: connection.execute(
             text(f"SELECT {key} FROM {table} WHERE {' OR '.join(map(HAVE_NAMES.format, columns))}")
