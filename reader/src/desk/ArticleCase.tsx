@@ -28,6 +28,8 @@ const ARTICLE_CASE = graphql(`
       state
       isLocked
       postedAt
+      heldBy
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -84,8 +86,8 @@ interface LoadedProps {
 }
 
 function Loaded({ article, actions }: LoadedProps) {
-  const { id, title, content, heldEdit, state, isLocked, postedAt, poster, groups, flags, flagReasons, thread } =
-    article;
+  const { id, title, content, heldBy, heldReason, heldEdit, state, isLocked, postedAt } = article;
+  const { poster, groups, flags, flagReasons, thread } = article;
   const names = groups.map(({ name }) => name);
   return (
     <Case
@@ -102,9 +104,9 @@ function Loaded({ article, actions }: LoadedProps) {
         ))}
         <Link href={articlePath(id)}>{t("its-page")}</Link>
       </p>
-      <State state={state} isLocked={isLocked} />
+      <State {...{ state, isLocked, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
-      <HeldEdit edit={heldEdit} />
+      <HeldEdit edit={heldEdit} reason={heldReason} />
       <Buttons
         subject={{ id, name: title, groups: names }}
         state={state}

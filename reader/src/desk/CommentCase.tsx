@@ -26,6 +26,8 @@ const COMMENT_CASE = graphql(`
       content
       state
       postedAt
+      heldBy
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -85,7 +87,8 @@ interface LoadedProps {
 }
 
 function Loaded({ comment, actions }: LoadedProps) {
-  const { id, content, heldEdit, state, postedAt, author, article, ancestors, flags, flagReasons } = comment;
+  const { id, content, heldBy, heldReason, heldEdit, state, postedAt } = comment;
+  const { author, article, ancestors, flags, flagReasons } = comment;
   const groups = article.groups.map(({ name }) => name);
   return (
     <Case
@@ -109,9 +112,9 @@ function Loaded({ comment, actions }: LoadedProps) {
         </span>
         <Link href={commentPath(article.id, id)}>{t("its-page")}</Link>
       </p>
-      <State state={state} isLocked={false} />
+      <State isLocked={false} {...{ state, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
-      <HeldEdit edit={heldEdit} />
+      <HeldEdit edit={heldEdit} reason={heldReason} />
       <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} hasEdit={heldEdit != null} />
     </Case>
   );

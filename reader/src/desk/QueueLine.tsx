@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
 import { Time } from "../components/Time";
-import { HeldEdit, heldWords } from "../components/HeldEdit";
+import { HeldEdit, HeldWhy } from "../components/HeldEdit";
 import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { QueueLineFragment } from "../gql/graphql";
@@ -23,6 +23,7 @@ const QUEUE_LINE = graphql(`
     node {
       __typename
       id
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -82,7 +83,11 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
         <span>
           <Words id={doneTo(node, flagReasons.length > 0)} time={<Time at={since} />} />
         </span>
-        {heldBy && <span>{heldWords(heldBy)}</span>}
+        {heldBy && (
+          <span>
+            <HeldWhy rule={heldBy} reason={node.heldReason} />
+          </span>
+        )}
         {commentedTitle && (
           <span className="on">
             <Words id="on-title" link={<bdi>{commentedTitle}</bdi>} />

@@ -1,7 +1,9 @@
+import { HeldWhy } from "../components/HeldEdit";
 import { Page } from "../components/Page";
 import type { ContentState } from "../gql/graphql";
 import { Actions } from "./Actions";
 import { t } from "../words";
+import { Words } from "../components/Words";
 
 const STATES: Record<ContentState, string | null> = {
   VISIBLE: null,
@@ -10,12 +12,24 @@ const STATES: Record<ContentState, string | null> = {
   DELETED: "state-deleted-text",
 };
 
-/** Whether a thing is shown, and whether it is locked, in words. */
-export function State({ state, isLocked }: { state: ContentState; isLocked: boolean }) {
+interface StateProps {
+  state: ContentState;
+  isLocked: boolean;
+  /** The rule that holds a thing that is pending. */
+  heldBy: string | null | undefined;
+  heldReason: string | null | undefined;
+}
+
+/** Whether a thing is shown, with the rule that holds it, and whether it is locked, in words. */
+export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
   const text = STATES[state];
   return (
     <div role="status">
-      {text && <p className="notice">{t(text)}</p>}
+      {text && (
+        <p className="notice">
+          {heldBy ? <Words id="state-held" why={<HeldWhy rule={heldBy} reason={heldReason} />} /> : t(text)}
+        </p>
+      )}
       {isLocked && <p className="notice">{t("state-locked")}</p>}
     </div>
   );
