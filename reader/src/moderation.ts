@@ -148,6 +148,10 @@ export function removalIn<A extends Action>(actions: readonly A[]): A | undefine
   return decision?.kind === "APPROVE" ? undefined : decision;
 }
 
+/** Whether any of some actions took an article out of a group, in which it is no longer. */
+export const hasLeftGroup = (actions: readonly Action[]): boolean =>
+  actions.some((each) => each.kind === "REMOVE" && isOutOfGroup(each) && !each.revertedBy);
+
 const isRemoval = (action: Action): boolean => action.kind === "REMOVE" && !isOutOfGroup(action);
 
 /** Of actions on a user, the ban from the whole site that ends last, at `now` in unix milliseconds; or undefined. */

@@ -878,6 +878,7 @@ votes-do-not-count =
         [one] { $count } Stimme zählt nicht.
        *[other] { $count } Stimmen zählen nicht.
     }
+annulled-since = Stimmen von vor { $time } sind vielleicht unberührt: Der Server kennt sie nicht.
 restored-so-far = Bisher wiederhergestellte Stimmen: { $progress }.
 votes-count-again = Die Stimmen zählen wieder.
 its-page = Zur Seite
@@ -899,6 +900,10 @@ state-held = Es wird nicht gezeigt und wartet auf die Moderation: <why/>.
 state-removed-text = Die Moderation hat es entfernt. Verfasser und Moderation sehen es.
 state-deleted-text = Es wurde gelöscht.
 state-locked = Geschlossen: Es nimmt keine Stimmen und keine Kommentare an.
+out-of-groups = Nicht in den eigenen Gruppen
+out-of-groups-text = Es wurde aus einer Gruppe genommen und ist in keiner, die man selbst moderiert. Es ist nicht sichtbar und daher nicht zu lesen.
+gone-removed = Die Moderation hat es entfernt, und es ist in keiner Gruppe, die man selbst moderiert.
+go-to-queue = Zu dem, <link>was wartet</link>.
 nothing-with-id = Es gibt nichts mit dieser Kennung, oder es wurde gelöscht.
 flags-summary = { $flags }: { $summary }
 flagged-because = <user/> { $reason } <time/>

@@ -887,6 +887,7 @@ votes-do-not-count =
         [one] { $count } vote does not count.
        *[other] { $count } votes do not count.
     }
+annulled-since = Votes that were cast before { $time } may be untouched: the server does not know of them.
 restored-so-far = Votes restored so far: { $progress }.
 votes-count-again = The votes count again.
 its-page = Its page
@@ -908,6 +909,10 @@ state-held = It is not shown, and waits for a moderator: <why/>.
 state-removed-text = A moderator has removed it. Its poster and moderators see it.
 state-deleted-text = It was deleted.
 state-locked = It is locked: it takes no votes and no comments.
+out-of-groups = Not in your groups
+out-of-groups-text = It was taken out of a group, and is in no group that you moderate. It is not visible, so you cannot read it.
+gone-removed = A moderator has removed it, and it is in no group that you moderate.
+go-to-queue = Go to <link>what waits</link>.
 nothing-with-id = There is nothing with this id, or it was deleted.
 flags-summary = { $flags }: { $summary }
 flagged-because = <user/> { $reason } <time/>

@@ -15,7 +15,7 @@ import { subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
-const DESK_ACTION = graphql(`
+export const DESK_ACTION = graphql(`
   fragment DeskAction on ModerationAction {
     id
     ...ActionLine

@@ -1,7 +1,11 @@
+import { Link } from "wouter";
+import { ACTION_LINE } from "../components/ActionLine";
 import { HeldWhy } from "../components/HeldEdit";
 import { Page } from "../components/Page";
+import { readFragment } from "../gql";
 import type { ContentState } from "../gql/graphql";
-import { Actions } from "./Actions";
+import { hasLeftGroup, removalIn, type Action } from "../moderation";
+import { Actions, DESK_ACTION } from "./Actions";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -35,12 +39,23 @@ export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
   );
 }
 
-/** A thing that was deleted, or never was; what moderators did about it stays. */
+/** A thing that was deleted or never was, or that the viewer may not read; what moderators did about it stays. */
 export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
+  const { title, text } = goneWords(readFragment(ACTION_LINE, readFragment(DESK_ACTION, actions)));
   return (
-    <Page title={t(actions.length > 0 ? "deleted" : "not-found")}>
-      <p>{t("nothing-with-id")}</p>
+    <Page title={t(title)}>
+      <p>{t(text)}</p>
+      <p>
+        <Words id="go-to-queue" link={(text) => <Link href="/moderation">{text}</Link>} />
+      </p>
       {actions.length > 0 && <Actions actions={actions} empty="" />}
     </Page>
   );
+}
+
+/** The ids of the texts that say what has become of a thing. */
+function goneWords(actions: readonly Action[]): { title: string; text: string } {
+  if (removalIn(actions)) return { title: "removed", text: "gone-removed" };
+  if (hasLeftGroup(actions)) return { title: "out-of-groups", text: "out-of-groups-text" };
+  return { title: actions.length > 0 ? "deleted" : "not-found", text: "nothing-with-id" };
 }
