@@ -141,6 +141,18 @@ function doneIdOf(action: Action): string {
   return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }
 
+/** The reasons that the server gives for what it does with a text because of a ban, and the ids of the texts for them. */
+const OF_BANS: readonly [reason: RegExp, id: string][] = [
+  [/^removed with the ban action:\d+$/, "with-ban"],
+  [/^the ban action:\d+ is reverted$/, "with-ban-reverted"],
+];
+
+/** What is said instead of a reason that the server has given because of a ban; null for those of moderators. */
+export function banWords(reason: string): string | null {
+  const found = OF_BANS.find(([pattern]) => pattern.test(reason));
+  return found ? t(found[1]) : null;
+}
+
 /** The action that removed an article or a comment; undefined if it is not removed. `actions` has the newest first. */
 export function removalIn<A extends Action>(actions: readonly A[]): A | undefined {
   const standing = actions.filter(({ revertedBy }) => !revertedBy);

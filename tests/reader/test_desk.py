@@ -329,6 +329,10 @@ async def test_ban_removes_the_texts_of_the_user_if_that_is_asked_for(visit, sit
     await expect(page.get_by_role("article", name=re.compile(": removed"))).to_be_visible()
     assert [each["kind"] for each in log(site, spammer.id)] == ["BAN"]
     assert log(site, elsewhere) == []
+    removal = page.get_by_role("article", name=re.compile(": removed"))
+    await expect(removal.get_by_role("link", name="with a ban of its poster")).to_have_attribute(
+        "href", f"/log?subject={spammer.id.replace(':', '%3A')}"
+    )
 
 
 async def test_moderator_of_a_group_who_takes_a_pending_article_out_of_it_is_told_so(visit, site, axe, group):  # M2

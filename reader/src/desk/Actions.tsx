@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { ACTION_LINE, ModeratorLink } from "../components/ActionLine";
+import { ACTION_LINE, banOf, ModeratorLink } from "../components/ActionLine";
 import { APPEALED } from "../components/Appeal";
 import { LiveList } from "../components/LiveList";
 import { Reason } from "../components/Reason";
@@ -77,7 +77,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
           </span>
         )}
       </p>
-      <Reason text={reason} />
+      <Reason text={reason} ban={banOf(action)} />
       {note && (
         <p className="note" dir="auto">
           {t("desk-note", { note })}
