@@ -1,23 +1,30 @@
 import { useState } from "react";
 import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
-import { moderates, useRoles, type Roles } from "../roles";
+import { useRoles } from "../roles";
 import { say } from "../status";
+import {
+  groupsToBan,
+  groupsToLeave,
+  mayModerate,
+  useModerator,
+  type Moderator,
+  type Ranked,
+  type Text,
+} from "./authority";
 import { ANNUL, APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 import { t } from "../words";
 
-/** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
-export interface Subject {
-  id: string;
+/** An article or a comment that moderators act on. */
+export interface Subject extends Text {
   /** What a screen reader calls it. */
   name: string;
-  groups: readonly string[];
 }
 
 /** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
-  | { act: "ban" | "annul"; user: { id: string; username: string } }
+  | { act: "ban" | "annul"; user: Ranked & { id: string } }
   | { act: "revert" | "answer"; action: { id: string; said: string; isBanWithVotes: boolean } };
 
 interface ActionFormProps {
@@ -34,7 +41,7 @@ const FIELDS = ["reason", "note", "group", "until", "text"];
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   const perform = usePerform(task);
   const roles = useRoles();
-  const places = placesOf(task, roles);
+  const places = placesOf(task, useModerator());
   const [texts, setTexts] = useState({ reason: "", note: "", text: "" });
   const [outcome, setOutcome] = useState<Pick<Outcome, "refusals" | "fault">>({ refusals: [], fault: null });
   const words = WORDS[task.act];
@@ -180,13 +187,12 @@ const secondsFromNow = (seconds: string | null, sign: 1 | -1): string | null =>
   seconds && new Date(Date.now() + sign * Number(seconds) * 1_000).toISOString();
 
 /** The options of where a task is done, the first by default: in a group, or everywhere; null if there is no choice. */
-function placesOf(task: Task, roles: Roles) {
-  if (task.act === "ban") return roles.isOfSite ? null : roles.groups.map(inGroup);
+function placesOf(task: Task, moderator: Moderator) {
+  if (task.act === "ban") return moderator.roles.isOfSite ? null : groupsToBan(moderator, task.user).map(inGroup);
   if (task.act !== "remove" || !task.subject.id.startsWith("article:")) return null;
-  const { groups } = task.subject;
-  const own = groups.filter((group) => moderates(roles, [group]));
-  const isWhole = roles.isOfSite || own.length === groups.length;
-  const places = [...(isWhole ? [{ value: "", text: t("everywhere") }] : []), ...own.map(outOfGroup)];
+  const isWhole = mayModerate(moderator, task.subject);
+  const groups = groupsToLeave(moderator, task.subject);
+  const places = [...(isWhole ? [{ value: "", text: t("everywhere") }] : []), ...groups.map(outOfGroup)];
   return places.length > 1 || !isWhole ? places : null;
 }
 

@@ -40,6 +40,13 @@ const ARTICLE_CASE = graphql(`
       poster {
         id
         username
+        roles {
+          role
+          group {
+            id
+            name
+          }
+        }
       }
       groups {
         id
@@ -89,8 +96,10 @@ function Loaded({ article, actions }: LoadedProps) {
   const { id, title, content, heldBy, heldReason, heldEdit, state, isLocked, postedAt } = article;
   const { poster, groups, flags, flagReasons, thread } = article;
   const names = groups.map(({ name }) => name);
+  const subject = { id, name: title, poster, groups: names };
   return (
     <Case
+      subject={subject}
       flags={flags}
       reasons={flagReasons}
       actions={actions}
@@ -107,12 +116,7 @@ function Loaded({ article, actions }: LoadedProps) {
       <State {...{ state, isLocked, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
       <HeldEdit edit={heldEdit} reason={heldReason} />
-      <Buttons
-        subject={{ id, name: title, groups: names }}
-        state={state}
-        isLocked={isLocked}
-        hasEdit={heldEdit != null}
-      />
+      <Buttons subject={subject} state={state} isLocked={isLocked} hasEdit={heldEdit != null} />
     </Case>
   );
 }

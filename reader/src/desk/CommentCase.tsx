@@ -38,6 +38,13 @@ const COMMENT_CASE = graphql(`
       author: poster {
         id
         username
+        roles {
+          role
+          group {
+            id
+            name
+          }
+        }
       }
       ...ContextComment
       ancestors {
@@ -90,8 +97,10 @@ function Loaded({ comment, actions }: LoadedProps) {
   const { id, content, heldBy, heldReason, heldEdit, state, postedAt } = comment;
   const { author, article, ancestors, flags, flagReasons } = comment;
   const groups = article.groups.map(({ name }) => name);
+  const subject = { id, name: nameOf(comment), poster: author ?? null, groups };
   return (
     <Case
+      subject={subject}
       flags={flags}
       reasons={flagReasons}
       actions={actions}
@@ -115,7 +124,7 @@ function Loaded({ comment, actions }: LoadedProps) {
       <State isLocked={false} {...{ state, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
       <HeldEdit edit={heldEdit} reason={heldReason} />
-      <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} hasEdit={heldEdit != null} />
+      <Buttons subject={subject} state={state} hasEdit={heldEdit != null} />
     </Case>
   );
 }

@@ -35,6 +35,13 @@ const QUEUE_LINE = graphql(`
         poster {
           id
           username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
         }
         groups {
           id
@@ -47,6 +54,13 @@ const QUEUE_LINE = graphql(`
         author: poster {
           id
           username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
         }
         article {
           id
@@ -108,7 +122,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       <Flags flags={flags} reasons={flagReasons} />
       {!waits && <p className="settled">{t("waits-no-longer")}</p>}
       <Buttons
-        subject={{ id: node.id, name, groups }}
+        subject={{ id: node.id, name, poster: poster ?? null, groups }}
         poster={poster}
         state={node.state}
         isLocked={node.__typename === "Article" ? node.isLocked : undefined}

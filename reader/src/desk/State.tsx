@@ -48,7 +48,7 @@ export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">
       <p>
         <Words id="go-to-queue" link={(text) => <Link href="/moderation">{text}</Link>} />
       </p>
-      {actions.length > 0 && <Actions actions={actions} empty="" />}
+      {actions.length > 0 && <Actions actions={actions} about={null} empty="" />}
     </Page>
   );
 }
