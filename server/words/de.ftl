@@ -842,6 +842,10 @@ ask-remove = { $name } entfernen
 ask-lock = { $name } schließen
 ask-ban = <user/> ausschließen
 ask-annul = Stimmen annullieren von <user/>
+ask-annul-each = Stimmen von { $count } Konten annullieren
+annulled-accounts = Konten, deren Stimmen annulliert sind: { $done } von { $total }.
+not-annulled = Nicht annulliert: { $failures } Ein neuer Versuch gilt den übrigen.
+not-annulled-why = { $name }: { $reason }
 ask-revert = Aufheben: { $said }
 ask-answer = Den Einspruch beantworten gegen: { $said }
 everywhere = Überall
@@ -933,6 +937,11 @@ ring-title =
 ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
 ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
+annul-ring =
+    { $count ->
+        [one] Stimmen von { $count } Konto annullieren
+       *[other] Stimmen von { $count } Konten annullieren
+    }
 ring-loses = verliert { $votes }: Platz { $place } → { $newPlace }
 
 ## What went wrong

@@ -851,6 +851,10 @@ ask-remove = Remove { $name }
 ask-lock = Lock { $name }
 ask-ban = Ban <user/>
 ask-annul = Annul votes of <user/>
+ask-annul-each = Annul votes of { $count } accounts
+annulled-accounts = Accounts whose votes are annulled: { $done } of { $total }.
+not-annulled = Not annulled: { $failures } Try again for what is left.
+not-annulled-why = { $name }: { $reason }
 ask-revert = Revert: { $said }
 ask-answer = Answer the appeal against: { $said }
 everywhere = Everywhere
@@ -942,6 +946,11 @@ ring-title =
 ring-text = { $votes } for each other, of which chance explains { $expected }. Each has voted for { $coverage } % of what the others have posted. Found <time/>.
 ring-more = and { $count } more
 ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, and moves { $articles } by score.
+annul-ring =
+    { $count ->
+        [one] Annul the votes of { $count } account
+       *[other] Annul the votes of { $count } accounts
+    }
 ring-loses = loses { $votes }: place { $place } → { $newPlace }
 
 ## What went wrong

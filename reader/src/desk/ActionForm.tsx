@@ -3,6 +3,7 @@ import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
 import { useRoles } from "../roles";
 import { say } from "../status";
+import { useAnnulEach } from "./annulling";
 import {
   groupsToBan,
   groupsToLeave,
@@ -12,7 +13,7 @@ import {
   type Ranked,
   type Text,
 } from "./authority";
-import { ANNUL, APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
+import { APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 import { t } from "../words";
 
 /** An article or a comment that moderators act on. */
@@ -21,10 +22,13 @@ export interface Subject extends Text {
   name: string;
 }
 
+export type Account = Ranked & { id: string };
+
 /** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
-  | { act: "ban" | "annul"; user: Ranked & { id: string } }
+  | { act: "ban"; user: Account }
+  | { act: "annul"; users: readonly Account[] }
   | { act: "revert" | "answer"; action: { id: string; said: string; isBanWithVotes: boolean } };
 
 interface ActionFormProps {
@@ -39,7 +43,9 @@ const FIELDS = ["reason", "note", "group", "until", "text"];
 
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
-  const perform = usePerform(task);
+  const users = task.act === "annul" ? task.users : [];
+  const { annulEach, count } = useAnnulEach(users);
+  const perform = usePerform(task, annulEach);
   const roles = useRoles();
   const places = placesOf(task, useModerator());
   const [texts, setTexts] = useState({ reason: "", note: "", text: "" });
@@ -87,6 +93,7 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
           )}
         </>
       )}
+      {users.length > 1 && <p>{users.map(({ username }) => username).join(", ")}</p>}
       {task.act === "annul" && <Choice name="since" label={t("which-votes")} options={SPANS.map(translated)} />}
       {task.act === "revert" && task.action.isBanWithVotes && (
         <label className="check">
@@ -106,6 +113,9 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
           />
           <Field {...text("note")} label={t("note")} hint={t("note-hint")} rows={2} most={5_000} />
         </>
+      )}
+      {users.length > 1 && (
+        <p role="status">{count > 0 && t("annulled-accounts", { done: count, total: users.length })}</p>
       )}
     </Form>
   );
@@ -143,7 +153,10 @@ const SPANS = [
 const translated = ({ value, text }: { value: string; text: string }) => ({ value, text: t(text) });
 
 /** A function that does what the form says. */
-function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
+function usePerform(
+  task: Task,
+  annulEach: ReturnType<typeof useAnnulEach>["annulEach"],
+): (form: FormData) => Promise<Outcome> {
   const send = useSend();
   const answer = useAnswer();
   return (form) => {
@@ -169,7 +182,7 @@ function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
           userId: task.user.id,
         });
       case "annul":
-        return send(ANNUL, { ...texts, from: secondsFromNow(value("since"), -1), userId: task.user.id });
+        return annulEach({ ...texts, from: secondsFromNow(value("since"), -1) });
       case "revert":
         return send(REVERT, {
           ...texts,

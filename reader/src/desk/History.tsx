@@ -124,7 +124,9 @@ function Profile({ user }: { user: User }) {
           {mayAnnul(moderator, user) && (
             <ActionButton name={t("do-annul-votes")} about={username} onClick={() => setAct("annul")} />
           )}
-          {act && <ActionDialog task={{ act, user }} onClose={() => setAct(null)} />}
+          {act && (
+            <ActionDialog task={act === "ban" ? { act, user } : { act, users: [user] }} onClose={() => setAct(null)} />
+          )}
         </div>
       ) : (
         username !== moderator.username && <p className="hint">{t("not-banned-by-you")}</p>
