@@ -15,6 +15,7 @@ from resolvers.pagination import Edge, PageInfo, connection_by_time, total_count
 from resolvers.subjects import SUBJECTS
 from store import flags, held_edits, records, roles
 from store.flags import Flag, Flagged, FlagReason, Queue
+from store.held_edits import Hold
 from store.records import Article, Comment, User
 from store.roles import Authority
 
@@ -122,11 +123,11 @@ async def queue(
     connection = await connection_by_time(context, listing, paging, SUBJECTS)
     reads = [flags.standing(context.store.site, each.node.number) for each in connection.edges]
     held = connection.edges if kind is Queue.PENDING else ()
-    standing, rules = await gather(
+    standing, holds = await gather(
         context.reads.load_all(reads),
-        context.reads.load_all([held_edits.rule(context.store.site, each.node) for each in held]),
+        context.reads.load_all([held_edits.hold(context.store.site, each.node) for each in held]),
     )
-    found = zip_longest(connection.edges, standing, rules)  # without rules, but for PENDING
+    found = zip_longest(connection.edges, standing, holds)  # without holds, but for PENDING
     edges = [_edge_for(authority, groups, *each) for each in found]
     (total,) = await total_count([connection], context)
     return QueueConnection(edges, connection.page_info, total)
@@ -137,12 +138,13 @@ def _edge_for(
     groups: Sequence[str] | None,
     edge: Edge[Article | Comment],
     standing: Sequence[Flag],
-    held_by: str | None,
+    hold: Hold | None,
 ) -> QueueEdge:
     """
     An edge of a queue as the viewer sees it: moderators of groups see why flags were set there; those of the site also
     by whom.
     """
+    held_by = hold and hold.rule
     if roles.moderates_site(authority.grants):
         return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing], held_by)
     own = set(groups or ())

@@ -93,6 +93,16 @@ class Votable(Node):
         "The poster's edit that a rule of the site holds until a moderator approves or rejects it; null if none waits, "
         "and for others than the poster and moderators of the place.",
     )
+    held_by: str | None = field_of(
+        held_edits.rules,
+        "The rule of the site that holds it, so that it is pending; null if none does, and for others than the poster "
+        "and moderators of the place.",
+    )
+    held_reason: str | None = field_of(
+        held_edits.reasons,
+        "Why it is pending, or why its edit waits, in the words of the service that checks texts; null if that said "
+        "nothing, and for others than moderators of the place.",
+    )
     removal: Annotated["ModerationAction", strawberry.lazy("schema.moderation")] | None = field_of(
         decisions.removal, "What a moderator did to remove it, and why; null if it is not removed."
     )

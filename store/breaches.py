@@ -39,10 +39,14 @@ class Account(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A rule that a text breaks, and what happens to it: `hold` or `refuse`."""
+    """
+    A rule that a text breaks, and what happens to it: `hold` or `refuse`. `reason` is what a service outside has said
+    about it.
+    """
 
     action: str
     broken: RuleBroken
+    reason: str | None = None
 
 
 class Candidate(NamedTuple):
@@ -65,7 +69,8 @@ class Opinion(NamedTuple):
 
 
 def by_service(opinion: Opinion) -> Breach:
-    return Breach(opinion.action, RuleBroken("check", opinion.reason or "the text is not taken here", {}))
+    broken = RuleBroken("check", opinion.reason or "the text is not taken here", {})
+    return Breach(opinion.action, broken, opinion.reason or None)
 
 
 def decisive(found: Iterable[Breach]) -> Breach | None:

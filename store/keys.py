@@ -83,8 +83,8 @@ article = Kind(
     "hash",
     (NUMBER,),
     "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
-    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it), "
-    "written (when a comment of it was edited, deleted or moderated last)",
+    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it, "
+    "after a space why), written (when a comment of it was edited, deleted or moderated last)",
     written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
     backup=Backup.COPIED,
     record="article",
@@ -131,7 +131,7 @@ comment = Kind(
     (NUMBER,),
     "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
     "replies, path, moves, notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not "
-    "in lists and inboxes, as its article is not visible), held_by (the rule that holds it)",
+    "in lists and inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
     written_by="comment, and all commands on comments",
     backup=Backup.COPIED,
     record="comment",

@@ -124,7 +124,7 @@ class Trial:
 
     def _note(self, found: list[Breach], example: Example) -> None:
         """Note all rules that were broken, as each would have caught it without the others."""
-        for action, broken in found:
+        for action, broken, _ in found:
             caught = self.caught[broken.rule]
             caught.counts[action] += 1
             if len(caught.examples) < EXAMPLES:

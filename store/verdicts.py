@@ -17,6 +17,7 @@ from typing import NoReturn
 from store import breaches, standing_bans
 from store.breaches import Account, Breach, Candidate
 from store.errors import RuleBroken, Unauthenticated
+from store.held_edits import Hold
 from store.ranking.formulas import DAY
 from store.rate_limits import Attempts, Counted, SlidingWindow
 from store.records import Vote
@@ -51,12 +52,13 @@ class Verdict:
     @property
     def words(self) -> str:
         """
-        What the script that posts is told: `refuse`, `hold RULE`, or "" for neither. The script decides, because it
-        replays a text that was posted before, whatever the rules say.
+        What the script that posts is told: `refuse`, `hold` with the words of a `Hold`, or "" for neither. The script
+        decides, because it replays a text that was posted before, whatever the rules say.
         """
         if self.breach is None:
             return ""
-        return f"{HOLD} {self.breach.broken.rule}" if self.breach.action == HOLD else self.breach.action
+        action, broken, reason = self.breach
+        return f"{HOLD} {Hold(broken.rule, reason).words}" if action == HOLD else action
 
     @property
     def is_refused(self) -> bool:

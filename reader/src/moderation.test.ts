@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { banIn, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
+import { banIn, banWords, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
 import { fullTime, utcTime } from "./times";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
@@ -17,6 +17,12 @@ test("an action about a text says what was done to it", () => {
   expect(said("APPROVE", "comment:1")).toBe("A moderator approved your comment");
   expect(said("LOCK", "article:1")).toBe("A moderator locked your article");
   expect(said("PURGE", "article:1")).toBe("A moderator deleted your article for good");
+});
+
+test("what the server did because of a ban is said in the words of the page", () => {
+  expect(banWords("removed with the ban action:12")).toBe("with a ban of its poster");
+  expect(banWords("the ban action:12 is reverted")).toBe("the ban of its poster was taken back");
+  expect(banWords("removed with the ban action:12, and more")).toBeNull();
 });
 
 test("annulled votes are named to their user, and restored ones", () => {

@@ -141,12 +141,28 @@ function doneIdOf(action: Action): string {
   return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }
 
+/** The reasons that the server gives for what it does with a text because of a ban, and the ids of the texts for them. */
+const OF_BANS: readonly [reason: RegExp, id: string][] = [
+  [/^removed with the ban action:\d+$/, "with-ban"],
+  [/^the ban action:\d+ is reverted$/, "with-ban-reverted"],
+];
+
+/** What is said instead of a reason that the server has given because of a ban; null for those of moderators. */
+export function banWords(reason: string): string | null {
+  const found = OF_BANS.find(([pattern]) => pattern.test(reason));
+  return found ? t(found[1]) : null;
+}
+
 /** The action that removed an article or a comment; undefined if it is not removed. `actions` has the newest first. */
 export function removalIn<A extends Action>(actions: readonly A[]): A | undefined {
   const standing = actions.filter(({ revertedBy }) => !revertedBy);
   const decision = standing.find((each) => each.kind === "PURGE" || each.kind === "APPROVE" || isRemoval(each));
   return decision?.kind === "APPROVE" ? undefined : decision;
 }
+
+/** Whether any of some actions took an article out of a group, in which it is no longer. */
+export const hasLeftGroup = (actions: readonly Action[]): boolean =>
+  actions.some((each) => each.kind === "REMOVE" && isOutOfGroup(each) && !each.revertedBy);
 
 const isRemoval = (action: Action): boolean => action.kind === "REMOVE" && !isOutOfGroup(action);
 

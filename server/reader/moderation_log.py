@@ -12,7 +12,7 @@ LOG = f"""query LogHtml($group: String, $subject: ID, {VARIABLES}) {{
   moderationLog(group: $group, subjectId: $subject, {ARGUMENTS}) {{
     {PAGE_INFO}
     nodes {{
-      {FIELDS} at reason moderator {{ username }}
+      {FIELDS} at reason moderator {{ username }} ban {{ subjectId }} reverts {{ ban {{ subjectId }} }}
       revertedBy {{ reason at moderator {{ username }} }}
       subject {{ ... on Article {{ title }} ... on Comment {{ article {{ id title }} }} }}
     }}

@@ -3,6 +3,7 @@ Says what moderators did, with the texts that `reader/src/moderation.ts` uses: f
 action concerns.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -48,6 +49,17 @@ THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing
 AS_BROWSERS = {ord("'"): None, 0x202F: " "}  # the marks of Babel's patterns, and its narrow spaces
 SUBJECT = "<subject/>"  # where the texts for everybody have the name of what an action is about
 FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
+
+
+OF_BANS = {  # what the server gives as a reason because of a ban, and the names of the texts for it
+    re.compile(r"removed with the ban action:\d+"): "with-ban",
+    re.compile(r"the ban action:\d+ is reverted"): "with-ban-reverted",
+}
+
+
+def ban_words(words: Words, reason: str) -> str:
+    """What is said instead of a reason that the server has given because of a ban; "" for those of moderators."""
+    return next((words(name) for pattern, name in OF_BANS.items() if pattern.fullmatch(reason)), "")
 
 
 def words_around(words: Words, action: Mapping[str, Any]) -> tuple[str, str]:

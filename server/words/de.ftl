@@ -446,15 +446,16 @@ only-poster-edits = Nur wer <link>diesen Artikel</link> geschrieben hat, kann ih
 article-changed = Der Artikel ist geändert.
 edit-waits = Die Änderung wartet auf die Moderation. Bis dahin lesen andere den alten Text.
 held-edit = Die wartende Änderung
-own-edit-waits = Die eigene Änderung wartet auf die Moderation, <time/>: { $why }. Bis dahin lesen andere den alten Text.
-an-edit-waits = Eine Änderung wartet auf die Moderation, <time/>: { $why }.
-held-words = Sie enthält ein Wort, das erst geprüft wird
-held-domains = Sie nennt eine Domain, die erst geprüft wird
+own-edit-waits = Die eigene Änderung wartet auf die Moderation, <time/>: <why/>. Bis dahin lesen andere den alten Text.
+an-edit-waits = Eine Änderung wartet auf die Moderation, <time/>: <why/>.
+waits-because = { $said }: { $why }
+held-words = Ein Wort darin wird erst geprüft
+held-domains = Eine Domain darin wird erst geprüft
 held-first-texts = Die ersten Texte eines Kontos werden geprüft
 held-links = Links neuer Konten werden geprüft
 held-repeated-text = Ein Text wiederholt sich
 held-check = Die Textprüfung bittet um eine Durchsicht
-held-rule = Die Regel { $rule } hält sie zurück
+held-rule = Die Regel { $rule } verlangt eine Durchsicht
 
 ## Keys
 keys-use = Diese Tasten verwenden
@@ -723,6 +724,8 @@ did-restore = hat <subject/> wiederhergestellt
 did-role-again = hat die Rolle { $role } zurückgegeben: <subject/>
 did-role-again-some = hat eine Rolle auf dieser Website zurückgegeben: <subject/>
 did-take-back = hat eine Entscheidung über <subject/> zurückgenommen
+with-ban = mit dem Ausschluss des Kontos
+with-ban-reverted = der Ausschluss des Kontos wurde aufgehoben
 subject-them = dieses Konto
 subject-it = dies
 a-comment-on = einen <link>Kommentar zu <title/></link>
@@ -839,6 +842,10 @@ ask-remove = { $name } entfernen
 ask-lock = { $name } schließen
 ask-ban = <user/> ausschließen
 ask-annul = Stimmen annullieren von <user/>
+ask-annul-each = Stimmen von { $count } Konten annullieren
+annulled-accounts = Konten, deren Stimmen annulliert sind: { $done } von { $total }.
+not-annulled = Nicht annulliert: { $failures } Ein neuer Versuch gilt den übrigen.
+not-annulled-why = { $name }: { $reason }
 ask-revert = Aufheben: { $said }
 ask-answer = Den Einspruch beantworten gegen: { $said }
 everywhere = Überall
@@ -877,10 +884,14 @@ votes-do-not-count =
         [one] { $count } Stimme zählt nicht.
        *[other] { $count } Stimmen zählen nicht.
     }
+annulled-since = Stimmen von vor { $time } sind vielleicht unberührt: Der Server kennt sie nicht.
 restored-so-far = Bisher wiederhergestellte Stimmen: { $progress }.
 votes-count-again = Die Stimmen zählen wieder.
 its-page = Zur Seite
 not-your-group = Es steht in keiner Gruppe, die man selbst moderiert.
+not-on-your-own = Es ist der eigene Text: Andere aus der Moderation entscheiden darüber.
+not-on-their-role = Wer es veröffentlicht hat, hat hier dieselbe oder eine höhere Rolle: Darüber entscheidet eine höhere.
+not-banned-by-you = Dieses Konto hat dieselbe oder eine höhere Rolle und kann nicht von hier ausgeschlossen werden.
 action-key = { $name } ({ $key })
 approved-name = Freigegeben: { $name }.
 approved-before = Das war bereits freigegeben.
@@ -894,9 +905,14 @@ state-pending = wartend
 state-removed = entfernt
 state-deleted = gelöscht
 state-pending-text = Es wird nicht gezeigt: Es wartet auf die Moderation.
+state-held = Es wird nicht gezeigt und wartet auf die Moderation: <why/>.
 state-removed-text = Die Moderation hat es entfernt. Verfasser und Moderation sehen es.
 state-deleted-text = Es wurde gelöscht.
 state-locked = Geschlossen: Es nimmt keine Stimmen und keine Kommentare an.
+out-of-groups = Nicht in den eigenen Gruppen
+out-of-groups-text = Es wurde aus einer Gruppe genommen und ist in keiner, die man selbst moderiert. Es ist nicht sichtbar und daher nicht zu lesen.
+gone-removed = Die Moderation hat es entfernt, und es ist in keiner Gruppe, die man selbst moderiert.
+go-to-queue = Zu dem, <link>was wartet</link>.
 nothing-with-id = Es gibt nichts mit dieser Kennung, oder es wurde gelöscht.
 flags-summary = { $flags }: { $summary }
 flagged-because = <user/> { $reason } <time/>
@@ -921,6 +937,11 @@ ring-title =
 ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
 ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
+annul-ring =
+    { $count ->
+        [one] Stimmen von { $count } Konto annullieren
+       *[other] Stimmen von { $count } Konten annullieren
+    }
 ring-loses = verliert { $votes }: Platz { $place } → { $newPlace }
 
 ## What went wrong

@@ -455,8 +455,9 @@ only-poster-edits = Only its poster may edit <link>this article</link>.
 article-changed = Your article is changed.
 edit-waits = Your edit waits for a moderator. Until then others read the old text.
 held-edit = The edit that waits
-own-edit-waits = Your edit waits for a moderator <time/>: { $why }. Until then others read the old text.
-an-edit-waits = An edit waits for a moderator <time/>: { $why }.
+own-edit-waits = Your edit waits for a moderator <time/>: <why/>. Until then others read the old text.
+an-edit-waits = An edit waits for a moderator <time/>: <why/>.
+waits-because = { $said }: { $why }
 held-words = it has a word that is looked at first
 held-domains = it names a domain that is looked at first
 held-first-texts = the first texts of an account are looked at
@@ -732,6 +733,8 @@ did-restore = restored <subject/>
 did-role-again = made <subject/> { $role } again
 did-role-again-some = gave <subject/> a role on this site again
 did-take-back = took back a decision about <subject/>
+with-ban = with a ban of its poster
+with-ban-reverted = the ban of its poster was taken back
 subject-them = them
 subject-it = it
 a-comment-on = a <link>comment on <title/></link>
@@ -848,6 +851,10 @@ ask-remove = Remove { $name }
 ask-lock = Lock { $name }
 ask-ban = Ban <user/>
 ask-annul = Annul votes of <user/>
+ask-annul-each = Annul votes of { $count } accounts
+annulled-accounts = Accounts whose votes are annulled: { $done } of { $total }.
+not-annulled = Not annulled: { $failures } Try again for what is left.
+not-annulled-why = { $name }: { $reason }
 ask-revert = Revert: { $said }
 ask-answer = Answer the appeal against: { $said }
 everywhere = Everywhere
@@ -886,10 +893,14 @@ votes-do-not-count =
         [one] { $count } vote does not count.
        *[other] { $count } votes do not count.
     }
+annulled-since = Votes that were cast before { $time } may be untouched: the server does not know of them.
 restored-so-far = Votes restored so far: { $progress }.
 votes-count-again = The votes count again.
 its-page = Its page
 not-your-group = It is in no group that you moderate.
+not-on-your-own = It is your own: other moderators decide about it.
+not-on-their-role = Its poster has the same role here or a higher one: whoever has a higher role decides about it.
+not-banned-by-you = You cannot ban this user, who has the same role or a higher one.
 action-key = { $name } ({ $key })
 approved-name = Approved: { $name }.
 approved-before = This was approved before.
@@ -903,9 +914,14 @@ state-pending = pending
 state-removed = removed
 state-deleted = deleted
 state-pending-text = It is not shown: it waits for a moderator.
+state-held = It is not shown, and waits for a moderator: <why/>.
 state-removed-text = A moderator has removed it. Its poster and moderators see it.
 state-deleted-text = It was deleted.
 state-locked = It is locked: it takes no votes and no comments.
+out-of-groups = Not in your groups
+out-of-groups-text = It was taken out of a group, and is in no group that you moderate. It is not visible, so you cannot read it.
+gone-removed = A moderator has removed it, and it is in no group that you moderate.
+go-to-queue = Go to <link>what waits</link>.
 nothing-with-id = There is nothing with this id, or it was deleted.
 flags-summary = { $flags }: { $summary }
 flagged-because = <user/> { $reason } <time/>
@@ -930,6 +946,11 @@ ring-title =
 ring-text = { $votes } for each other, of which chance explains { $expected }. Each has voted for { $coverage } % of what the others have posted. Found <time/>.
 ring-more = and { $count } more
 ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, and moves { $articles } by score.
+annul-ring =
+    { $count ->
+        [one] Annul the votes of { $count } account
+       *[other] Annul the votes of { $count } accounts
+    }
 ring-loses = loses { $votes }: place { $place } → { $newPlace }
 
 ## What went wrong

@@ -34,6 +34,7 @@ from tests.conftest import registered
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.database.histories import rows_of
 from tests.store.discussions import comments
+from tests.store.held import holding
 from tests.store.reading import article as stored_article
 from tests.store.reading import contents, everything, post, verified
 from tests.support.memory import full
@@ -109,6 +110,20 @@ async def test_purged_texts_are_nowhere_in_the_store(store, subjects, redis):
     again = [await purge(store, number) for number in subjects]
     assert [(each.changed, each.action) for each in again] == [(False, each.action) for each in done]
     assert everything(redis) == before
+
+
+@pytest.mark.routed
+async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
+    await registered(store, "alice")
+    article = (await post(store, "alice")).number
+    with holding(store, f"it says {SECRET}"):
+        held = (await post(store, "alice")).number
+        answer = (await store.comments.post(article, None, "alice", "an answer")).comment.number
+
+    for number in (held, answer):
+        await purge(store, number)
+
+    assert texts_in(redis) == []
 
 
 @pytest.mark.routed

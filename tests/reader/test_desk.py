@@ -52,10 +52,6 @@ def log(site: Site, subject: str, by: Member | None = None) -> list[dict]:
     return site.ask(LOG, by, id=subject)["moderationLog"]["nodes"]
 
 
-def votes(site: Site, article: str) -> int:
-    return site.ask("query($id: ID!) { article(id: $id) { votes } }", id=article)["article"]["votes"]
-
-
 def flagged(site: Site, group: str, *titles: str) -> list[str]:
     """Articles of a new member in a group that another one has flagged, the last one first in the queue."""
     writer, flagger = site.member("writer"), site.member("flagger")
@@ -333,51 +329,33 @@ async def test_ban_removes_the_texts_of_the_user_if_that_is_asked_for(visit, sit
     await expect(page.get_by_role("article", name=re.compile(": removed"))).to_be_visible()
     assert [each["kind"] for each in log(site, spammer.id)] == ["BAN"]
     assert log(site, elsewhere) == []
+    removal = page.get_by_role("article", name=re.compile(": removed"))
+    await expect(removal.get_by_role("link", name="with a ban of its poster")).to_have_attribute(
+        "href", f"/log?subject={spammer.id.replace(':', '%3A')}"
+    )
 
 
-async def test_votes_of_a_user_are_annulled_and_count_again(visit, site, axe, moderator):  # M7, M8
-    writer, voter = site.member("writer"), site.member("voter")
-    articles = [site.post(writer, f"Voted up by a friend: {number}") for number in range(2)]
-    for article in articles:
-        site.vote(voter, article)
+async def test_moderator_of_a_group_who_takes_a_pending_article_out_of_it_is_told_so(visit, site, axe, group):  # M2
+    moderator, other = site.member("moderator"), next(GROUPS)
+    site.moderate(moderator, group)
+    writer = site.member("writer")
+    article = site.post(writer, "A title, held by a rule", content="A text.", groups=[group, other])
     page = await visit(moderator)
-    await opened(page, f"/moderation/{voter.id}")
-    await page.get_by_role("button", name=f"Annul votes: {voter.username}").click()
-    await expect(page.get_by_label("Which votes")).to_have_value("")
+    await opened(page, f"/moderation/{article}")
+    await page.get_by_role("button", name="Remove: ").click()
+    await page.get_by_label("Reason").fill("It belongs elsewhere.")
+    await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Not in your groups")
+    await expect(page.get_by_text("It was taken out of a group")).to_be_visible()
+    await expect(page.get_by_role("article", name=re.compile("took it out of the group"))).to_be_visible()
     assert await axe(page) == []
-    await page.get_by_role("textbox", name="Reason").fill("Votes for friends.")
-    await page.get_by_role("dialog").get_by_role("button", name="Annul").click()
-
-    line = page.get_by_role("article", name=f"{moderator.username}: annulled votes of them")
-    await expect(line).to_contain_text("2 votes do not count.")
-    assert [votes(site, each) for each in articles] == [1, 1]
-    await line.get_by_role("button", name="Revert: ").click()
-    await page.get_by_role("textbox", name="Reason").fill("They are no friends.")
-    await page.get_by_role("dialog").get_by_role("button", name="Revert").click()
-    await expect(line).to_contain_text("The votes count again.")
-    assert [votes(site, each) for each in articles] == [2, 2]
-
-
-async def test_ban_from_the_site_annuls_votes_which_may_stay_annulled(visit, site, moderator):
-    writer, voter = site.member("writer"), site.member("voter")
-    article = site.post(writer, "Voted up by a friend")
-    site.vote(voter, article)
-    page = await visit(moderator)
-    await opened(page, f"/moderation/{voter.id}")
-    await page.get_by_role("button", name=f"Ban: {voter.username}").click()
-    await page.get_by_label("Annul all their votes, if the ban is from the whole site").check()
-    await page.get_by_role("textbox", name="Reason").fill("Votes for friends.")
-    await page.get_by_role("dialog").get_by_role("button", name="Ban").click()
-    line = page.get_by_role("article", name=re.compile(": banned them from this site until"))
-    await expect(line).to_contain_text("1 vote does not count.")
-    await line.get_by_role("button", name="Revert: ").click()
-    await page.get_by_label("Leave their votes annulled").check()
-    await page.get_by_role("textbox", name="Reason").fill("Let them write again.")
-    await page.get_by_role("dialog").get_by_role("button", name="Revert").click()
-
-    await expect(page.get_by_text("Banned from this site")).to_have_count(0)
-    await expect(line).to_contain_text("1 vote does not count.")
-    assert votes(site, article) == 1
+    admin = site.member("admin")
+    site.moderate(admin)
+    site.act(admin, "removeContent", subjectId=article, reason="An advertisement.")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Removed")
+    await page.get_by_role("link", name="what waits").click()
+    await expect(page).to_have_url(re.compile("/moderation$"))
 
 
 async def test_moderator_of_a_group_sees_its_queue_and_reasons_only(visit, site, group):

@@ -16,6 +16,8 @@ from tests.reader.site import Member
 UNTIL = "2199-12-31T12:00:00Z"
 NARROW = PHONE | {"width": 320}
 ANSWER = "mutation($input: AnswerAppealInput!) { answerAppeal(input: $input) { userErrors { message } } }"
+# The left and right sides of an element.
+COLUMN = "(({{ left, right }}) => [left, right])(document.querySelector('{}').getBoundingClientRect())"
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -203,6 +205,8 @@ async def test_banned_user_reads_on_every_page_why_and_appeals(visit, page, site
     await expect(line).to_be_visible()
     await opened(page, f"/user/{banned.username}")
     await expect(page.get_by_role("main").locator(".notice")).to_contain_text("until December 31, 2199")
+    await expect(line).to_be_visible()
+    assert await page.evaluate(COLUMN.format(".ban")) == await page.evaluate(COLUMN.format("main .notice"))
     await line.get_by_role("button", name="Appeal").click()
     for viewport in (PHONE, NARROW):
         await page.set_viewport_size(viewport)

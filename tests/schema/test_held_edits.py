@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from store import flags, keys, reverts
+from store.articles import Draft
 from store.errors import Invalid
 from store.flags import FlagReason
 from store.held_edits import HELD_EDIT
@@ -410,3 +411,32 @@ async def test_rule_that_holds_a_text_is_known_until_it_is_approved(
         assert (approved["heldBy"], approved[kind]["state"]) == (None, "VISIBLE")
         ruled('[words]\nhold = ["maybe"]')
     assert await verified(store) == []
+
+
+@pytest.mark.parametrize("kind", ["article", "comment", "edit"])
+async def test_moderators_of_the_place_read_why_the_check_holds_a_text(store, ask, token, article, kind):
+    of_site = await signed_in(store, "sam", Role.MODERATOR)
+    of_group = await signed_in(store, "gus", Role.MODERATOR, "go")
+    elsewhere, stranger = await signed_in(store, "eve", Role.MODERATOR, "lua"), await signed_in(store, "bert")
+    with holding(store, "it names\na shop"):
+        if kind == "article":
+            posted = (await store.articles.post("vera", Draft("a title", "", "a text", ("go",)))).article
+        elif kind == "comment":
+            posted = (await store.comments.post(article.number, None, "vera", "an answer")).comment
+        else:
+            posted = (await store.articles.edit(article.number, "vera", {"title": "another"})).article
+
+    rule = None if kind == "edit" else "check"  # then it is `heldBy` of the edit
+    query = "query($id: ID!) { node(id: $id) { ... on Votable { heldBy heldReason } } }"
+    for reader in (of_site, of_group):
+        found = await payload(ask, query, reader, id=posted.id)
+        assert found == {"heldBy": rule, "heldReason": "it names\na shop"}
+    assert await payload(ask, query, token, id=posted.id) == {"heldBy": rule, "heldReason": None}
+    for other in (elsewhere, stranger, None):
+        found = await payload(ask, query, other, id=posted.id)
+        assert found in (None, {"heldBy": None, "heldReason": None})
+    assert await queue(ask, of_group, "go") == [(posted.id, "check")]
+    assert await verified(store) == []
+
+    await payload(ask, APPROVE, of_site, id=posted.id)
+    assert await payload(ask, query, of_site, id=posted.id) == {"heldBy": None, "heldReason": None}

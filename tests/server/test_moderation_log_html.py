@@ -2,6 +2,7 @@
 
 import pytest
 
+from archive import banned_texts
 from store import article_moderation, bans, reverts
 from store.articles import Draft
 from store.roles import OPERATOR
@@ -79,3 +80,24 @@ async def test_malformed_address_is_a_wrong_request(http, number, query):
 
     assert page.title.text == "Log of moderation · Votes & Co"
     assert page.find(id="root")
+
+
+async def test_what_a_ban_removed_is_said_in_the_language_of_the_page(http, store, number, alice, clock):
+    clock.advance(1)
+    banned = await bans.ban(store.site, OPERATOR, alice, None, clock() + 86_400_000, "Spam", removes_texts=True)
+    await banned_texts.begin(store, None, banned.action.number)
+    clock.advance(1)
+
+    for language, words in (("en", "with a ban of its poster"), ("de", "mit dem Ausschluss des Kontos")):
+        log = root(await read(http, f"/log?lang={language}"))
+        assert log.find("a", string=words)["href"].startswith("log?subject=user%3Aalice")
+        response = await http.get(f"/article/{number}?lang={language}")
+        assert f": {words}." in response.text
+        assert "action:" not in str(log) + response.text
+    await reverts.revert(store.site, OPERATOR, banned.action.number, "A mistake")
+    await banned_texts.begin(store, None, banned.action.number)
+    clock.advance(1)
+
+    log = root(await read(http, "/log"))
+    assert len(log.find_all("a", string="the ban of its poster was taken back")) == 1
+    assert "action:" not in str(log)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tests.soak import inboxes
 from tests.soak.model import Model
-from tests.soak.records import Article, Comment, HeldEdit, Reading
+from tests.soak.records import Article, Comment, HeldEdit, Reading, User
 from tests.soak.requests import Request
 
 Text = Article | Comment
@@ -64,10 +64,26 @@ def held_edit(request: Request, subject: Text | Reading) -> ShownEdit | None:
     viewer, text = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
     if viewer is None or text.held_edit is None:
         return None
-    groups = text.article.groups if isinstance(text, Comment) else text.groups
-    may_read = text.poster is viewer or viewer.moderates(groups)
+    may_read = _may_read(viewer, text)
     request.model.reached.count("held edits read" if may_read else "held edits kept from others")
     return ShownEdit(text, text.held_edit) if may_read else None
+
+
+def held_by(request: Request, subject: Text | Reading) -> str | None:
+    """The rule that holds a pending text, as its poster and moderators of the place see it; None for others."""
+    viewer, text = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
+    is_read = viewer is not None and text.state == "PENDING" and _may_read(viewer, text)
+    return text.rule if is_read else None
+
+
+def held_reason(request: Request, subject: Text | Reading) -> None:
+    """Why a service holds a text, which the servers of the soak do not have."""
+    request.viewer()
+
+
+def _may_read(viewer: User, text: Text) -> bool:
+    groups = text.article.groups if isinstance(text, Comment) else text.groups
+    return text.poster is viewer or viewer.moderates(groups)
 
 
 def _as_edited(name: str) -> Callable[[Request, ShownEdit], str | None]:

@@ -211,6 +211,8 @@ VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
     "removal": removal,
     "viewerFlag": viewer_flag,
     "heldEdit": held_edits.held_edit,
+    "heldBy": held_edits.held_by,
+    "heldReason": held_edits.held_reason,
 }
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,

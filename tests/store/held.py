@@ -15,11 +15,11 @@ BEGINNING = "local moderator, roles = authority()"  # in `moderate_article.lua`,
 
 
 @contextmanager
-def holding(store: Store) -> Iterator[None]:
+def holding(store: Store, reason: str = "") -> Iterator[None]:
     """As long as the context is open, the site holds all texts that users without a role post or edit."""
 
     async def hold(account: Account, text: Candidate) -> Opinion:
-        return Opinion(HOLD, "")
+        return Opinion(HOLD, reason)
 
     object.__setattr__(store.site, "check", hold)
     try:

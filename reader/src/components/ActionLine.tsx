@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import { articlePath, commentPath, logPath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ActionLineFragment } from "../gql/graphql";
-import { wordsOf } from "../moderation";
+import { banWords, wordsOf } from "../moderation";
 import { GroupLink } from "./GroupLink";
 import { Reason } from "./Reason";
 import { Time } from "./Time";
@@ -28,9 +28,17 @@ export const ACTION_LINE = graphql(`
       name
     }
     role
+    ban {
+      id
+      subjectId
+    }
     reverts {
       id
       kind
+      ban {
+        id
+        subjectId
+      }
     }
     revertedBy {
       id
@@ -75,7 +83,7 @@ export function ActionLine({ action: masked }: { action: FragmentType<typeof ACT
       <p className="done">
         <ModeratorLink username={moderator.username} /> {before} <SubjectLink action={action} /> {after}
       </p>
-      <Reason text={reason} />
+      <Reason text={reason} ban={banOf(action)} />
       {note && (
         <p className="excerpt note" dir="auto">
           <Words id="for-moderators" strong={(text) => <strong>{text}</strong>} note={note} />
@@ -93,13 +101,16 @@ export function ActionLine({ action: masked }: { action: FragmentType<typeof ACT
   );
 }
 
+/** The ban because of which the server removed a text, or brought it back. */
+export const banOf = ({ ban, reverts }: ActionLineFragment) => ban ?? reverts?.ban;
+
 function RevertedBy({ at, reason, moderator }: NonNullable<ActionLineFragment["revertedBy"]>) {
   return (
     <span className="on">
       <Words id="reverted-by" user={<ModeratorLink username={moderator.username} />} time={<Time at={at} />} />
       {reason && (
         <>
-          : <bdi>{reason}</bdi>
+          : <bdi>{banWords(reason) ?? reason}</bdi>
         </>
       )}
     </span>

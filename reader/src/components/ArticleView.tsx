@@ -14,7 +14,7 @@ import { Appeal } from "./Appeal";
 import { hostOf, menuSubjectOf } from "./ArticleLine";
 import { Confirm } from "./Confirm";
 import { GroupLink } from "./GroupLink";
-import { HeldEdit } from "./HeldEdit";
+import { HeldEdit, waitsWords } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { FIRST_ORDER } from "./Orders";
@@ -34,6 +34,7 @@ export const ARTICLE_VIEW = graphql(`
     state
     isLocked
     isCommentingOpen
+    heldBy
     removal {
       id
       reason
@@ -134,14 +135,14 @@ interface NoticeProps {
 }
 
 /** Says that others cannot see the article, and why. */
-function Hidden({ article: { id, state, removal }, isOwn }: NoticeProps) {
+function Hidden({ article: { id, state, heldBy, removal }, isOwn }: NoticeProps) {
   if (state === "DELETED") return <p className="notice">{t("article-deleted")}</p>;
   const isRemoved = state === "REMOVED";
   return (
     <div className="notice">
       <p>
         <Why
-          said={isRemoved ? t("article-removed") : t("article-waits")}
+          said={isRemoved ? t("article-removed") : waitsWords(t("article-waits"), heldBy)}
           reason={removal?.reason}
           subject={id}
           rest={isOwn ? t("only-you-see") : t("only-poster-sees")}

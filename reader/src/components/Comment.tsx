@@ -14,7 +14,7 @@ import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
 import { Appeal } from "./Appeal";
 import { Confirm } from "./Confirm";
 import { Folded } from "./Folded";
-import { HeldEdit } from "./HeldEdit";
+import { HeldEdit, waitsWords } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
@@ -36,6 +36,7 @@ export const COMMENT_ROW = graphql(`
     }
     postedAt
     editedAt
+    heldBy
     heldEdit {
       ...HeldEditText
     }
@@ -213,14 +214,14 @@ function Absent({ comment: { id, state, removal } }: { comment: Content }) {
 }
 
 /** Tells its poster and moderators that nobody else may read a comment. */
-function Hidden({ comment: { id, state, removal, poster } }: { comment: Content }) {
+function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: Content }) {
   const session = useSession();
   const isOwn = session !== null && session.username === poster?.username;
   return (
     <div className="notice">
       <p>
         <Why
-          said={t(ABSENT[state])}
+          said={waitsWords(t(ABSENT[state]), heldBy)}
           reason={removal?.reason}
           subject={id}
           rest={isOwn ? t("only-you-read") : t("only-poster-reads")}

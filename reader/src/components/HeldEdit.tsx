@@ -16,11 +16,13 @@ export const HELD_EDIT = graphql(`
 
 interface HeldEditProps {
   edit: FragmentType<typeof HELD_EDIT> | null | undefined;
+  /** What the service that checks texts has said of it, for moderators. */
+  reason?: string | null | undefined;
   isOwn?: boolean;
 }
 
 /** The edit that waits for a moderator, below the text that others read meanwhile. */
-export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
+export function HeldEdit({ edit: masked, reason, isOwn = false }: HeldEditProps) {
   const edit = readFragment(HELD_EDIT, masked);
   if (!edit) return null;
   return (
@@ -29,7 +31,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
         <Words
           id={isOwn ? "own-edit-waits" : "an-edit-waits"}
           time={<Time at={edit.at} />}
-          why={heldWords(edit.heldBy)}
+          why={<HeldWhy rule={edit.heldBy} reason={reason} />}
         />
       </p>
       {edit.title && (
@@ -57,5 +59,29 @@ const RULES: Record<string, string> = {
   check: "held-check",
 };
 
+interface HeldWhyProps {
+  rule: string;
+  /** What the service that checks texts has said, for moderators. */
+  reason: string | null | undefined;
+}
+
+/** Why a text is held. */
+export function HeldWhy({ rule, reason }: HeldWhyProps) {
+  return (
+    <>
+      {heldWords(rule)}
+      {reason && (
+        <>
+          : <q dir="auto">{reason}</q>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What is said of a text that waits for a moderator, with the rule that holds it, if one does. */
+export const waitsWords = (said: string, rule: string | null | undefined): string =>
+  rule ? t("waits-because", { said, why: heldWords(rule) }) : said;
+
 /** Why a text is held, by the name of the rule that holds it. */
-export const heldWords = (rule: string): string => t(RULES[rule] ?? "held-rule", { rule });
+const heldWords = (rule: string): string => t(RULES[rule] ?? "held-rule", { rule });

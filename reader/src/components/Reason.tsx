@@ -1,9 +1,20 @@
+import { Link } from "wouter";
+import { logPath } from "../addresses";
+import { banWords } from "../moderation";
+
+interface ReasonProps {
+  text: string;
+  /** The ban because of which the server did it. */
+  ban?: { subjectId: string } | null | undefined;
+}
+
 /** Why a moderator did something, in the words of the moderator; nothing without a reason. */
-export function Reason({ text }: { text: string }) {
+export function Reason({ text, ban }: ReasonProps) {
   if (!text) return null;
+  const words = banWords(text);
   return (
     <p className="excerpt" dir="auto">
-      {text}
+      {words && ban ? <Link href={logPath({ subject: ban.subjectId })}>{words}</Link> : (words ?? text)}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import "./thread.css";
 import { Link } from "wouter";
 import { logPath } from "../addresses";
+import { banWords } from "../moderation";
 import { t } from "../words";
 
 interface WhyProps {
@@ -16,10 +17,13 @@ interface WhyProps {
 
 /** Why something is gone or closed, in a line, and where to read more. */
 export function Why({ said, reason, subject, rest }: WhyProps) {
+  const ofBan = reason && banWords(reason);
   return (
     <>
       {said}
-      {reason ? (
+      {ofBan ? (
+        `: ${ofBan}.`
+      ) : reason ? (
         <>
           : <q dir="auto">{reason}</q>
         </>

@@ -47,7 +47,11 @@ function questionOf(task: Task) {
     case "ban":
       return <Words id="ask-ban" user={<bdi>{task.user.username}</bdi>} />;
     case "annul":
-      return <Words id="ask-annul" user={<bdi>{task.user.username}</bdi>} />;
+      return task.users.length === 1 ? (
+        <Words id="ask-annul" user={<bdi>{task.users[0]?.username}</bdi>} />
+      ) : (
+        t("ask-annul-each", { count: task.users.length })
+      );
     case "revert":
       return t("ask-revert", { said: task.action.said });
     case "answer":

@@ -1,23 +1,34 @@
 import { useState } from "react";
 import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
-import { moderates, useRoles, type Roles } from "../roles";
+import { useRoles } from "../roles";
 import { say } from "../status";
-import { ANNUL, APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
+import { useAnnulEach } from "./annulling";
+import {
+  groupsToBan,
+  groupsToLeave,
+  mayModerate,
+  useModerator,
+  type Moderator,
+  type Ranked,
+  type Text,
+} from "./authority";
+import { APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 import { t } from "../words";
 
-/** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
-export interface Subject {
-  id: string;
+/** An article or a comment that moderators act on. */
+export interface Subject extends Text {
   /** What a screen reader calls it. */
   name: string;
-  groups: readonly string[];
 }
+
+export type Account = Ranked & { id: string };
 
 /** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
-  | { act: "ban" | "annul"; user: { id: string; username: string } }
+  | { act: "ban"; user: Account }
+  | { act: "annul"; users: readonly Account[] }
   | { act: "revert" | "answer"; action: { id: string; said: string; isBanWithVotes: boolean } };
 
 interface ActionFormProps {
@@ -32,9 +43,11 @@ const FIELDS = ["reason", "note", "group", "until", "text"];
 
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
-  const perform = usePerform(task);
+  const users = task.act === "annul" ? task.users : [];
+  const { annulEach, count } = useAnnulEach(users);
+  const perform = usePerform(task, annulEach);
   const roles = useRoles();
-  const places = placesOf(task, roles);
+  const places = placesOf(task, useModerator());
   const [texts, setTexts] = useState({ reason: "", note: "", text: "" });
   const [outcome, setOutcome] = useState<Pick<Outcome, "refusals" | "fault">>({ refusals: [], fault: null });
   const words = WORDS[task.act];
@@ -80,6 +93,7 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
           )}
         </>
       )}
+      {users.length > 1 && <p>{users.map(({ username }) => username).join(", ")}</p>}
       {task.act === "annul" && <Choice name="since" label={t("which-votes")} options={SPANS.map(translated)} />}
       {task.act === "revert" && task.action.isBanWithVotes && (
         <label className="check">
@@ -99,6 +113,9 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
           />
           <Field {...text("note")} label={t("note")} hint={t("note-hint")} rows={2} most={5_000} />
         </>
+      )}
+      {users.length > 1 && (
+        <p role="status">{count > 0 && t("annulled-accounts", { done: count, total: users.length })}</p>
       )}
     </Form>
   );
@@ -136,7 +153,10 @@ const SPANS = [
 const translated = ({ value, text }: { value: string; text: string }) => ({ value, text: t(text) });
 
 /** A function that does what the form says. */
-function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
+function usePerform(
+  task: Task,
+  annulEach: ReturnType<typeof useAnnulEach>["annulEach"],
+): (form: FormData) => Promise<Outcome> {
   const send = useSend();
   const answer = useAnswer();
   return (form) => {
@@ -162,7 +182,7 @@ function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
           userId: task.user.id,
         });
       case "annul":
-        return send(ANNUL, { ...texts, from: secondsFromNow(value("since"), -1), userId: task.user.id });
+        return annulEach({ ...texts, from: secondsFromNow(value("since"), -1) });
       case "revert":
         return send(REVERT, {
           ...texts,
@@ -180,13 +200,12 @@ const secondsFromNow = (seconds: string | null, sign: 1 | -1): string | null =>
   seconds && new Date(Date.now() + sign * Number(seconds) * 1_000).toISOString();
 
 /** The options of where a task is done, the first by default: in a group, or everywhere; null if there is no choice. */
-function placesOf(task: Task, roles: Roles) {
-  if (task.act === "ban") return roles.isOfSite ? null : roles.groups.map(inGroup);
+function placesOf(task: Task, moderator: Moderator) {
+  if (task.act === "ban") return moderator.roles.isOfSite ? null : groupsToBan(moderator, task.user).map(inGroup);
   if (task.act !== "remove" || !task.subject.id.startsWith("article:")) return null;
-  const { groups } = task.subject;
-  const own = groups.filter((group) => moderates(roles, [group]));
-  const isWhole = roles.isOfSite || own.length === groups.length;
-  const places = [...(isWhole ? [{ value: "", text: t("everywhere") }] : []), ...own.map(outOfGroup)];
+  const isWhole = mayModerate(moderator, task.subject);
+  const groups = groupsToLeave(moderator, task.subject);
+  const places = [...(isWhole ? [{ value: "", text: t("everywhere") }] : []), ...groups.map(outOfGroup)];
   return places.length > 1 || !isWhole ? places : null;
 }
 

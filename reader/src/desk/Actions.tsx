@@ -1,21 +1,22 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { ACTION_LINE, ModeratorLink } from "../components/ActionLine";
+import { ACTION_LINE, banOf, ModeratorLink } from "../components/ActionLine";
 import { APPEALED } from "../components/Appeal";
 import { LiveList } from "../components/LiveList";
 import { Reason } from "../components/Reason";
 import { Time } from "../components/Time";
 import { graphql, readFragment, type FragmentType } from "../gql";
-import type { ActionLineFragment, AppealedFragment, DeskActionFragment } from "../gql/graphql";
+import type { ActionAboutFragment, ActionLineFragment, AppealedFragment, DeskActionFragment } from "../gql/graphql";
 import { phraseOf, wordsOf } from "../moderation";
 import { ActionDialog } from "./ActionDialog";
 import { Annulment, ANNULLED } from "./Annulment";
+import { mayAnswer, mayRevert, useModerator, type About } from "./authority";
 import { ActionButton } from "./Buttons";
 import { subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
-const DESK_ACTION = graphql(`
+export const DESK_ACTION = graphql(`
   fragment DeskAction on ModerationAction {
     id
     ...ActionLine
@@ -24,19 +25,87 @@ const DESK_ACTION = graphql(`
   }
 `);
 
+/** An action whose appeal waits. */
+const APPEAL_LINE = graphql(`
+  fragment AppealLine on ModerationAction {
+    id
+    ...DeskAction
+    ...ActionAbout
+  }
+`);
+
+/** What an action is about, where actions about different things are listed. */
+const ABOUT = graphql(`
+  fragment ActionAbout on ModerationAction {
+    of: subject {
+      __typename
+      id
+      ... on Article {
+        poster {
+          id
+          username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
+        }
+        groups {
+          id
+          name
+        }
+      }
+      ... on Comment {
+        author: poster {
+          id
+          username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
+        }
+        article {
+          id
+          groups {
+            id
+            name
+          }
+        }
+      }
+      ... on User {
+        username
+        roles {
+          role
+          group {
+            id
+            name
+          }
+        }
+      }
+    }
+  }
+`);
+
 interface ActionsProps {
   actions: readonly (FragmentType<typeof DESK_ACTION> & { id: string })[];
+  /** What they are about. */
+  about: About;
   empty: string;
 }
 
 /** What moderators did about one thing or one user, newest first, each with a button that reverts it. */
-export function Actions({ actions, empty }: ActionsProps) {
+export function Actions({ actions, about, empty }: ActionsProps) {
   if (actions.length === 0) return <p className="empty">{empty}</p>;
   return (
     <ol className="items">
       {readFragment(DESK_ACTION, actions).map((action) => (
         <li key={action.id}>
-          <Action action={action} />
+          <Action action={action} about={about} />
         </li>
       ))}
     </ol>
@@ -45,27 +114,30 @@ export function Actions({ actions, empty }: ActionsProps) {
 
 interface ActionProps {
   action: DeskActionFragment;
+  about: About;
   /** Whether it names what it is about, as in a list of actions about different things. */
   isNamed?: boolean;
 }
 
 /** What a moderator did and why, the appeal against it, and buttons that revert the action and answer the appeal. */
-function Action({ action: masked, isNamed = false }: ActionProps) {
+function Action({ action: masked, about, isNamed = false }: ActionProps) {
   const [doing, setDoing] = useState<"revert" | "answer" | null>(null);
   const action = readFragment(ACTION_LINE, masked);
-  const { id, kind, at, reason, note, moderator, revertedBy } = action;
+  const { id, kind, at, reason, note, revertedBy } = action;
+  const { username } = action.moderator;
   const { appeal } = readFragment(APPEALED, masked);
   const { annulment, annulledVotes } = readFragment(ANNULLED, masked);
+  const moderator = useModerator();
   const said = phraseOf(action);
   return (
     <article
       className="line desk-action"
       data-item=""
       tabIndex={-1}
-      aria-label={t("said-by", { name: moderator.username, said })}
+      aria-label={t("said-by", { name: username, said })}
     >
       <p className="details">
-        <ModeratorLink username={moderator.username} /> {isNamed ? <Named action={action} /> : <span>{said}</span>}
+        <ModeratorLink username={username} /> {isNamed ? <Named action={action} /> : <span>{said}</span>}
         <Time at={at} />
         {revertedBy && (
           <span className="settled">
@@ -77,7 +149,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
           </span>
         )}
       </p>
-      <Reason text={reason} />
+      <Reason text={reason} ban={banOf(action)} />
       {note && (
         <p className="note" dir="auto">
           {t("desk-note", { note })}
@@ -86,10 +158,10 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
       {annulment && <Annulment action={id} annulledVotes={annulledVotes} {...annulment} />}
       {appeal && <Appeal appeal={appeal} />}
       <div className="action-buttons">
-        {appeal && !appeal.answeredAt && (
+        {appeal && !appeal.answeredAt && mayAnswer(moderator, action, about) && (
           <ActionButton name={t("do-answer")} about={said} shortcut="a" onClick={() => setDoing("answer")} />
         )}
-        {kind !== "REVERT" && !revertedBy && (
+        {mayRevert(moderator, action, about) && (
           <ActionButton name={t("do-revert")} about={said} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
@@ -146,16 +218,25 @@ function nameOf({ about, subjectId }: ActionLineFragment): string {
 }
 
 /** The actions whose appeals wait for an answer. */
-export function Appeals({ actions }: Pick<ActionsProps, "actions">) {
+export function Appeals({ actions }: { actions: readonly FragmentType<typeof APPEAL_LINE>[] }) {
   return (
     <LiveList
-      items={readFragment(DESK_ACTION, actions)}
+      items={readFragment(APPEAL_LINE, actions)}
       idOf={({ id }) => id}
       textOfNews="new-appeals"
       className="items"
       empty={<p className="empty">{t("appeals-empty")}</p>}
     >
-      {(action) => <Action action={action} isNamed />}
+      {(line) => <Action action={readFragment(DESK_ACTION, line)} about={aboutOf(readFragment(ABOUT, line))} isNamed />}
     </LiveList>
   );
+}
+
+function aboutOf({ of }: ActionAboutFragment): About {
+  if (of?.__typename === "User") return { user: of };
+  if (of?.__typename === "Article") {
+    return { text: { id: of.id, poster: of.poster, groups: of.groups.map(({ name }) => name) } };
+  }
+  if (of?.__typename !== "Comment") return null;
+  return { text: { id: of.id, poster: of.author ?? null, groups: of.article.groups.map(({ name }) => name) } };
 }

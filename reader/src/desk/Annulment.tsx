@@ -2,6 +2,7 @@ import { useEffect, useRef } from "react";
 import { useRenewal } from "../changes";
 import { graphql } from "../gql";
 import type { AnnulledFragment } from "../gql/graphql";
+import { fullTime } from "../times";
 import { t } from "../words";
 
 export const ANNULLED = graphql(`
@@ -13,6 +14,7 @@ export const ANNULLED = graphql(`
       state
       done
       total
+      reachesBackTo
     }
   }
 `);
@@ -46,10 +48,19 @@ export function Annulment({ action: id, ...props }: AnnulmentProps) {
     const timer = setInterval(() => void renew.current(), PAUSE);
     return () => clearInterval(timer);
   }, [isOver]);
-  return <p className="note">{wordsOf(props)}</p>;
+  return (
+    <p className="note">
+      {wordsOf(props)} {props.reachesBackTo && t("annulled-since", { time: fullTime(Date.parse(props.reachesBackTo)) })}
+    </p>
+  );
 }
 
-function wordsOf({ state, done, total, annulledVotes }: Omit<AnnulmentProps, "id" | "action">): string {
+function wordsOf({
+  state,
+  done,
+  total,
+  annulledVotes,
+}: Pick<AnnulmentProps, "state" | "done" | "total" | "annulledVotes">): string {
   const progress = total == null ? `${done}` : t("progress-of", { done, total });
   switch (state) {
     case "RUNNING":

@@ -28,6 +28,8 @@ const ARTICLE_CASE = graphql(`
       state
       isLocked
       postedAt
+      heldBy
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -38,6 +40,13 @@ const ARTICLE_CASE = graphql(`
       poster {
         id
         username
+        roles {
+          role
+          group {
+            id
+            name
+          }
+        }
       }
       groups {
         id
@@ -84,11 +93,13 @@ interface LoadedProps {
 }
 
 function Loaded({ article, actions }: LoadedProps) {
-  const { id, title, content, heldEdit, state, isLocked, postedAt, poster, groups, flags, flagReasons, thread } =
-    article;
+  const { id, title, content, heldBy, heldReason, heldEdit, state, isLocked, postedAt } = article;
+  const { poster, groups, flags, flagReasons, thread } = article;
   const names = groups.map(({ name }) => name);
+  const subject = { id, name: title, poster, groups: names };
   return (
     <Case
+      subject={subject}
       flags={flags}
       reasons={flagReasons}
       actions={actions}
@@ -102,15 +113,10 @@ function Loaded({ article, actions }: LoadedProps) {
         ))}
         <Link href={articlePath(id)}>{t("its-page")}</Link>
       </p>
-      <State state={state} isLocked={isLocked} />
+      <State {...{ state, isLocked, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
-      <HeldEdit edit={heldEdit} />
-      <Buttons
-        subject={{ id, name: title, groups: names }}
-        state={state}
-        isLocked={isLocked}
-        hasEdit={heldEdit != null}
-      />
+      <HeldEdit edit={heldEdit} reason={heldReason} />
+      <Buttons subject={subject} state={state} isLocked={isLocked} hasEdit={heldEdit != null} />
     </Case>
   );
 }

@@ -1,16 +1,17 @@
 import { useState } from "react";
 import { explainRefusal } from "../errors";
-import { moderates, useRoles } from "../roles";
-import { useSession } from "../session";
+import { moderates } from "../roles";
 import { say, sayProblem } from "../status";
 import { ActionDialog } from "./ActionDialog";
 import type { Subject, Task } from "./ActionForm";
+import { groupsToLeave, mayBan, mayModerate, useModerator, type Moderator, type Ranked } from "./authority";
 import { APPROVE, useSend } from "./mutations";
 import { t } from "../words";
 
 interface ButtonsProps {
   subject: Subject;
-  poster?: { id: string; username: string } | null | undefined;
+  /** Whom a button bans; by default there is none. */
+  poster?: (Ranked & { id: string }) | null | undefined;
   state: string;
   /** False for an article that can be locked. By default true, as comments cannot be. */
   isLocked?: boolean | undefined;
@@ -23,20 +24,22 @@ interface ButtonsProps {
 /** What a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
 export function Buttons({ subject, poster, state, isLocked = true, hasEdit = false, isQuick = false }: ButtonsProps) {
   const [task, setTask] = useState<Task | null>(null);
-  const session = useSession();
   const approve = useApprove(subject);
-  const roles = useRoles();
-  const isOther = poster != null && poster.username !== session?.username;
-  if (!moderates(roles, subject.groups)) return <p className="hint">{t("not-your-group")}</p>;
+  const moderator = useModerator();
+  const isWhole = mayModerate(moderator, subject);
+  const isRemovable = isWhole || groupsToLeave(moderator, subject).length > 0;
+  if (!isRemovable) return <p className="hint">{t(whyNot(moderator, subject))}</p>;
   return (
     <div className="action-buttons">
-      <ActionButton
-        name={t("do-approve")}
-        about={subject.name}
-        shortcut="a"
-        onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
-      />
-      {hasEdit && (
+      {isWhole && (
+        <ActionButton
+          name={t("do-approve")}
+          about={subject.name}
+          shortcut="a"
+          onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
+        />
+      )}
+      {isWhole && hasEdit && (
         <ActionButton
           name={t("do-reject-edit")}
           about={subject.name}
@@ -51,7 +54,7 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
           onClick={() => setTask({ act: "remove", subject })}
         />
       )}
-      {!isLocked && (
+      {isWhole && !isLocked && (
         <ActionButton
           name={t("do-lock")}
           about={subject.name}
@@ -59,7 +62,7 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
           onClick={() => setTask({ act: "lock", subject })}
         />
       )}
-      {isOther && (
+      {poster && mayBan(moderator, poster) && (
         <ActionButton
           name={t("do-ban")}
           about={poster.username}
@@ -69,6 +72,12 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
       {task && <ActionDialog task={task} onClose={() => setTask(null)} />}
     </div>
   );
+}
+
+/** The id of the text that says why somebody may not act on a text. */
+function whyNot({ username, roles }: Moderator, { poster, groups }: Subject): string {
+  if (poster?.username === username) return "not-on-your-own";
+  return moderates(roles, groups) ? "not-on-their-role" : "not-your-group";
 }
 
 interface ActionButtonProps {

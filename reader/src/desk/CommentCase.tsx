@@ -26,6 +26,8 @@ const COMMENT_CASE = graphql(`
       content
       state
       postedAt
+      heldBy
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -36,6 +38,13 @@ const COMMENT_CASE = graphql(`
       author: poster {
         id
         username
+        roles {
+          role
+          group {
+            id
+            name
+          }
+        }
       }
       ...ContextComment
       ancestors {
@@ -85,10 +94,13 @@ interface LoadedProps {
 }
 
 function Loaded({ comment, actions }: LoadedProps) {
-  const { id, content, heldEdit, state, postedAt, author, article, ancestors, flags, flagReasons } = comment;
+  const { id, content, heldBy, heldReason, heldEdit, state, postedAt } = comment;
+  const { author, article, ancestors, flags, flagReasons } = comment;
   const groups = article.groups.map(({ name }) => name);
+  const subject = { id, name: nameOf(comment), poster: author ?? null, groups };
   return (
     <Case
+      subject={subject}
       flags={flags}
       reasons={flagReasons}
       actions={actions}
@@ -109,10 +121,10 @@ function Loaded({ comment, actions }: LoadedProps) {
         </span>
         <Link href={commentPath(article.id, id)}>{t("its-page")}</Link>
       </p>
-      <State state={state} isLocked={false} />
+      <State isLocked={false} {...{ state, heldBy, heldReason }} />
       {content && <Markdown text={content} />}
-      <HeldEdit edit={heldEdit} />
-      <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} hasEdit={heldEdit != null} />
+      <HeldEdit edit={heldEdit} reason={heldReason} />
+      <Buttons subject={subject} state={state} hasEdit={heldEdit != null} />
     </Case>
   );
 }

@@ -7,12 +7,11 @@ import { Content } from "../components/Page";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { graphql, type DocumentType } from "../gql";
-import { useRoles } from "../roles";
-import { useSession } from "../session";
 import { fullTime } from "../times";
 import { ActionDialog } from "./ActionDialog";
 import { ActionButton } from "./Buttons";
 import { Actions } from "./Actions";
+import { mayAnnul, mayBan, useModerator } from "./authority";
 import { useDeskNews } from "./news";
 import { Ring } from "./Ring";
 import { subjectPath } from "./subjects";
@@ -28,6 +27,13 @@ const HISTORY = graphql(`
       joinedAt
       isBanned
       bannedUntil
+      roles {
+        role
+        group {
+          id
+          name
+        }
+      }
       articles(first: $shown) {
         totalCount
         nodes {
@@ -73,7 +79,7 @@ export function History({ user: { id, username } }: { user: { id: string; userna
           user && (
             <>
               <Profile user={user} />
-              <Actions actions={moderationLog?.nodes ?? []} empty={t("no-actions-user")} />
+              <Actions actions={moderationLog?.nodes ?? []} about={{ user }} empty={t("no-actions-user")} />
               {moderationLog && moderationLog.totalCount > SHOWN && (
                 <p className="details">
                   <Link href={logPath({ subject: id })}>
@@ -93,10 +99,10 @@ export function History({ user: { id, username } }: { user: { id: string; userna
 type User = NonNullable<DocumentType<typeof HISTORY>["user"]>;
 
 function Profile({ user }: { user: User }) {
-  const { id, username, karma, joinedAt, isBanned, bannedUntil } = user;
+  const { username, karma, joinedAt, isBanned, bannedUntil } = user;
   const [act, setAct] = useState<"ban" | "annul" | null>(null);
-  const session = useSession();
-  const { isOfSite } = useRoles();
+  const moderator = useModerator();
+  const { isOfSite } = moderator.roles;
   return (
     <>
       <p className="profile">
@@ -112,12 +118,18 @@ function Profile({ user }: { user: User }) {
           {bannedUntil ? t("history-banned-until", { until: fullTime(Date.parse(bannedUntil)) }) : t("history-banned")}
         </p>
       )}
-      {session?.username !== username && (
+      {mayBan(moderator, user) ? (
         <div className="action-buttons">
           <ActionButton name={t("do-ban")} about={username} onClick={() => setAct("ban")} />
-          {isOfSite && <ActionButton name={t("do-annul-votes")} about={username} onClick={() => setAct("annul")} />}
-          {act && <ActionDialog task={{ act, user: { id, username } }} onClose={() => setAct(null)} />}
+          {mayAnnul(moderator, user) && (
+            <ActionButton name={t("do-annul-votes")} about={username} onClick={() => setAct("annul")} />
+          )}
+          {act && (
+            <ActionDialog task={act === "ban" ? { act, user } : { act, users: [user] }} onClose={() => setAct(null)} />
+          )}
         </div>
+      ) : (
+        username !== moderator.username && <p className="hint">{t("not-banned-by-you")}</p>
       )}
       {isOfSite && <Ring username={username} />}
     </>

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
 import { Time } from "../components/Time";
-import { HeldEdit, heldWords } from "../components/HeldEdit";
+import { HeldEdit, HeldWhy } from "../components/HeldEdit";
 import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { QueueLineFragment } from "../gql/graphql";
@@ -23,6 +23,7 @@ const QUEUE_LINE = graphql(`
     node {
       __typename
       id
+      heldReason
       heldEdit {
         ...HeldEditText
       }
@@ -34,6 +35,13 @@ const QUEUE_LINE = graphql(`
         poster {
           id
           username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
         }
         groups {
           id
@@ -46,6 +54,13 @@ const QUEUE_LINE = graphql(`
         author: poster {
           id
           username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
         }
         article {
           id
@@ -82,7 +97,11 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
         <span>
           <Words id={doneTo(node, flagReasons.length > 0)} time={<Time at={since} />} />
         </span>
-        {heldBy && <span>{heldWords(heldBy)}</span>}
+        {heldBy && (
+          <span>
+            <HeldWhy rule={heldBy} reason={node.heldReason} />
+          </span>
+        )}
         {commentedTitle && (
           <span className="on">
             <Words id="on-title" link={<bdi>{commentedTitle}</bdi>} />
@@ -103,7 +122,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       <Flags flags={flags} reasons={flagReasons} />
       {!waits && <p className="settled">{t("waits-no-longer")}</p>}
       <Buttons
-        subject={{ id: node.id, name, groups }}
+        subject={{ id: node.id, name, poster: poster ?? null, groups }}
         poster={poster}
         state={node.state}
         isLocked={node.__typename === "Article" ? node.isLocked : undefined}

@@ -1,7 +1,10 @@
+import { useState } from "react";
 import { useQuery } from "urql";
 import { Link } from "wouter";
 import { Time } from "../components/Time";
 import { graphql, type DocumentType } from "../gql";
+import { ActionDialog } from "./ActionDialog";
+import { mayAnnul, useModerator } from "./authority";
 import { kindOf, subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -23,6 +26,13 @@ const RING = graphql(`
         members {
           id
           username
+          roles {
+            role
+            group {
+              id
+              name
+            }
+          }
         }
         moves {
           id
@@ -50,6 +60,9 @@ export function Ring({ username }: { username: string }) {
 
 function Found({ ring }: { ring: FoundRing }) {
   const { members, memberCount, votes, expected, coverage, foundAt } = ring;
+  const [isAnnulling, setAnnulling] = useState(false);
+  const moderator = useModerator();
+  const users = members.filter((member) => kindOf(member.id) === "user" && mayAnnul(moderator, member));
   return (
     <section aria-labelledby="ring">
       <h3 id="ring">{t("ring-title", { count: memberCount })}</h3>
@@ -75,6 +88,14 @@ function Found({ ring }: { ring: FoundRing }) {
         {memberCount > members.length && <span>{t("ring-more", { count: memberCount - members.length })}</span>}
       </p>
       <Moves ring={ring} />
+      {users.length > 0 && (
+        <div className="action-buttons">
+          <button type="button" onClick={() => setAnnulling(true)}>
+            {t("annul-ring", { count: users.length })}
+          </button>
+          {isAnnulling && <ActionDialog task={{ act: "annul", users }} onClose={() => setAnnulling(false)} />}
+        </div>
+      )}
     </section>
   );
 }

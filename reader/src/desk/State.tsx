@@ -1,7 +1,13 @@
+import { Link } from "wouter";
+import { ACTION_LINE } from "../components/ActionLine";
+import { HeldWhy } from "../components/HeldEdit";
 import { Page } from "../components/Page";
+import { readFragment } from "../gql";
 import type { ContentState } from "../gql/graphql";
-import { Actions } from "./Actions";
+import { hasLeftGroup, removalIn, type Action } from "../moderation";
+import { Actions, DESK_ACTION } from "./Actions";
 import { t } from "../words";
+import { Words } from "../components/Words";
 
 const STATES: Record<ContentState, string | null> = {
   VISIBLE: null,
@@ -10,23 +16,46 @@ const STATES: Record<ContentState, string | null> = {
   DELETED: "state-deleted-text",
 };
 
-/** Whether a thing is shown, and whether it is locked, in words. */
-export function State({ state, isLocked }: { state: ContentState; isLocked: boolean }) {
+interface StateProps {
+  state: ContentState;
+  isLocked: boolean;
+  /** The rule that holds a thing that is pending. */
+  heldBy: string | null | undefined;
+  heldReason: string | null | undefined;
+}
+
+/** Whether a thing is shown, with the rule that holds it, and whether it is locked, in words. */
+export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
   const text = STATES[state];
   return (
     <div role="status">
-      {text && <p className="notice">{t(text)}</p>}
+      {text && (
+        <p className="notice">
+          {heldBy ? <Words id="state-held" why={<HeldWhy rule={heldBy} reason={heldReason} />} /> : t(text)}
+        </p>
+      )}
       {isLocked && <p className="notice">{t("state-locked")}</p>}
     </div>
   );
 }
 
-/** A thing that was deleted, or never was; what moderators did about it stays. */
+/** A thing that was deleted or never was, or that the viewer may not read; what moderators did about it stays. */
 export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
+  const { title, text } = goneWords(readFragment(ACTION_LINE, readFragment(DESK_ACTION, actions)));
   return (
-    <Page title={t(actions.length > 0 ? "deleted" : "not-found")}>
-      <p>{t("nothing-with-id")}</p>
-      {actions.length > 0 && <Actions actions={actions} empty="" />}
+    <Page title={t(title)}>
+      <p>{t(text)}</p>
+      <p>
+        <Words id="go-to-queue" link={(text) => <Link href="/moderation">{text}</Link>} />
+      </p>
+      {actions.length > 0 && <Actions actions={actions} about={null} empty="" />}
     </Page>
   );
+}
+
+/** The ids of the texts that say what has become of a thing. */
+function goneWords(actions: readonly Action[]): { title: string; text: string } {
+  if (removalIn(actions)) return { title: "removed", text: "gone-removed" };
+  if (hasLeftGroup(actions)) return { title: "out-of-groups", text: "out-of-groups-text" };
+  return { title: actions.length > 0 ? "deleted" : "not-found", text: "nothing-with-id" };
 }

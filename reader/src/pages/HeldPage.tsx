@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { articlePath, commentPath } from "../addresses";
 import { Appeal } from "../components/Appeal";
 import { LiveList } from "../components/LiveList";
+import { waitsWords } from "../components/HeldEdit";
 import { LogInFirst } from "../components/LogInFirst";
 import { Markdown } from "../components/Markdown";
 import { Content, Page } from "../components/Page";
@@ -20,6 +21,7 @@ const HELD_LINE = graphql(`
   fragment HeldLine on Votable {
     __typename
     id
+    heldBy
     removal {
       id
       reason
@@ -96,7 +98,7 @@ function Held() {
 
 function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
   const text = readFragment(HELD_LINE, masked);
-  const { id, removal } = text;
+  const { id, heldBy, removal } = text;
   const isArticle = text.__typename === "Article";
   const title = isArticle ? text.title : text.article.title;
   const path = isArticle ? articlePath(id) : commentPath(text.article.id, id);
@@ -117,7 +119,11 @@ function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
       <p className="details">
         <Time at={text.postedAt} />
         <span className="on">
-          <Why said={removal ? t("moderator-removed-it") : t("it-waits")} reason={removal?.reason} subject={id} />
+          <Why
+            said={removal ? t("moderator-removed-it") : waitsWords(t("it-waits"), heldBy)}
+            reason={removal?.reason}
+            subject={id}
+          />
         </span>
       </p>
       {removal && <Appeal key={removal.id} actionId={removal.id} />}

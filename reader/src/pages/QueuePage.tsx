@@ -45,7 +45,7 @@ const APPEALS = graphql(`
     appeals(group: $group, first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id
-        ...DeskAction
+        ...AppealLine
       }
       pageInfo {
         ...Cursors

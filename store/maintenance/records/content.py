@@ -44,7 +44,7 @@ OPTIONAL_ARTICLE_FIELDS = {
     "notified": NOTIFIED,
     "state": re.compile("pending|removed"),
     "locked": re.compile("1"),
-    held_edits.HELD_BY: held_edits.RULE_NAME,
+    held_edits.HELD_BY: held_edits.HOLD_WORDS,
 }
 DERIVED_ARTICLE_FIELDS = {links.FIELD, "comments", "active", "away", "written"}
 COMMENT_FIELDS = {"article": NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
@@ -56,10 +56,10 @@ OPTIONAL_COMMENT_FIELDS = {
     "edited": INSTANT,
     "state": re.compile("pending|removed|deleted"),
     "notified": NOTIFIED,
-    held_edits.HELD_BY: held_edits.RULE_NAME,
+    held_edits.HELD_BY: held_edits.HOLD_WORDS,
 }
 DERIVED_COMMENT_FIELDS = {"path", "moves", "replies", "depth", "slot", "bare", "away"}
-DROPPABLE = {"edited": INSTANT, held_edits.HELD_BY: held_edits.RULE_NAME}  # left out if it is malformed
+DROPPABLE = {"edited": INSTANT, held_edits.HELD_BY: held_edits.HOLD_WORDS}  # left out if it is malformed
 
 DUMP_ARTICLE = Script("dump_article")  # reads an article or a comment, with those who voted on it
 RESTORE_ARTICLE = Script("restore_article")

@@ -68,11 +68,12 @@ local function purge()
   if article then
     if article.state ~= "removed" then set_state(article, "removed", admin) end -- an edit that waits is dropped, too
     redis.call("HSET", hash, "title", purged)
-    redis.call("HDEL", hash, "link", "link_digest", "content")
+    redis.call("HDEL", hash, "link", "link_digest", "content", "held_by")
     log_purge("groups", table.concat(article.groups, " "), "locked", article.locked or "")
   else
     if comment.state ~= "removed" then reply[4] = set_comment_state(comment, "removed", admin, tonumber(ARGV[12])) end
     redis.call("HSET", hash, "content", purged)
+    redis.call("HDEL", hash, "held_by")
     note_written(comment.article)
     log_purge("article", comment.article, "parent", comment.parent or "", "depth", comment.depth)
   end

@@ -32,6 +32,7 @@ from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store import scene as scenes
 from tests.store.discussions import commented, thread
+from tests.store.held import holding
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
@@ -390,6 +391,16 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
     assert await article(store, scene.open.number)
     assert [each.where for each in await verified(store)] == [keys.sequence(scene.partition)]
     await store.close()
+
+
+async def test_dump_has_why_the_check_holds_a_text(store, alice):
+    article = (await store.articles.post(alice, Draft("a title", "", "a text"))).article
+    with holding(store, "it names a shop"):
+        await store.articles.post(alice, Draft("another", "", "a text"))
+        await store.comments.post(article.number, None, alice, "an answer")
+        await store.articles.edit(article.number, alice, {"title": "a better title"})
+
+    assert str(await dumped(store)).count("'check it names a shop'") == 3
 
 
 async def test_progress_adds_up_to_the_size(scene):

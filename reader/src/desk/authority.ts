@@ -1,0 +1,105 @@
+import type { ModerationKind, Role } from "../gql/graphql";
+import { moderates, rolesOf, useRoles, type Roles } from "../roles";
+import { useSession } from "../session";
+
+// Who may do what, as the server decides it in store/scripts/lib/roles.lua: what it would refuse is not offered.
+
+/** A user, with the roles that they have. */
+export interface Ranked {
+  username: string;
+  roles: readonly { role: Role; group?: { name: string } | null }[];
+}
+
+/** An article or a comment. Only articles are in groups; those of a comment are its article's. */
+export interface Text {
+  id: string;
+  /** Null if the user was deleted. */
+  poster: Ranked | null;
+  groups: readonly string[];
+}
+
+export interface Moderator {
+  username: string;
+  roles: Roles;
+}
+
+/** The user who is logged in, as a moderator. */
+export function useModerator(): Moderator {
+  return { username: useSession()?.username ?? "", roles: useRoles() };
+}
+
+/** Whether somebody may act in some groups on another user: admins on everybody, moderators on users of a lower role. */
+function outranks(roles: Roles, others: Roles, groups: readonly string[]): boolean {
+  if (roles.isAdmin) return true;
+  if (roles.isOfSite) return !others.isOfSite;
+  return moderates(roles, groups) && !moderates(others, groups);
+}
+
+/** Whether somebody may act on a text; with a group only there. All of an article needs a role in all of its groups. */
+export function mayModerate(moderator: Moderator, { id, poster, groups }: Text, group: string | null = null): boolean {
+  const { username, roles } = moderator;
+  if (roles.isAdmin) return true;
+  if (poster?.username === username) return false;
+  const moderatesAll = roles.isOfSite || (groups.length > 0 && groups.every((each) => moderates(roles, [each])));
+  const isWhole = group === null && id.startsWith("article:");
+  return (!isWhole || moderatesAll) && outranks(roles, rolesOf(poster?.roles ?? []), group === null ? groups : [group]);
+}
+
+/** Of the groups of an article those out of which somebody may take it. */
+export function groupsToLeave(moderator: Moderator, text: Text): string[] {
+  if (!text.id.startsWith("article:")) return [];
+  return text.groups.filter((group) => mayModerate(moderator, text, group));
+}
+
+/** The groups from which a moderator of groups may ban a user. */
+export function groupsToBan({ roles }: Moderator, user: Ranked): string[] {
+  return roles.groups.filter((group) => outranks(roles, rolesOf(user.roles), [group]));
+}
+
+export function mayBan(moderator: Moderator, user: Ranked): boolean {
+  if (user.username === moderator.username) return false;
+  return moderator.roles.isOfSite ? mayAnnul(moderator, user) : groupsToBan(moderator, user).length > 0;
+}
+
+/** Whether somebody may annul the votes of a user. */
+export function mayAnnul({ username, roles }: Moderator, user: Ranked): boolean {
+  return roles.isOfSite && user.username !== username && outranks(roles, rolesOf(user.roles), []);
+}
+
+/** What an action is about, as far as it is there and the viewer may read it. */
+export type About = { user: Ranked } | { text: Text } | null;
+
+interface Action {
+  kind: ModerationKind;
+  subjectId: string;
+  group?: { name: string } | null;
+  revertedBy?: unknown;
+}
+
+const NEVER_REVERTED: ReadonlySet<ModerationKind> = new Set(["PURGE", "REJECT_EDIT", "REVERT"]);
+
+/** Whether somebody may revert an action. */
+export function mayRevert(moderator: Moderator, action: Action, about: About): boolean {
+  return !action.revertedBy && !NEVER_REVERTED.has(action.kind) && mayDecide(moderator, action, about);
+}
+
+/** Whether somebody may answer the appeal against an action, which is by the user whom it is about. */
+export function mayAnswer(moderator: Moderator, action: Action, about: About): boolean {
+  if (about === null || !mayDecide(moderator, action, about)) return false;
+  const author = "user" in about ? about.user : about.text.poster;
+  return author?.username !== moderator.username;
+}
+
+function mayDecide(moderator: Moderator, { kind, subjectId, group }: Action, about: About): boolean {
+  const { roles } = moderator;
+  const place = group ? [group.name] : [];
+  const isOutOfGroup = kind === "REMOVE" && subjectId.startsWith("article:") && Boolean(group);
+  if (about === null) return isOutOfGroup && moderates(roles, place); // it may be in no group of the viewer any more
+  if ("text" in about) {
+    const isOfGroup = isOutOfGroup || subjectId.startsWith("comment:");
+    return mayModerate(moderator, about.text, isOfGroup ? (group?.name ?? null) : null);
+  }
+  if (kind === "BAN") return about.user.username !== moderator.username && moderates(roles, place);
+  if (kind === "ANNUL_VOTES") return about.user.username !== moderator.username && roles.isOfSite;
+  return roles.isAdmin;
+}
