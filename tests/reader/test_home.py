@@ -125,6 +125,22 @@ async def test_pages_of_home_keep_their_order_while_one_reads_on(visit, site):  
     assert sorted([*seen, *await titles(page)]) == sorted(f"Pinned {number}" for number in range(61))
 
 
+async def test_home_goes_on_after_the_places_that_are_kept(visit, site):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    for number in range(211):
+        site.post(writer, f"Deep {number}", groups=["home-deep"])
+    follow_group(site, member, "home-deep")
+    page = await visit(member)
+    await opened(page, "/home?order=TIME")
+    for number in range(180, -1, -30):
+        await page.keyboard.press("n")
+        await expect(page.locator("main ol > li h2 a").first).to_have_text(f"Deep {number}")
+
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await page.keyboard.press("p")
+    await expect(page.locator("main ol > li h2 a").first).to_have_text("Deep 30")
+
+
 async def test_count_in_home_tells_the_place_by_its_order(visit, site):
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Placed", groups=["home-placed"])
