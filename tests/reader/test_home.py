@@ -273,6 +273,32 @@ async def test_group_is_followed_on_its_page_and_in_the_list(visit, page, site, 
     await expect(page.get_by_text("Log in to follow home-buttons.")).to_be_visible()
 
 
+async def test_followed_group_without_articles_is_listed_and_left(visit, page, site, axe):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    last = site.post(writer, "The last one", groups=["home-ended"])
+    follow_group(site, member, "home-ended")
+    site.ask(
+        "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { userErrors { message } } }", writer, id=last
+    )
+    own = await visit(member, viewport=PHONE | {"width": 320})
+    await opened(own, "/home")
+    await own.get_by_role("link", name="1 group that you follow").click()
+    await expect(own.get_by_role("heading", level=1)).to_have_text("Followed groups")
+    await expect(own.locator(".groups li")).to_contain_text("0 articles, 1 follower")
+    assert await axe(own) == []
+    assert await own.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    await own.keyboard.press("j")
+    await own.keyboard.press("f")
+    await expect(own.get_by_role("button", name="Follow home-ended")).to_be_visible()
+    await until(lambda: followed(site, member) == [], "its end on the server")
+    await opened(own, f"/user/{member.username}")
+    await own.get_by_role("link", name="Followed groups", exact=True).click()
+    await expect(own.get_by_text("You follow no groups.")).to_be_visible()
+    await opened(page, "/followed")
+    await expect(page.get_by_role("main").get_by_role("link", name="Log in")).to_be_visible()
+
+
 async def test_follow_of_a_group_is_taken_back_without_the_network(visit, site, faults):
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Not to be followed", groups=["home-lost"])
