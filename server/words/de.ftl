@@ -1077,6 +1077,8 @@ refused-rule-registrations = Von einer Adresse werden höchstens { $a_day } Kont
 ## Why an article stands where it does
 standing-place = Platz { $rank } nach { $order }
 standing-place-in-group = Platz { $rank } nach { $order } in { $group }
+standing-place-on-site = Platz { $rank } nach { $order } auf der ganzen Website
+standing-home = Die Artikel der Übersicht stehen in derselben Reihenfolge.
 standing-none = Hier hat er keinen Platz mehr.
 standing-first = Er ist der erste.
 standing-no-votes = In dieser Reihenfolge zählen Stimmen nicht.

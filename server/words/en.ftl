@@ -1049,6 +1049,8 @@ refused-rule-registrations = { $message }
 ## Why an article stands where it does
 standing-place = Place { $rank } by { $order }
 standing-place-in-group = Place { $rank } by { $order } in { $group }
+standing-place-on-site = Place { $rank } by { $order } on the whole site
+standing-home = Your home has its articles in the same order.
 standing-none = It has no place here any more.
 standing-first = It is the first.
 standing-no-votes = Votes do not move it in this order.

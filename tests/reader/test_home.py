@@ -144,12 +144,13 @@ async def test_home_goes_on_after_the_places_that_are_kept(visit, site):  # H1
 async def test_count_in_home_tells_the_place_by_its_order(visit, site):
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Placed", groups=["home-placed"])
+    site.post(writer, "Above it on the site", groups=["home-placed-not"])
     follow_group(site, member, "home-placed")
     page = await visit(member)
     await opened(page, "/home?order=TIME")
 
     await line(page, "Placed").locator(".count").click()
-    await expect(page.get_by_role("tooltip").filter(has_text=re.compile(r"Place \d+ by New"))).to_be_visible()
+    await expect(page.get_by_role("tooltip").filter(has_text="Place 2 by New on the whole site")).to_be_visible()
     assert await line(page, "Placed").get_attribute("data-rank") == "1"
 
 

@@ -126,7 +126,7 @@ function Home({ period, order }: HomeProps) {
           home && (
             <>
               <Chosen count={home.groups.totalCount} />
-              <RankingContext value={period ? null : { order }}>
+              <RankingContext value={period ? null : { order, isHome: true }}>
                 <HomeArticles home={home} renew={isFirst ? renew : null} />
               </RankingContext>
               <Pager {...cursorPages("/home", home.articles.pageInfo, kept)} />
