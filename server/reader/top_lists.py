@@ -11,6 +11,7 @@ from babel.dates import format_date
 from starlette.requests import Request
 
 from server import documents
+from server.reader.cursors import canonical_of
 from server.reader.frames import address, render_page, shown_orders
 from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs
 from server.reader.lines import ARTICLE_LINE
@@ -57,7 +58,7 @@ async def top(request: Request, period: str) -> PageMetadata:
         previous="" if after is None else path,
         next=address(path, following) if info["hasNextPage"] else "",
     )
-    return PageMetadata(title, path=path, content=content)
+    return PageMetadata(title, path=canonical_of(request, path), content=content)
 
 
 async def good(request: Request) -> PageMetadata:
@@ -85,7 +86,7 @@ async def good(request: Request) -> PageMetadata:
         previous="" if after is None else address("good", {"date": day}),
         next=address("good", {"date": day, "after": info["endCursor"]}) if info["hasNextPage"] else "",
     )
-    return PageMetadata(title, path=address("good", {"date": day}), content=content)
+    return PageMetadata(title, path=canonical_of(request, address("good", {"date": day})), content=content)
 
 
 def has_period(kept: Sequence[str], period: str) -> bool:

@@ -146,6 +146,17 @@ async def test_group_has_its_text_its_orders_and_its_articles(http, store, alice
     assert links(second, ".pager a") == [("group/show?order=TIME", "← Previous")]
 
 
+async def test_later_page_of_a_list_is_not_for_search_engines(http, store, alice):
+    for number in range(CURSOR_PAGE + 1):
+        await posted(store, alice, f"Title {number}", f"group-{number}")
+
+    page = await read(http, "/user/alice")
+    second = await followed(http, page)
+
+    assert (canonical(page), canonical(second)) == (["user/Alice"], [])
+    assert metas(second)["robots"] == "noindex"
+
+
 async def test_top_of_a_group_keeps_its_period_on_the_next_page(http, store, alice):
     for number in range(31):
         await posted(store, alice, f"Title {number}", "show")
@@ -239,6 +250,7 @@ async def test_comments_of_the_site_and_of_a_group(http, store, alice, bob):
     assert [each.text.strip() for each in page.select(".items .markdown")] == ["on shown", "on asked"]
     assert [each.text.strip() for each in of_group.select(".items .markdown")] == ["on shown"]
     assert canonical(of_group) == ["comments?group=show"]
+    assert (await http.get("/comments?group=absent", headers={"Accept": "text/html"})).status_code == 404
     assert links(of_group, ".filter a")[-1] == ("group/show/comments/rss.xml", "RSS")
 
 
