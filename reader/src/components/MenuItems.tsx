@@ -39,7 +39,7 @@ interface MenuItemsProps {
   open: (dialog: "flag" | "voters") => void;
 }
 
-/** What a menu offers. Whether the viewer has saved or hidden its subject, and may read who voted, is read when it opens. */
+/** What a menu offers. What the viewer has saved and hidden, and may read of voters, is asked when it opens. */
 export default function MenuItems({ subject, close, open }: MenuItemsProps) {
   const { id, name, poster, groups, isHidden, hasVoters = false } = subject;
   const list = useRef<HTMLUListElement>(null);
