@@ -5,6 +5,7 @@ follow, the users whom they block and the articles that they hide. A request has
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from archive.moments import load_again
 from resolvers import arguments, users
@@ -113,8 +114,9 @@ async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, win
     A page of the pin of a home: the first places as they were at an instant, which the store keeps for some minutes, so
     that pages fit together. The first page makes the pin, which takes one round trip more.
 
-    If the pin has expired, another one has taken its place, or the store takes no writes, the current home continues
-    from the position, and `extensions` of the response says so.
+    After the last place of the pin the current home continues. If the pin has expired, another one has taken its place,
+    or the store takes no writes, the current home continues from the position, and `extensions` of the response says
+    so.
     """
     site, at = context.store.site, context.now if window.at is None else window.at
     if window.beyond is None:
@@ -127,8 +129,21 @@ async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, win
     if places is None:
         context.note_expired_pin(listing.name)
         return await reads.home_page(listing, window)
-    shown = await _shown(reads, listing.choices, places)
-    return _cut(shown, window)._replace(at=at, is_pinned=True)
+    is_whole = len(places) < home_pins.MAX_PLACES
+    if not is_whole and window.beyond is not None and window.beyond < places[-1]:  # after the last place
+        return await reads.home_page(listing, window)
+    page = _cut(await _shown(reads, listing.choices, places), window)
+    if not (is_whole or window.upwards or page.below):
+        page = await _continued(reads, listing, page, window.count, Window(1, beyond=places[-1], at=at))
+    return page._replace(at=at, is_pinned=True)
+
+
+async def _continued(reads: Reads, listing: HomeListing, page: Page, count: int, rest: Window) -> Page:
+    """A page up to the last place of a pin, with as many places of the rest of the current home as it lacks."""
+    missing = count - len(page.positions)
+    found = await reads.home_page(listing, replace(rest, count=max(missing, 1)))
+    below = found.below + len(found.positions[missing:])
+    return page._replace(positions=(*page.positions, *found.positions[:missing]), below=below)
 
 
 async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:

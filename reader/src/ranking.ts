@@ -6,6 +6,8 @@ export interface Ranking {
   order: ArticleOrder;
   /** Undefined for the whole site. */
   group?: string | undefined;
+  /** Whether the list is the viewer's home: the API tells only places on the whole site. */
+  isHome?: boolean;
 }
 
 /** The ranking that tells the places of the articles below the provider; null in lists that are none, such as a search. */

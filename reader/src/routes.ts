@@ -9,6 +9,7 @@ export const PAGES = [
   ["/top/:period", page(() => import("./pages/TopPage"))],
   ["/good", page(() => import("./pages/GoodPage"))],
   ["/groups", page(() => import("./pages/GroupsPage"))],
+  ["/followed", page(() => import("./pages/FollowedGroupsPage"))],
   ["/group/:name", page(() => import("./pages/GroupPage"))],
   ["/user/:username/:part?", withTexts(() => import("./pages/UserPage"))],
   ["/home", page(() => import("./pages/HomePage"))],

@@ -14,6 +14,7 @@ const UNITS: readonly [string, number][] = [
 
 const fullFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeStyle: "short" });
 const utcFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+const dayFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeZone: "UTC" });
 const clockFormat = new Intl.DateTimeFormat(LANGUAGE, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const now = new Observable(Date.now());
 
@@ -43,6 +44,9 @@ export const fullTime = (instant: number): string => fullFormat.format(instant);
 
 /** The same in UTC, and saying so, for what the server's HTML shows, too: it knows no other zone. */
 export const utcTime = (instant: number): string => `${utcFormat.format(instant)} UTC`;
+
+/** A UTC day such as 2026-11-22. */
+export const fullDay = (day: string): string => dayFormat.format(Date.parse(day));
 
 /** Only the time of day, to the second. */
 export const clockTime = (instant: Date): string => clockFormat.format(instant);

@@ -40,6 +40,7 @@ PATHS = [
     "/article/{number:int}/comment/{comment:int}",
     "/article/{number:int}/edit",
     "/home",
+    "/followed",
     "/feed",
     "/inbox",
     "/held",

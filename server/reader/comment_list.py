@@ -3,28 +3,36 @@
 from starlette.requests import Request
 
 from server import documents
-from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, canonical_of, neighbours, page_of
 from server.reader.frames import address, render_page
+from server.reader.groups import EXISTENCE, exists
 from server.reader.lines import COMMENT_LINE, with_texts
-from server.reader.metadata import PageMetadata
+from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import segment
 from server.reader.translations import words_of
 
-COMMENTS = f"""query CommentsHtml($group: String, {VARIABLES}) {{
+COMMENTS = f"""query CommentsHtml({VARIABLES}) {{
+  comments({ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {COMMENT_LINE} }} }}
+}}"""
+COMMENTS_OF_GROUP = f"""query GroupCommentsHtml($group: String!, {VARIABLES}) {{
   comments(group: $group, {ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {COMMENT_LINE} }} }}
+  group(name: $group) {{ {EXISTENCE} }}
 }}"""
 
 
 async def comments(request: Request) -> PageMetadata:
     """
-    One query reads a page of comments.
+    One query reads a page of comments. Those of a group that does not exist are "Not found", as the group is.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
     """
     group = request.query_params.get("group") or None
-    found = (await documents.query(request, COMMENTS, {"group": group, **page_of(request)}))["comments"]
-    words = words_of(request)
+    of_group = {"group": group} if group else {}
+    data = await documents.query(request, COMMENTS_OF_GROUP if group else COMMENTS, {**of_group, **page_of(request)})
+    if group and not exists(data["group"]):
+        return NOT_FOUND
+    found, words = data["comments"], words_of(request)
     title = words("comments-in", group=group) if group else words("comments-title")
     content = render_page(
         request,
@@ -35,4 +43,4 @@ async def comments(request: Request) -> PageMetadata:
         feed=f"group/{segment(group)}/comments/rss.xml" if group else "comments/rss.xml",
         **neighbours("comments", found["pageInfo"], {"group": group}),
     )
-    return PageMetadata(title, path=address("comments", {"group": group}), content=content)
+    return PageMetadata(title, path=canonical_of(request, address("comments", {"group": group})), content=content)

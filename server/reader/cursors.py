@@ -19,6 +19,11 @@ def page_of(request: Request, size: int = CURSOR_PAGE) -> dict[str, Any]:
     return {"last": size, "before": before} if before else {"first": size, "after": after}
 
 
+def canonical_of(request: Request, path: str) -> str | None:
+    """The canonical path of a list. Its later pages have none: their addresses and content change as the list does."""
+    return None if {"after", "before"} & request.query_params.keys() else path
+
+
 def neighbours(path: str, info: Mapping[str, Any], parameters: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The addresses of the pages before and after one, "" where there is none; both keep the parameters."""
     kept = parameters or {}

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 
 from server import documents
-from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, canonical_of, neighbours, page_of
 from server.reader.frames import address, render_page
 from server.reader.front_page import PAGE_SIZE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
@@ -21,13 +21,14 @@ from server.reader.translations import words_of
 from server.words.words import Words
 
 MOST_GROUPS = 100  # of a page of the list
+EXISTENCE = "title about isListed all: articles(first: 1) { totalCount }"  # what `exists` needs
 GROUP = f"""query GroupHtml($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!) {{
   group(name: $name) {{
-    name title about isListed followerCount
+    name followerCount
     articles(order: $order, since: $since, page: $page, first: {PAGE_SIZE}) {{
       totalCount pageInfo {{ hasNextPage }} nodes {{ {ARTICLE_LINE} }}
     }}
-    all: articles(first: 1) {{ totalCount }}
+    {EXISTENCE}
   }}
 }}"""
 GROUPS = f"""query GroupsHtml({VARIABLES}) {{
@@ -40,9 +41,8 @@ GROUPS = f"""query GroupsHtml({VARIABLES}) {{
 
 async def group(request: Request, name: str) -> PageMetadata:
     """
-    The page of a group. One query reads it. A group that no admin has made, that has no article and about which nothing
-    is written is "Not found", as it has no feeds either; so is an address that names an order, a page or a period that
-    does not exist.
+    The page of a group. One query reads it. A group that does not exist is "Not found"; so is an address that names an
+    order, a page or a period that does not.
 
     Raises:
         HTTPException: those of `documents.query`.
@@ -54,7 +54,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     order = "VOTES" if period else ranking.order
     variables = {"name": name, "order": order, "since": since, "page": ranking.page}
     found = (await documents.query(request, GROUP, variables))["group"]
-    if found is None or not (found["all"]["totalCount"] or found["isListed"] or found["title"] or found["about"]):
+    if not exists(found):
         return NOT_FOUND
     path, words = f"group/{segment(found['name'])}", words_of(request)
     title = found["title"] or found["name"]
@@ -77,6 +77,13 @@ async def group(request: Request, name: str) -> PageMetadata:
     description = about.plain or words("articles-in", title=title)
     canonical = f"{path}{'' if period else ranking.query}"
     return PageMetadata(title, description, canonical, feeds=f"{path}/", order=ranking.order, content=content)
+
+
+def exists(group: Mapping[str, Any] | None) -> bool:
+    """Whether an admin has made it, it has an article, or something is written about it: only then it has feeds."""
+    return group is not None and bool(
+        group["all"]["totalCount"] or group["isListed"] or group["title"] or group["about"]
+    )
 
 
 def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
@@ -114,4 +121,4 @@ async def groups(request: Request) -> PageMetadata:
     found = (await documents.query(request, GROUPS, page_of(request, MOST_GROUPS)))["groups"]
     links = neighbours("groups", found["pageInfo"])
     content = render_page(request, "groups.html", groups=found["nodes"], **links)
-    return PageMetadata(words_of(request)("groups-title"), path="groups", content=content)
+    return PageMetadata(words_of(request)("groups-title"), path=canonical_of(request, "groups"), content=content)

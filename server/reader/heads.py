@@ -28,7 +28,7 @@ from server.reader.removed_texts import removed_page
 from server.reader.rendering import json_in_html, page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
-from server.reader.translations import alternates, canonical, with_language, words_of
+from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
 from server.reader.users import user
 from server.words.words import Words
 from store.records import article_number, comment_number
@@ -115,14 +115,15 @@ async def page_metadata(request: Request) -> PageMetadata:
 
 
 def site_page(request: Request, name: str) -> PageMetadata:
-    """A page of the operator's, whole as HTML: it needs no script."""
+    """A page of the operator's, whole as HTML: it needs no script. Its text is in the site's language, as written."""
     text = request.app.state.files.pages.get(name)
     if text is None:
         return NOT_FOUND
     title = text.title or words_of(request)(f"page-{name}")
-    content = render_page(request, "site_page.html", text=text, title=title)
+    written_in = languages_of(request).site
+    content = render_page(request, "site_page.html", text=text, title=title, written_in=written_in)
     description = text_of(text.html, DESCRIPTION_LENGTH)
-    return PageMetadata(title, description, name, content=content, is_scripted=False)
+    return PageMetadata(title, description, name, content=content, is_scripted=False, is_translated=False)
 
 
 def metadata_without_query(request: Request) -> PageMetadata:
@@ -203,8 +204,8 @@ def head(request: Request, page: PageMetadata) -> Head:
         site=site,
         title=f"{title} · {site}" if title else site,
         words=words,
-        path=None if page.path is None else canonical(request, page.path),
-        alternates=[] if page.path is None else alternates(request, page.path),
+        path=canonical(request, page.path) if page.path is not None and page.is_translated else page.path,
+        alternates=alternates(request, page.path) if page.path is not None and page.is_translated else [],
         languages=request.app.state.languages,
         orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),

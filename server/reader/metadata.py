@@ -13,7 +13,7 @@ class PageMetadata:
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
     the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
     none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as data for
-    search engines, in at most so many bytes.
+    search engines, in at most so many bytes. `is_translated` is false for what is there in the site's language only.
     """
 
     title: str = ""
@@ -25,6 +25,7 @@ class PageMetadata:
     content: str = ""
     status: int = 200
     is_scripted: bool = True
+    is_translated: bool = True
     posting: Callable[[int], Mapping[str, Any]] | None = None
 
 

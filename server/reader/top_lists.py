@@ -6,14 +6,18 @@ texts of `reader/src/pages/TopPage.tsx` and `GoodPage.tsx`.
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
+from babel import Locale
+from babel.dates import format_date
 from starlette.requests import Request
 
 from server import documents
+from server.reader.cursors import canonical_of
 from server.reader.frames import address, render_page, shown_orders
 from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.translations import words_of
+from server.words.words import Words
 
 HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}  # of periods
 TOP = f"""query TopHtml($since: DateTime!, $after: String) {{
@@ -54,7 +58,7 @@ async def top(request: Request, period: str) -> PageMetadata:
         previous="" if after is None else path,
         next=address(path, following) if info["hasNextPage"] else "",
     )
-    return PageMetadata(title, path=path, content=content)
+    return PageMetadata(title, path=canonical_of(request, path), content=content)
 
 
 async def good(request: Request) -> PageMetadata:
@@ -69,7 +73,7 @@ async def good(request: Request) -> PageMetadata:
         return NOT_FOUND
     articles = (await documents.query(request, GOOD, {"date": day, "after": after}))["frontPage"]
     info, words = articles["pageInfo"], words_of(request)
-    title = words("list-good-of-day", day=day) if day else words("list-good-title")
+    title = words("list-good-of-day", day=_full_day(words, day)) if day else words("list-good-title")
     content = _list_page(
         request,
         "good.html",
@@ -82,7 +86,7 @@ async def good(request: Request) -> PageMetadata:
         previous="" if after is None else address("good", {"date": day}),
         next=address("good", {"date": day, "after": info["endCursor"]}) if info["hasNextPage"] else "",
     )
-    return PageMetadata(title, path=address("good", {"date": day}), content=content)
+    return PageMetadata(title, path=canonical_of(request, address("good", {"date": day})), content=content)
 
 
 def has_period(kept: Sequence[str], period: str) -> bool:
@@ -109,6 +113,11 @@ def _list_page(request: Request, template: str, **values: object) -> str:
 def _place(text: str | None) -> int:
     """The rank of the first article of a page."""
     return max(1, int(text)) if text and text.isdecimal() and len(text) < 10 else 1
+
+
+def _full_day(words: Words, day: str) -> str:
+    """As `fullDay` of `reader/src/times.ts`."""
+    return format_date(date.fromisoformat(day), "long", Locale.parse(words.language, sep="-"))
 
 
 def _is_day(text: str) -> bool:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.avatars import picture_of
-from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, canonical_of, neighbours, page_of
 from server.reader.frames import render_page
 from server.reader.lines import ANSWERED, ARTICLE_LINE, COMMENT_LINE, quotes_of, with_texts
 from server.reader.metadata import NOT_FOUND, PageMetadata
@@ -70,7 +70,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         **neighbours(shown, items["pageInfo"]),
     )
     description = words("articles-and-comments-of", name=username)
-    return PageMetadata(username, description, shown, feeds=f"{path}/", content=content)
+    return PageMetadata(username, description, canonical_of(request, shown), feeds=f"{path}/", content=content)
 
 
 def tabs(words: Words, user: Mapping[str, Any], path: str, part: str) -> list[tuple[str, str, bool]]:

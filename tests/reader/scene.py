@@ -55,6 +55,7 @@ PRIVATE = {
     "feed": "/feed",
     "inbox": "/inbox",
     "held": "/held",
+    "followed groups": "/followed",
     "saved": "/saved",
     "hidden": "/hidden",
     "blocked": "/blocked",

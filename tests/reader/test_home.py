@@ -125,15 +125,32 @@ async def test_pages_of_home_keep_their_order_while_one_reads_on(visit, site):  
     assert sorted([*seen, *await titles(page)]) == sorted(f"Pinned {number}" for number in range(61))
 
 
+async def test_home_goes_on_after_the_places_that_are_kept(visit, site):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    for number in range(211):
+        site.post(writer, f"Deep {number}", groups=["home-deep"])
+    follow_group(site, member, "home-deep")
+    page = await visit(member)
+    await opened(page, "/home?order=TIME")
+    for number in range(180, -1, -30):
+        await page.keyboard.press("n")
+        await expect(page.locator("main ol > li h2 a").first).to_have_text(f"Deep {number}")
+
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await page.keyboard.press("p")
+    await expect(page.locator("main ol > li h2 a").first).to_have_text("Deep 30")
+
+
 async def test_count_in_home_tells_the_place_by_its_order(visit, site):
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Placed", groups=["home-placed"])
+    site.post(writer, "Above it on the site", groups=["home-placed-not"])
     follow_group(site, member, "home-placed")
     page = await visit(member)
     await opened(page, "/home?order=TIME")
 
     await line(page, "Placed").locator(".count").click()
-    await expect(page.get_by_role("tooltip").filter(has_text=re.compile(r"Place \d+ by New"))).to_be_visible()
+    await expect(page.get_by_role("tooltip").filter(has_text="Place 2 by New on the whole site")).to_be_visible()
     assert await line(page, "Placed").get_attribute("data-rank") == "1"
 
 
@@ -255,6 +272,32 @@ async def test_group_is_followed_on_its_page_and_in_the_list(visit, page, site, 
     await page.get_by_role("button", name="Follow home-buttons").click()
     await expect(page).to_have_url(re.compile("/log-in"))
     await expect(page.get_by_text("Log in to follow home-buttons.")).to_be_visible()
+
+
+async def test_followed_group_without_articles_is_listed_and_left(visit, page, site, axe):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    last = site.post(writer, "The last one", groups=["home-ended"])
+    follow_group(site, member, "home-ended")
+    site.ask(
+        "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { userErrors { message } } }", writer, id=last
+    )
+    own = await visit(member, viewport=PHONE | {"width": 320})
+    await opened(own, "/home")
+    await own.get_by_role("link", name="1 group that you follow").click()
+    await expect(own.get_by_role("heading", level=1)).to_have_text("Followed groups")
+    await expect(own.locator(".groups li")).to_contain_text("0 articles, 1 follower")
+    assert await axe(own) == []
+    assert await own.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    await own.keyboard.press("j")
+    await own.keyboard.press("f")
+    await expect(own.get_by_role("button", name="Follow home-ended")).to_be_visible()
+    await until(lambda: followed(site, member) == [], "its end on the server")
+    await opened(own, f"/user/{member.username}")
+    await own.get_by_role("link", name="Followed groups", exact=True).click()
+    await expect(own.get_by_text("You follow no groups.")).to_be_visible()
+    await opened(page, "/followed")
+    await expect(page.get_by_role("main").get_by_role("link", name="Log in")).to_be_visible()
 
 
 async def test_follow_of_a_group_is_taken_back_without_the_network(visit, site, faults):

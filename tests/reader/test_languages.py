@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import GRAPHQL, PHONE, opened
+from tests.reader.conftest import GRAPHQL, PHONE, opened, settled
 
 NAMES = ["front page", "article", "branch", "groups", "group", "user", "search", "inbox", "settings", "post", "log"]
 # Words that only English has. Names and texts of users are left out.
@@ -46,6 +46,17 @@ async def test_links_and_navigations_keep_the_language(visit, scene, site):
     assert [
         link for link in links if not re.search(r"lang=de$|\.xml(?:\?order=[A-Z]+)?$|^explorer$|^https?:", link)
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "Good articles of November 1, 2026"), ("de", "Gute Artikel vom 1. November 2026")]
+)
+async def test_day_of_a_title_is_written_in_its_language(page, site, language, title):
+    await page.goto(f"./good?date=2026-11-01&lang={language}")
+    await expect(page).to_have_title(f"{title} · Upvote")  # the server's
+    await settled(page)
+    await expect(page.locator("#root h1")).to_have_text(title)
+    await expect(page).to_have_title(f"{title} · Upvote")
 
 
 async def test_refusals_and_ages_are_german(visit, scene):

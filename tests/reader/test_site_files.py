@@ -4,11 +4,54 @@ import pytest
 from playwright.async_api import expect
 
 from server.branding import themes
+from server.branding.files import PAGES
 from tests.reader.conftest import opened
 from tests.reader.scene import TEXT
 from tests.reader.site import serving_sample
 
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle cx="1" cy="1" r="1"/></svg>'
+
+WIDE_LOGO = LOGO.replace("0 0 2 2", "0 0 24 4")
+WIDTHS = (320, 360, 375, 414, 600, 768, 840, 900, 1024, 1280, 1440)
+# Pairs of things in the header that overlap, and whether something is wider than the window.
+OVERLAPS = """() => {
+  const things = [...document.querySelectorAll("header :is(.site, nav, search, .account :is(a, button))")];
+  const boxes = things.map((each) => [each.textContent || each.localName, each.getBoundingClientRect()]);
+  const overlap = (one, other) =>
+    Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 1;
+  const pairs = boxes.flatMap(([name, box], index) =>
+    boxes.slice(index + 1).filter(([, other]) => overlap(box, other)).map(([other]) => `${name}, ${other}`));
+  return document.documentElement.scrollWidth > innerWidth ? [...pairs, "too wide"] : pairs;
+}"""
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """A served site with a long name, a wide logo and all pages."""
+    folder = tmp_path_factory.mktemp("named")
+    files = folder / "site"
+    files.mkdir()
+    (files / "logo.svg").write_text(WIDE_LOGO)
+    for name in PAGES:
+        (files / f"{name}.md").write_text("A sentence.")
+    with serving_sample(folder, site_name="Gardeners of Berlin") as site:
+        yield site
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("viewer", ["visitor", "member"])
+async def test_header_and_footer_have_room_at_all_widths(visit, named, language, viewer):
+    page = await visit(named.member("longname") if viewer == "member" else None, base_url=f"{named.url}/")
+    await opened(page, f"/?lang={language}")
+    found = []
+    for width in WIDTHS:
+        await page.set_viewport_size({"width": width, "height": 700})
+        found += [f"{width}: {each}" for each in await page.evaluate(OVERLAPS)]
+        lines = (await page.locator("header").bounding_box())["height"] // 40
+        found += [f"{width}: more lines"] if lines > (1 if width >= 832 else 2 if width >= 375 else 3) else []
+
+    assert found == []
 
 
 @pytest.fixture(scope="module", params=themes.names())

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PHONE, opened
 from tests.reader.gateway import gateway
 from tests.reader.lines import button, expect_votes, line
 from tests.reader.site import serving_sample
@@ -49,6 +49,64 @@ def strict(tmp_path_factory):
     limits = {"rate_limits": "on", "rate_points": 600, "rate_points_back": 1}
     with serving_sample(tmp_path_factory.mktemp("strict"), voting_window=WINDOW, **limits) as site:
         yield site
+
+
+async def test_who_voted_up_is_read_in_the_menu_of_an_article(visit, page, site, axe):
+    alice, bob, carol = (site.member(name) for name in ("alice", "bob", "carol"))
+    article = site.post(alice, "Voted on by two")
+    site.vote(bob, article)
+    site.vote(carol, article, "DOWN")
+    await opened(page, site.path(article))
+    await page.get_by_role("button", name="More: Voted on by two").press("Enter")
+    await page.get_by_role("button", name="Who voted up").press("Enter")
+
+    dialog = page.get_by_role("dialog", name="Who voted up")
+    await expect(dialog.get_by_role("listitem")).to_have_text([alice.username, bob.username])
+    assert await axe(page) == []
+    await page.set_viewport_size(PHONE)
+    assert await axe(page) == []
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="More: Voted on by two")).to_be_focused()
+
+
+async def test_voters_come_in_pages(page, site):
+    listed = "{ articles(order: VOTES, first: 60) { nodes { id title voters(first: 1) { totalCount } } } }"
+    most = next(each for each in site.ask(listed)["articles"]["nodes"] if each["voters"])  # voting is open
+    await opened(page, site.path(most["id"]))
+    await page.get_by_role("button", name=f"More: {most['title']}").click()
+    await page.get_by_role("button", name="Who voted up").click()
+    dialog = page.get_by_role("dialog")
+    names = dialog.get_by_role("listitem")
+    for shown in range(100, most["voters"]["totalCount"], 100):
+        await expect(names).to_have_count(shown)
+        await dialog.get_by_role("button", name="More", exact=True).press("Enter")
+        await expect(names.nth(shown).get_by_role("link")).to_be_focused()
+
+    await expect(names).to_have_count(most["voters"]["totalCount"])
+    await expect(dialog.get_by_role("button", name="More", exact=True)).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def discreet(tmp_path_factory):
+    """A site that shows who voted up to moderators only."""
+    with serving_sample(tmp_path_factory.mktemp("discreet"), voters="moderators") as site:
+        yield site
+
+
+@pytest.mark.parametrize("reader", ["visitor", "member", "moderator"])
+async def test_only_moderators_read_who_voted_where_the_site_says_so(visit, discreet, reader):
+    alice, bob = discreet.member("alice"), discreet.member("bob")
+    article = discreet.post(alice, "Discreet", groups=["discreet"])
+    if reader == "moderator":
+        discreet.moderate(bob, "discreet")
+    page = await visit(None if reader == "visitor" else bob, base_url=f"{discreet.url}/")
+    await opened(page, discreet.path(article))
+    async with page.expect_response("**/graphql"):
+        await page.get_by_role("button", name="More: Discreet").click()
+
+    shown = page.get_by_role("button", name="Who voted up")
+    await expect(page.get_by_role("link", name="What moderators did")).to_be_visible()
+    await expect(shown).to_have_count(1 if reader == "moderator" else 0)
 
 
 async def test_vote_after_voting_has_closed_is_taken_back(visit, strict):

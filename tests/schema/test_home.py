@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from resolvers.dataloader import Reads
-from store import blocked, followed, hidden
+from store import blocked, followed, hidden, home_pins
 from store.records import Article
 from store.store import Store
 from tests.schema.conftest import Ask
@@ -111,6 +111,25 @@ async def test_pinned_home_loses_only_what_is_hidden_meanwhile(store, ask: Ask, 
     assert ids(first) == articles[:-3:-1]
     assert ids(second["data"]["home"]["articles"]) == [articles[3], articles[1]]
     assert "pins" not in second["extensions"]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+async def test_home_goes_on_after_its_pin(store, ask: Ask, alice, token, clock, monkeypatch, size):  # H1
+    monkeypatch.setattr(home_pins, "MAX_PLACES", 4)
+    articles = []
+    for _ in range(7):
+        clock.advance(1)
+        articles.append((await post(store, alice, groups=["lua"])).id)
+    await store.follows.follow_group("vera", "lua")
+    answer, seen = await ask(HOME, token, first=size, pinned=True), []
+    while (page := answer["data"]["home"]["articles"])["pageInfo"]["hasNextPage"]:
+        assert len(page["nodes"]) == size
+        seen += ids(page)
+        answer = await ask(HOME, token, first=size, after=page["pageInfo"]["endCursor"])
+
+    assert [*seen, *ids(page)] == articles[::-1]
+    assert page["pageInfo"]["hasPreviousPage"]
+    assert "pins" not in answer["extensions"]
 
 
 async def test_private_choices_are_refused_with_their_codes_and_change_nothing(ask: Ask, alice, token, redis):

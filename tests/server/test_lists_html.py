@@ -49,11 +49,11 @@ async def followed(http, page):
 
 
 def test_numbers_and_names_are_those_of_the_reader():
-    cursors, groups = ((SOURCES / name).read_text() for name in ("cursors.ts", "pages/GroupsPage.tsx"))
+    cursors, groups = ((SOURCES / name).read_text() for name in ("cursors.ts", "components/Groups.tsx"))
     periods, search = ((SOURCES / name).read_text() for name in ("periods.ts", "pages/SearchPage.tsx"))
 
     assert int(re.search(r"CURSOR_PAGE = (\d+)", cursors)[1]) == CURSOR_PAGE
-    assert int(re.search(r"MOST = (\d+)", groups)[1]) == MOST_GROUPS
+    assert int(re.search(r"MOST_GROUPS = (\d+)", groups)[1]) == MOST_GROUPS
     assert re.findall(r'period: "(\w+)", hours: ([\d*]+(?: \* \d+)?)', periods) == [
         (period, "24" if hours == 24 else f"{hours // 24} * 24") for period, hours in HOURS.items()
     ]
@@ -95,7 +95,9 @@ async def test_good_articles_are_all_or_those_of_a_day(http, store, alice, clock
     whole, day, other = [await read(http, f"/good{query}") for query in ("", "?date=2016-08-04", "?date=2016-08-03")]
 
     assert (titles(whole), titles(day), titles(other)) == (["Good"], ["Good"], [])
-    assert day.title.text == "Good articles of 2016-08-04 · Votes & Co"
+    assert day.title.text == "Good articles of August 4, 2016 · Votes & Co"
+    german = await read(http, "/good?date=2016-08-04&lang=de")
+    assert german.title.text == "Gute Artikel vom 4. August 2016 · Votes & Co"
     assert other.select_one("main .empty").text == "No article has enough votes yet."
     assert canonical(day) == ["good?date=2016-08-04"]
 
@@ -142,6 +144,17 @@ async def test_group_has_its_text_its_orders_and_its_articles(http, store, alice
     assert links(page, "[aria-label=Orders] [aria-current]") == [("group/show?order=TIME", "New")]
     assert links(page, "[aria-label=Top] a")[0] == ("group/show?top=day", "Day")
     assert links(second, ".pager a") == [("group/show?order=TIME", "← Previous")]
+
+
+async def test_later_page_of_a_list_is_not_for_search_engines(http, store, alice):
+    for number in range(CURSOR_PAGE + 1):
+        await posted(store, alice, f"Title {number}", f"group-{number}")
+
+    page = await read(http, "/user/alice")
+    second = await followed(http, page)
+
+    assert (canonical(page), canonical(second)) == (["user/Alice"], [])
+    assert metas(second)["robots"] == "noindex"
 
 
 async def test_top_of_a_group_keeps_its_period_on_the_next_page(http, store, alice):
@@ -237,6 +250,7 @@ async def test_comments_of_the_site_and_of_a_group(http, store, alice, bob):
     assert [each.text.strip() for each in page.select(".items .markdown")] == ["on shown", "on asked"]
     assert [each.text.strip() for each in of_group.select(".items .markdown")] == ["on shown"]
     assert canonical(of_group) == ["comments?group=show"]
+    assert (await http.get("/comments?group=absent", headers={"Accept": "text/html"})).status_code == 404
     assert links(of_group, ".filter a")[-1] == ("group/show/comments/rss.xml", "RSS")
 
 

@@ -75,6 +75,9 @@ async def test_page_of_the_operator_has_links_within_the_site(serving, folder):
     async with serving() as http:
         about, german = await read(http, "/about"), await read(http, "/about?lang=de")
 
+    assert [page.find("link", rel="canonical")["href"] for page in (about, german)] == ["about", "about"]
+    assert about.find_all(hreflang=True) == german.find_all(hreflang=True) == []
+    assert [each.get("lang") for each in (german.html, german.h1, german.select_one(".markdown"))] == ["de", "en", "en"]
     shown = about.select("main .markdown a")
     assert about.h1.text == "About us"
     paths = ["rules", "./group/ask?order=TIME", "./", "about#the-end", "./rules#the-end"]

@@ -46,6 +46,7 @@ function Items({ username, logOut, close }: AccountMenuProps & { close: () => vo
 }
 
 const PAGES = [
+  { path: "/followed", text: "followed-groups-link" },
   { path: "/saved", text: "saved-link" },
   { path: "/hidden", text: "hidden-link" },
   { path: "/blocked", text: "blocked-link" },

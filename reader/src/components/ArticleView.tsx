@@ -118,7 +118,7 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
             <GroupLink key={id} name={name} />
           ))}
           {isOwn && <OwnActions article={article} />}
-          <LineMenu subject={{ ...menuSubjectOf(article), isHidden: article.state !== "VISIBLE" }} />
+          <LineMenu subject={{ ...menuSubjectOf(article), isHidden: article.state !== "VISIBLE", hasVoters: true }} />
         </div>
       </div>
       {article.state !== "VISIBLE" && <Hidden article={article} isOwn={isOwn} />}

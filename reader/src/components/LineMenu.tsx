@@ -6,7 +6,10 @@ import { t } from "../words";
 
 const items = file(() => import("./MenuItems"));
 const MenuItems = lazy(items.load);
-const Flag = lazy(file(() => import("./Flag")).load);
+const DIALOGS = {
+  flag: lazy(file(() => import("./Flag")).load),
+  voters: lazy(file(() => import("./Voters")).load),
+};
 
 /** What a menu is about. */
 export interface MenuSubject {
@@ -19,12 +22,15 @@ export interface MenuSubject {
   groups?: readonly string[];
   /** Whether moderators have hidden it: then nobody flags it. */
   isHidden?: boolean;
+  /** Whether the menu leads to who voted, as on the page of an article. */
+  hasVoters?: boolean;
 }
 
 /** A quiet button at the end of a line, with what else can be done about an article or a comment. */
 export function LineMenu({ subject }: { subject: MenuSubject }) {
   const { isOpen, toggle, close, button, area } = useMenu();
-  const [isFlagging, setFlagging] = useState(false);
+  const [dialog, setDialog] = useState<keyof typeof DIALOGS | null>(null);
+  const Dialog = dialog && DIALOGS[dialog];
   return (
     <span className="line-menu" {...area}>
       <button
@@ -45,12 +51,12 @@ export function LineMenu({ subject }: { subject: MenuSubject }) {
       </button>
       {isOpen && (
         <Suspense>
-          <MenuItems subject={subject} close={close} flag={() => setFlagging(true)} />
+          <MenuItems subject={subject} close={close} open={setDialog} />
         </Suspense>
       )}
-      {isFlagging && (
+      {Dialog && (
         <Suspense>
-          <Flag subject={subject} close={() => setFlagging(false)} />
+          <Dialog subject={subject} close={() => setDialog(null)} />
         </Suspense>
       )}
     </span>

@@ -15,7 +15,7 @@ import { SaveItem } from "./SaveItem";
 import { t } from "../words";
 
 const KEPT_BY_VIEWER = graphql(`
-  query KeptByViewer($id: ID!) {
+  query KeptByViewer($id: ID!, $hasVoters: Boolean!) {
     node(id: $id) {
       __typename
       id
@@ -24,6 +24,9 @@ const KEPT_BY_VIEWER = graphql(`
       }
       ... on Article {
         viewerHasHidden
+        voters(first: 1) @include(if: $hasVoters) {
+          totalCount
+        }
       }
     }
   }
@@ -32,30 +35,38 @@ const KEPT_BY_VIEWER = graphql(`
 interface MenuItemsProps {
   subject: MenuSubject;
   close: () => void;
-  flag: () => void;
+  /** Opens a dialog about the subject. */
+  open: (dialog: "flag" | "voters") => void;
 }
 
-/** What a menu offers. Whether the viewer has saved or hidden its subject is read when it opens. */
-export default function MenuItems({ subject: { id, name, poster, groups, isHidden }, close, flag }: MenuItemsProps) {
+/** What a menu offers. What the viewer has saved and hidden, and may read of voters, is asked when it opens. */
+export default function MenuItems({ subject, close, open }: MenuItemsProps) {
+  const { id, name, poster, groups, isHidden, hasVoters = false } = subject;
   const list = useRef<HTMLUListElement>(null);
   const session = useSession();
   const roles = useRoles();
   const [, navigate] = useLocation();
-  const variables = { id };
-  const pause = session === null;
+  const variables = { id, hasVoters };
+  const pause = session === null && !hasVoters;
   const [{ data }] = useQuery({ query: KEPT_BY_VIEWER, variables, pause, requestPolicy: "cache-and-network" });
   const node = data?.node;
   const hasSaved = node && "viewerHasSaved" in node && node.viewerHasSaved;
   const hasHidden = node && "viewerHasHidden" in node && node.viewerHasHidden;
+  const mayReadVoters = node && "voters" in node && node.voters;
   const mayModerate = groups ? moderates(roles, groups) : moderatesAnything(roles);
   const mayFlag = !isHidden && poster !== null && session?.username !== poster;
   useFirstItem(list);
 
   function chooseFlag() {
     close();
-    if (session !== null) return flag();
+    if (session !== null) return open("flag");
     navigate(logInPath());
     say(t("log-in-to-flag"));
+  }
+
+  function chooseVoters() {
+    close();
+    open("voters");
   }
 
   return (
@@ -83,6 +94,13 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
       {mayModerate && (
         <li>
           <Link href={subjectPath(id)}>{t("moderate")}</Link>
+        </li>
+      )}
+      {mayReadVoters && (
+        <li>
+          <button type="button" onClick={chooseVoters}>
+            {t("voters-item")}
+          </button>
         </li>
       )}
     </ul>

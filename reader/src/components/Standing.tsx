@@ -36,7 +36,8 @@ interface StandingProps {
 }
 
 /** Why an article stands where it does: its place, the parts of its value as a bar, and what would move it up. */
-export default function Standing({ name, id, ranking: { order, group } }: StandingProps) {
+export default function Standing({ name, id, ranking }: StandingProps) {
+  const { order, group } = ranking;
   const variables = { id, order, ...(group !== undefined && { group }) };
   const box = useRef<HTMLDivElement>(null);
   const isAbove = useIsAbove(box);
@@ -45,7 +46,7 @@ export default function Standing({ name, id, ranking: { order, group } }: Standi
   const [{ data, error }] = useQuery({ query: STANDING, variables, pause: !isSent, requestPolicy: "network-only" });
   return (
     <div className="standing" role="tooltip" id={name} ref={box} data-above={isAbove || undefined}>
-      {error ? explain(error) : data ? <Reasons article={data.article} order={order} group={group} /> : "…"}
+      {error ? explain(error) : data ? <Reasons article={data.article} {...ranking} /> : "…"}
     </div>
   );
 }
@@ -62,18 +63,15 @@ function useIsAbove(box: RefObject<HTMLElement | null>): boolean {
   return isAbove;
 }
 
-function Reasons({ article, order, group }: Ranking & { article: DocumentType<typeof STANDING>["article"] }) {
+function Reasons({ article, ...ranking }: Ranking & { article: DocumentType<typeof STANDING>["article"] }) {
   const standing = article?.standing;
   if (!standing) return t("standing-none");
   const { rank, terms, votesToNextRank } = standing;
+  const { order, isHome } = ranking;
   const parts = partsOf(order, terms, Date.parse(article.postedAt), Date.now());
   return (
     <>
-      <b>
-        {group === undefined
-          ? t("standing-place", { rank, order: nameOf(order) })
-          : t("standing-place-in-group", { rank, order: nameOf(order), group })}
-      </b>
+      <b>{placeOf(rank, ranking)}</b>
       <Bar parts={parts} />
       <dl>
         {parts.map((part) => (
@@ -84,8 +82,16 @@ function Reasons({ article, order, group }: Ranking & { article: DocumentType<ty
         ))}
       </dl>
       <p>{wayUp(order, rank, votesToNextRank ?? null, article.isVotingOpen)}</p>
+      {isHome && <p>{t("standing-home")}</p>}
     </>
   );
+}
+
+/** The place in a ranking, in words. */
+function placeOf(rank: number, { order, group, isHome }: Ranking): string {
+  const given = { rank, order: nameOf(order) };
+  if (isHome) return t("standing-place-on-site", given);
+  return group === undefined ? t("standing-place", given) : t("standing-place-in-group", { ...given, group });
 }
 
 /** The parts beside each other, each as long as its share of them. */

@@ -6,6 +6,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { fullDay } from "../times";
 import { NoPage } from "./NotFound";
 import { t } from "../words";
 
@@ -37,7 +38,7 @@ function GoodArticles({ date }: { date: string | null }) {
   const choose = (day: string) => navigate(withQuery("/good", { date: day }), { replace: true, state: history.state });
   return (
     <Page
-      title={date ? t("list-good-of-day", { day: date }) : t("list-good-title")}
+      title={date ? t("list-good-of-day", { day: fullDay(date) }) : t("list-good-title")}
       isHeadingShown={false}
       isReady={!result.fetching}
     >

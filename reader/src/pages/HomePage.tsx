@@ -126,7 +126,7 @@ function Home({ period, order }: HomeProps) {
           home && (
             <>
               <Chosen count={home.groups.totalCount} />
-              <RankingContext value={period ? null : { order }}>
+              <RankingContext value={period ? null : { order, isHome: true }}>
                 <HomeArticles home={home} renew={isFirst ? renew : null} />
               </RankingContext>
               <Pager {...cursorPages("/home", home.articles.pageInfo, kept)} />
@@ -138,14 +138,14 @@ function Home({ period, order }: HomeProps) {
   );
 }
 
-/** How many groups the viewer follows, with a link to choose others. */
+/** How many groups the viewer follows, with a link to them, or to all if there are none. */
 function Chosen({ count }: { count: number }) {
   return (
     <p className="filter">
       <Words
         id={count === 0 ? "home-no-groups" : "home-groups"}
         count={count}
-        link={(text) => <Link href="/groups">{text}</Link>}
+        link={(text) => <Link href={count === 0 ? "/groups" : "/followed"}>{text}</Link>}
       />
     </p>
   );

@@ -256,6 +256,7 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                 {session?.username === profile.username && (
                   <>
                     <Link href="/settings">{t("settings-link")}</Link>
+                    <Link href="/followed">{t("followed-groups-link")}</Link>
                     <Link href="/saved">{t("saved-link")}</Link>
                     <Link href="/hidden">{t("hidden-link")}</Link>
                     <Link href="/blocked">{t("blocked-link")}</Link>
