@@ -30,7 +30,7 @@ class Mutant:
     """
     A fault, as a file of `mutants/` describes it. `old` occurs once in the file and is replaced by `new`. The fault
     shows in stores of `partitions` partitions into which `imported` stories were imported, with the rules `rules.EVERY`
-    if it `has_rules`, and if it has a `voting_window` only while votes are open so long (seconds).
+    if it `has_rules`.
     """
 
     name: str
@@ -41,7 +41,6 @@ class Mutant:
     partitions: int
     imported: int = 0
     has_rules: bool = False
-    voting_window: int | None = None
 
     def put_into(self, root: Path) -> None:
         """Copy the project and put the fault into the copy."""

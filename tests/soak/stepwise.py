@@ -20,10 +20,11 @@ from tests.soak.requests import instant
 from tests.soak.server import Connection
 from tests.soak.variables import GROUPS, KnownValues
 
-SHARE, SHARE_SOON = 0.02, 0.1  # of the steps of a history
+SHARE, SHARE_SOON = 0.02, 0.2  # of the steps of a history
 MOST_TEXTS = 300  # of a user
 PATIENCE, PAUSE = 60.0, 0.05  # seconds
 REVERTED = 0.5  # share of what reverts something, where something can be reverted
+REVERTED_SOON = 0.8  # the same where votes would count again as those of their voters
 STATE = "query($id: ID!) { node(id: $id) { ... on ModerationAction { annulment { state } } } }"
 LOG = """query($after: String) { moderationLog(first: 100, after: $after) {
   nodes { id subjectId ban { id } reverts { ban { id } } } pageInfo { endCursor } } }"""
@@ -47,9 +48,11 @@ def is_due(random: Random, model: Model) -> bool:
 
 def change(random: Random, model: Model, known: KnownValues) -> Change | None:
     """A ban that removes texts or annuls votes, an annulment of votes, or the revert of such an action."""
+    if (open_ones := holding_open_votes(model)) and random.random() < REVERTED_SOON:
+        return _revert(random, known, random.choice(open_ones))
     standing = [each for each in model.actions.values() if is_in_steps(each) and each.reverted_by is None]
     if standing and random.random() < REVERTED:
-        return _revert(random, known, random.choice(holding_open_votes(model) or standing[-3:]))
+        return _revert(random, known, random.choice(standing[-3:]))
     users = [each for each in (*model.users.values(), *model.departed.values()) if not each.is_admin]
     if not users:
         return None
@@ -64,9 +67,13 @@ def change(random: Random, model: Model, known: KnownValues) -> Change | None:
 
 
 def holding_open_votes(model: Model) -> list[Action]:
-    """The actions that hold votes on what still takes votes: few, as that ends soon, and only then voters are known."""
+    """
+    The actions that hold votes on what still takes votes, and that can be reverted: few, as that ends soon. Only such
+    votes come back as those of their voters.
+    """
     annulled = (each.annulled for each in _subjects(model) if each.annulled and model.has_voters(each))
-    return list(dict.fromkeys(case for held in annulled for vote in held.values() for case in vote.cases))
+    cases = dict.fromkeys(case for held in annulled for vote in held.values() for case in vote.cases)
+    return [each for each in cases if each.reverted_by is None]
 
 
 def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:
@@ -118,8 +125,9 @@ def _voter(random: Random, model: Model) -> User | None:
         for user, at in each.cast_at.items()
         if not user.is_admin
     ]
-    newest = sorted(voters)[-4:]
-    return random.choice(newest)[-1] if newest and random.random() < 0.8 else None
+    newest = sorted(voters)[-8:]
+    still_open = [each for each in newest if each[0]]
+    return random.choice(still_open or newest)[-1] if newest and random.random() < 0.8 else None
 
 
 def _ban(random: Random, model: Model, known: KnownValues, user: User) -> dict[str, Any]:

@@ -56,8 +56,6 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
         policy = replace(policy, rules=EVERY)
     elif mutant.imported and policy.rules:  # archived texts have stood, and nobody knows when they leave
         policy = replace(policy, rules=replace(policy.rules, first_texts=0))
-    if mutant.voting_window:
-        policy = replace(policy, voting_window=mutant.voting_window)
     with databases() as made:
         world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
         try:
