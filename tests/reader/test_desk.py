@@ -61,6 +61,19 @@ def flagged(site: Site, group: str, *titles: str) -> list[str]:
     return articles
 
 
+
+async def test_counts_of_the_queues_are_asked_for_once(visit, site, moderator, group):
+    flagged(site, group, "Counted")
+    page, asked = await visit(moderator), []
+    page.on("request", lambda request: asked.append((request.post_data_json or {}).get("operationName")))
+    await opened(page, "/moderation")
+    await expect(item(page, "Counted")).to_be_visible()
+    await item(page, "Counted").get_by_role("link", name="Counted").click()
+    await expect(page.get_by_role("heading", name="Counted")).to_be_visible()
+
+    assert asked.count("QueueCounts") == 1
+
+
 async def test_queue_says_what_waits_and_why(visit, site, axe, group, moderator):
     article, _ = flagged(site, group, "Flagged twice", "Flagged once")
     other = site.member("other")

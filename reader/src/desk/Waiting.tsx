@@ -18,9 +18,9 @@ export const QUEUE_COUNTS = graphql(`
   }
 `);
 
-/** How many things wait for the viewer, by the tabs of the queue. */
+/** How many things wait for the viewer, by the tabs of the queue. News renew the cache, so nobody else asks again. */
 export function useQueueCounts(): Record<"flagged" | "pending" | "appeals" | "total", number> {
-  const [{ data }] = useQuery({ query: QUEUE_COUNTS });
+  const [{ data }] = useQuery({ query: QUEUE_COUNTS, requestPolicy: "cache-first" });
   const flagged = data?.flagged?.totalCount ?? 0;
   const pending = data?.pending?.totalCount ?? 0;
   const appeals = data?.appeals?.totalCount ?? 0;
