@@ -61,7 +61,6 @@ def flagged(site: Site, group: str, *titles: str) -> list[str]:
     return articles
 
 
-
 async def test_counts_of_the_queues_are_asked_for_once(visit, site, moderator, group):
     flagged(site, group, "Counted")
     page, asked = await visit(moderator), []
