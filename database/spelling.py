@@ -1,10 +1,12 @@
 """What a search that finds nothing may have meant: the nearest words of those that texts and names have."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from heapq import nsmallest
 from itertools import groupby
-from typing import TYPE_CHECKING
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
@@ -13,7 +15,7 @@ from database import search as index
 from database import vocabulary
 from database.inflections import forms
 from database.search import Search
-from database.words import QUERY_WORDS, parse
+from database.words import PREFIX_LENGTH, QUERY_WORDS, parse
 from store.words import FOLDED, LETTERS, WORD_LENGTH, composed, with_names, words
 
 if TYPE_CHECKING:
@@ -21,54 +23,86 @@ if TYPE_CHECKING:
 
 SHORTEST = 3  # letters of a word that may be misspelled; one of several without a space, as in `node.js`, may have 2
 LONG = 5  # letters of a word in which two edits are looked for, and one if it is the beginning of a longer word
-MUCH_COMMONER = 1_000  # times as many texts have a word: one that is an edit away from it is thought to be misspelled
-WITHOUT_SPACE = re.compile(r"\S+")
+MUCH_COMMONER = 10  # times as many texts have a word: one that is an edit away from it may be misspelled
+TRIED = 8  # words in the place of one, and corrected queries that are searched for
+SPACED = re.compile(r"\s+|\S+")
 SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}
+
+
+class Correction(NamedTuple):
+    """A text with its words as they are or replaced, and what the best of several has least of, in this order."""
+
+    edits: int
+    new_words: int  # that differ from those they replace in more than the order and the repetition of letters
+    rarity: float
+    text: str
+
+    def followed_by(self, other: "Correction") -> "Correction":
+        rarity, text = self.rarity + other.rarity, self.text + other.text
+        return Correction(self.edits + other.edits, self.new_words + other.new_words, rarity, text)
 
 
 def suggestion(connection: "Connection", query: str, search: Search, deleted: frozenset[int]) -> str | None:
     """
-    The query with each word that no text has replaced by the nearest word of the vocabulary, or else by a longer one
-    that begins almost so; None if that finds nothing either. A word that is much rarer than one an edit away is
-    replaced, too: others have misspelled it as well.
+    The query with words replaced by others of the vocabulary, so that it finds something: the nearest one of the
+    first `TRIED`. Each word that no text has is replaced, by a near word or else by a longer one that begins almost
+    so. A word that is much rarer than one an edit away may be replaced, too: others have misspelled it as well.
 
     A short word and one with a digit is left as it is, and a query with quotation marks or of many words has none.
     Costs some lookups and two reads of a part of the vocabulary for each other word, two more for each that no text
-    has, and a search for the new query.
+    has and none is near, and at most `TRIED` searches.
     """
     if '"' in query or len(words(query)) > QUERY_WORDS:
         return None
-    text = with_names(composed(query)).rstrip()
-    corrected = WITHOUT_SPACE.sub(lambda found: _corrected(connection, found[0], found.end() == len(text)), text)
-    if corrected == text:
-        return None
-    proposed = corrected.translate(SYMBOLS)
-    found = index.find(connection, replace(search, phrases=parse(proposed)), deleted)
-    return proposed if found.places else None
+    for corrected in _corrected(connection, with_names(composed(query)).rstrip()):
+        proposed = corrected.translate(SYMBOLS)
+        found = index.find(connection, replace(search, phrases=parse(proposed)), deleted)
+        if found.places:
+            return proposed
+    return None
 
 
-def _corrected(connection: "Connection", text: str, is_last: bool) -> str:
-    """A text without spaces of a query, with its words corrected. The last word of a query may be a beginning."""
-    parts = ["".join(each) for _, each in groupby(text, key=_is_between_words)]
-    places = [place for place, part in enumerate(parts) if words(part)]
-    shortest = SHORTEST if len(places) == 1 else vocabulary.SHORTEST
-    for place in places:
-        word, *others = words(parts[place])
-        if not others and len(word) >= shortest and word.isalpha():
-            may_begin = is_last and place == places[-1] and len(word) >= SHORTEST
-            parts[place] = _better(connection, word, may_begin) or parts[place]
-    return "".join(parts)
+def _corrected(connection: "Connection", text: str) -> list[str]:
+    """The best corrections of a text that differ from it, the best first; none if a word has no replacement."""
+    best = [Correction(0, 0, 0, "")]
+    for choices in _choices(connection, text):
+        longer = (each.followed_by(choice) for each in best for choice in choices)
+        best = nsmallest(TRIED + 1, longer)  # and the text itself
+        if not best:
+            break
+    return [each.text for each in best if each.text != text][:TRIED]
+
+
+def _choices(connection: "Connection", text: str) -> Iterator[list[Correction]]:
+    """The choices for each piece of a text, of which it is made again. The last word may be a beginning."""
+    end = 0
+    for spaced in SPACED.findall(text):
+        pieces = ["".join(each) for _, each in groupby(spaced, key=_is_between_words)]
+        shortest = SHORTEST if len([*filter(words, pieces)]) == 1 else vocabulary.SHORTEST
+        for piece in pieces:
+            end += len(piece)
+            word, *others = words(piece) or [""]
+            if others or len(word) < shortest or not word.isalpha():
+                yield [Correction(0, 0, 0, piece)]
+            else:
+                yield _corrections(connection, piece, word, is_last=not words(text[end:]))
+
+
+def _corrections(connection: "Connection", piece: str, word: str, is_last: bool) -> list[Correction]:
+    """A piece of a text as it is, unless nothing has its word, and words in its place."""
+    texts = sum(vocabulary.count_of(connection, form) for form in forms(word))
+    if is_last and len(word) >= PREFIX_LENGTH:
+        texts = max(texts, vocabulary.count_of_beginning(connection, word))
+    itself = [Correction(0, 0, -log(texts), piece)] if texts else []
+    return itself + _replacements(connection, word, texts)
 
 
 def _is_between_words(character: str) -> bool:
     return FOLDED[ord(character)].isspace()
 
 
-def _better(connection: "Connection", word: str, may_begin: bool) -> str | None:
-    """The nearest word of the vocabulary; None if the word is there and none is much commoner, or if one begins so."""
-    if may_begin and vocabulary.has_beginning(connection, word):
-        return None
-    texts = sum(vocabulary.count_of(connection, form) for form in forms(word))
+def _replacements(connection: "Connection", word: str, texts: int) -> list[Correction]:
+    """The nearest words of the vocabulary; those that are much commoner than a word that texts have."""
     allowed = 2 if len(word) >= LONG and not texts else 1
     lengths = range(max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed + 1)
     counts = _vocabulary(connection, word, lengths, MUCH_COMMONER * texts)
@@ -79,11 +113,13 @@ def _better(connection: "Connection", word: str, may_begin: bool) -> str | None:
     return _nearest(word, longer, {each: each[: len(word)] for each in longer}, 1)
 
 
-def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], allowed: int) -> str | None:
-    """The word whose compared text is at most `allowed` edits from a word; of equal ones that which most texts have."""
+def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], allowed: int) -> list[Correction]:
+    """The best of the words whose compared text is at most `allowed` edits from a word."""
     near = extract(word, compared, scorer=OSA.distance, score_cutoff=allowed, limit=None)
-    _, _, nearest = min(near, key=lambda each: (each[1], -counts[each[2]]), default=(None, None, None))
-    return nearest
+    corrections = (
+        Correction(int(edits), set(text) != set(word), -log(counts[each]), each) for text, edits, each in near
+    )
+    return nsmallest(TRIED, corrections)
 
 
 def _vocabulary(connection: "Connection", word: str, lengths: range, least: int) -> dict[str, int]:

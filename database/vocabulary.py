@@ -43,7 +43,7 @@ REMOVE = {
     "postgresql": "DELETE FROM search_words WHERE word = ANY(%s) AND texts <= 0",
 }
 TEXTS = "SELECT texts FROM search_words WHERE word = ?"
-BEGINS = "SELECT EXISTS (SELECT 1 FROM search_words WHERE word >= ? AND word < ?)"
+TEXTS_OF_BEGINNING = "SELECT sum(texts) FROM search_words WHERE word >= ? AND word < ?"
 READ = f"""SELECT word, texts FROM search_words WHERE word >= ? AND word < ?
     AND length(word) >= ? AND length(word) < ? AND texts >= ? ORDER BY texts DESC, word LIMIT {MOST_READ}"""
 
@@ -85,10 +85,10 @@ def count_of(connection: "Connection", word: str) -> int:
     return connection.exec_driver_sql(_for_driver(connection, TEXTS), (word,)).scalar() or 0
 
 
-def has_beginning(connection: "Connection", letters: str) -> bool:
-    """Whether a word begins so."""
+def count_of_beginning(connection: "Connection", letters: str) -> int:
+    """How many texts have each of the words that begin so, together."""
     bounds = letters, _after(letters)
-    return bool(connection.exec_driver_sql(_for_driver(connection, BEGINS), bounds).scalar())
+    return int(connection.exec_driver_sql(_for_driver(connection, TEXTS_OF_BEGINNING), bounds).scalar() or 0)
 
 
 def beginning_with(connection: "Connection", letter: str, lengths: range, least: int) -> dict[str, int]:

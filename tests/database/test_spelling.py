@@ -1,5 +1,6 @@
 """Spellings that are proposed where a search finds nothing, and the words that they come from, on both databases."""
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, update
 
 from database import search, spelling, vocabulary
 from database.engines import Engines
-from database.search import Search
+from database.search import Found, Search, SearchKind
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import parse
 from tests.database.searched import (
@@ -48,7 +49,7 @@ async def test_spelling_of_what_is_not_there_is_proposed(run):  # S1
         ("alcie", "alice"), ("elatsic", "elasticsearch"), ("elatsic reads", "elasticsearch reads"), ("elastics", None),
         ("eltasisc", None), ("elsa", None),
         ("redsi lsits databasse", "redis lists databases"), ("zookeper", "zookeeper"), ("redis", None),
-        ('"redsi"', None), ("xq", None), ("redsi writes", None), ("redsi 2024", None),
+        ('"redsi"', None), ("xq", None), ("redsi writes", "reads writes"), ("redsi 2024", None),
         ("", None), ("p/alicf", None), ("show redsi", None),
     ):  # fmt: skip
         assert await run(proposed, query) == expected, query
@@ -86,15 +87,56 @@ async def test_spelling_of_words_between_points_and_hyphens_is_proposed(run):  #
     assert await run(proposed, f"node-{'x' * 120}") is None
 
 
-async def test_what_others_have_misspelled_is_corrected_if_it_is_much_rarer(run, monkeypatch):  # S1
-    monkeypatch.setattr(spelling, "MUCH_COMMONER", 3)
-    await run(write, 1024, "teh art")
-    for number in range(2, 6):
-        await run(write, number * 1024, "State of the arts")
-    await run(write, 6 * 1024, "state of ten arts")
+async def test_commoner_words_that_find_nothing_are_passed_over(run):  # S1
+    texts = "Node.js, gRPC-Web, Vue.js, O'Reilly, TCP/IP, xylophonist.py, C# on .NET, net, C++ compilers"
+    commoner = "need noted, grep, eu view, rely really relay, pc, pay, next nest, de, zend, compiled"
+    for number, title in enumerate(", ".join([texts, commoner, commoner]).split(", "), 1):
+        await run(write, 1024 * number, title)
+    await run(register, "zed")
 
-    assert await run(proposed, "state of-teh arts") == "state of-the arts"
-    assert await run(proposed, "teh ten") is None
+    for query, expected in (
+        ("noed.js", "node.js"), ("gRCP-Web", "grpc-Web"), ("veu.js", "vue.js"), ("O'Reily", "O'reilly"),
+        ("tpc/ip", "tcp/ip"), ("xylophonist.pyy", "xylophonist.py"), ("C# .nett", "C# .net"), (".nett", ".net"),
+        ("zde", "zed"), ("wbe grc", "web grpc"), ("C++ compilerd", "C++ compilers"),
+    ):  # fmt: skip
+        assert await run(proposed, query) == expected, query
+    users = frozenset({SearchKind.USER})
+    assert await run(proposed, "zeddd", kinds=users) == "zed"
+    assert await run(proposed, "zen", kinds=users) is None
+    assert await run(proposed, "zendd", kinds=users) == "zed"
+
+
+async def test_what_others_have_misspelled_is_corrected_if_it_is_much_rarer(run):  # S1
+    titles = ["encrpyt by hand", "a langauge", "a nod", "JavaScript", "javascript language", "node.js"]
+    titles += ["Let's Encrypt: what language, which node, not now"] * 11
+    for number, title in enumerate(titles, 1):
+        await run(write, 1024 * number, title)
+
+    for query, expected in (
+        ("let's encrpyt", "let's encrypt"), ("javascript langauge", "javascript language"), ("nod.js", "node.js"),
+        ("javascript.nod", None), ("javascript hand", None),
+    ):  # fmt: skip
+        assert await run(proposed, query) == expected, query
+    await run(write, 1024 * 50, "encrpyt again")
+    assert await run(proposed, "let's encrpyt") is None
+
+
+async def test_few_corrections_are_tried(run, monkeypatch):  # S1
+    tried: list[Search] = []
+
+    def find(connection: Connection, wanted: Search, deleted: frozenset[int]) -> Found:
+        tried.append(wanted)
+        return found_by_search(connection, wanted, deleted)
+
+    found_by_search = search.find
+    for number, letters in enumerate(itertools.product("abcd", "efgh"), 1):
+        await run(write, 1024 * number, f"r{''.join(letters)}s x{''.join(letters)}y")
+    monkeypatch.setattr(search, "find", find)
+
+    assert await run(proposed, "rams xamy") == "raes xaey"
+    assert len(tried) == 1
+    assert await run(proposed, "rams xbmy") is None
+    assert len(tried) == 1 + spelling.TRIED
 
 
 async def test_words_that_only_hidden_texts_have_are_not_proposed(run):  # S1
