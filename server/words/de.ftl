@@ -423,6 +423,7 @@ did-you-mean = Vielleicht gemeint: <link/>
 users-found = Mitglieder
 user-name = Mitglied { $name }
 all-users = Alle { $count } Mitglieder
+search-too-long = Die Suchanfrage ist zu lang: Sie darf höchstens { $count } Zeichen haben.
 search-unavailable = Die Suche ist nicht verfügbar. Diese Website hat keine Datenbank, oder sie antwortet im Moment nicht.
 
 ## Forms

@@ -432,6 +432,7 @@ did-you-mean = Did you mean <link/>?
 users-found = Users
 user-name = User { $name }
 all-users = All { $count } users
+search-too-long = The query is too long: it may have at most { $count } characters.
 search-unavailable = The search is not available. This site has no database to search in, or it does not answer at the moment.
 
 ## Forms
