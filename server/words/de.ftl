@@ -946,6 +946,12 @@ ring-title =
 ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
 ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
+ring-annulled =
+    { $count ->
+        [one] Die Stimmen von { $count } Konto sind schon annulliert.
+       *[other] Die Stimmen von { $count } Konten sind schon annulliert.
+    }
+ring-left-out = Ausgenommen: { $names }. Die eigenen Stimmen und die von Konten mit derselben oder einer höheren Rolle lassen sich nicht von hier annullieren.
 annul-ring =
     { $count ->
         [one] Stimmen von { $count } Konto annullieren

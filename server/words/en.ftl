@@ -955,6 +955,12 @@ ring-title =
 ring-text = { $votes } for each other, of which chance explains { $expected }. Each has voted for { $coverage } % of what the others have posted. Found <time/>.
 ring-more = and { $count } more
 ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, and moves { $articles } by score.
+ring-annulled =
+    { $count ->
+        [one] The votes of { $count } account are annulled already.
+       *[other] The votes of { $count } accounts are annulled already.
+    }
+ring-left-out = Left out: { $names }. You cannot annul your own votes, nor those of somebody who has the same role or a higher one.
 annul-ring =
     { $count ->
         [one] Annul the votes of { $count } account
