@@ -40,6 +40,10 @@ class VotingRing:
     members: list[Annotated["User", strawberry.lazy("schema.users")]] = field_of(
         rings.members, "The accounts by name, at most 100 of them."
     )
+    annulled_members: list[Annotated["User", strawberry.lazy("schema.users")]] = field_of(
+        rings.annulled_members,
+        "Those of `members` whose votes until the search are all annulled by an action that stands.",
+    )
     member_count: int = strawberry.field(description="How many accounts there are.")
     votes: int = strawberry.field(description="How many votes members have cast for each other.")
     expected: float = strawberry.field(description="How many of these chance explains.")

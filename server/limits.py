@@ -56,6 +56,7 @@ WEIGHTS = Weights(
     largest_page=SIZES[-1],
     lists={
         ("Comment", "ancestors"): 100,  # there may be 1,000
+        ("VotingRing", "annulledMembers"): 100,
         ("VotingRing", "members"): 100,
         ("VotingRing", "moves"): 20,
     },

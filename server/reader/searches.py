@@ -1,12 +1,14 @@
 """What is found by the words of an address: `reader/src/pages/SearchPage.tsx` as HTML. It is not for search engines."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from resolvers.search import QUERY_LENGTH
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import address, render_page
@@ -43,15 +45,16 @@ fragment Match on SearchEdge {{
 
 async def search(request: Request) -> PageMetadata:
     """
-    One query searches, or none if the address has no words.
+    One query searches, or none if the address has no words or too many.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
     """
     query, words = request.query_params.get("q", "").strip(), words_of(request)
     if not query:
-        title = words("search")
-        return PageMetadata(title, content=render_page(request, "search.html", title=title, words=""))
+        return unasked(request, words("search-hint"))
+    if len(query) > QUERY_LENGTH:
+        return replace(unasked(request, words("search-too-long", count=QUERY_LENGTH)), status=HTTPStatus.BAD_REQUEST)
     asked = asked_of(request, query)
     shown = page_of(request)
     variables = {
@@ -69,6 +72,12 @@ async def search(request: Request) -> PageMetadata:
         return UNKNOWN  # without a database: the script says so, and asks again
     title = words("search-title", words=query)
     return PageMetadata(title, content=found_page(request, title, asked, data["search"], data.get("people") or NOBODY))
+
+
+def unasked(request: Request, hint: str) -> PageMetadata:
+    """The page without a search, as nothing was asked for or it could not be."""
+    title = words_of(request)("search")
+    return PageMetadata(title, content=render_page(request, "search.html", title=title, words="", hint=hint))
 
 
 def asked_of(request: Request, query: str) -> dict[str, str]:

@@ -423,6 +423,7 @@ did-you-mean = Vielleicht gemeint: <link/>
 users-found = Mitglieder
 user-name = Mitglied { $name }
 all-users = Alle { $count } Mitglieder
+search-too-long = Die Suchanfrage ist zu lang: Sie darf höchstens { $count } Zeichen haben.
 search-unavailable = Die Suche ist nicht verfügbar. Diese Website hat keine Datenbank, oder sie antwortet im Moment nicht.
 
 ## Forms
@@ -945,6 +946,12 @@ ring-title =
 ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
 ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
+ring-annulled =
+    { $count ->
+        [one] Die Stimmen von { $count } Konto sind schon annulliert.
+       *[other] Die Stimmen von { $count } Konten sind schon annulliert.
+    }
+ring-left-out = Ausgenommen: { $names }. Die eigenen Stimmen und die von Konten mit derselben oder einer höheren Rolle lassen sich nicht von hier annullieren.
 annul-ring =
     { $count ->
         [one] Stimmen von { $count } Konto annullieren

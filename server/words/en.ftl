@@ -432,6 +432,7 @@ did-you-mean = Did you mean <link/>?
 users-found = Users
 user-name = User { $name }
 all-users = All { $count } users
+search-too-long = The query is too long: it may have at most { $count } characters.
 search-unavailable = The search is not available. This site has no database to search in, or it does not answer at the moment.
 
 ## Forms
@@ -954,6 +955,12 @@ ring-title =
 ring-text = { $votes } for each other, of which chance explains { $expected }. Each has voted for { $coverage } % of what the others have posted. Found <time/>.
 ring-more = and { $count } more
 ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, and moves { $articles } by score.
+ring-annulled =
+    { $count ->
+        [one] The votes of { $count } account are annulled already.
+       *[other] The votes of { $count } accounts are annulled already.
+    }
+ring-left-out = Left out: { $names }. You cannot annul your own votes, nor those of somebody who has the same role or a higher one.
 annul-ring =
     { $count ->
         [one] Annul the votes of { $count } account

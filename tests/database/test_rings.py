@@ -15,7 +15,7 @@ from schema.schema import SCHEMA
 from server.app import CODES
 from server.cli import rings
 from server.cli.main import main
-from store import annulments, roles
+from store import annulments, bans, reverts, roles
 from store.moderation_records import Role
 from store.records import Vote
 from store.roles import OPERATOR
@@ -27,6 +27,7 @@ from tests.store.reading import post
 RING = tuple(f"Ring-{number}" for number in range(5))
 RING_OF = """query($id: ID!) { node(id: $id) { ... on User { username votingRing {
   id foundAt memberCount votes expected coverage articleVotes commentVotes moved members { id }
+  annulledMembers { id }
   moves { id votes place newPlace article { id } } } } } }"""
 
 
@@ -96,6 +97,7 @@ async def test_ring_is_found_kept_and_shown_to_moderators_only(store, each_datab
     assert found == {
         **{"id": "ring:1", "foundAt": "2016-08-04T11:52:00.000Z", "memberCount": 5, "votes": 61, "coverage": 1.0},
         **{"articleVotes": 60, "commentVotes": 1, "members": [{"id": f"user:ring-{number}"} for number in range(5)]},
+        "annulledMembers": [],
     }
     assert all(move["votes"] == 4 and move["place"] < move["newPlace"] for move in moves)
     assert {move["article"]["id"] for move in moves} <= {f"article:{number}" for number in planted}
@@ -127,6 +129,35 @@ async def test_moves_are_those_of_the_listing_after_annulling(store, each_databa
     await mirrored(store, each_database)
     await rings._search(store, each_database, False)
     assert await asked(http, token) is None  # annulled votes make no ring
+
+
+@on_both
+async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_database, http, clock):
+    await fill(store)
+    token = await token_of(store, "mona", Role.MODERATOR)
+    await mirrored(store, each_database)
+
+    async def annul(name: str, since: int | None = None) -> int:
+        return (await annulments.annul(store.site, OPERATOR, name, since, None, "a ring")).action.number
+
+    clock.advance(60)
+    await annul(RING[0])  # before the search: not of what is cast after it
+    clock.advance(60)
+    await rings._search(store, each_database, False)
+    found_at = store.site.clock()
+    assert (await asked(http, token))["annulledMembers"] == []
+    clock.advance(60)
+    await annul(RING[1], found_at - 90_000)  # of some votes only
+    await bans.ban(store.site, OPERATOR, RING[2], None, None, "a ring", annuls_votes=True)
+    reverted = await annul(RING[3])
+    await annul(RING[4])
+    assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == [
+        *("user:ring-2", "user:ring-3", "user:ring-4")
+    ]
+
+    await reverts.revert(store.site, OPERATOR, reverted, "no ring")
+
+    assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == ["user:ring-2", "user:ring-4"]
 
 
 @on_both

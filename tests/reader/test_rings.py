@@ -110,7 +110,35 @@ async def test_votes_of_all_members_are_annulled_at_once_and_what_failed_again(
     for member in ring:
         (action,) = site.ask(LOG, id=member.id)["moderationLog"]["nodes"]
         assert (action["kind"], action["reason"]) == ("ANNUL_VOTES", "A ring.")
+    found = section(page)
+    await expect(found).to_contain_text("The votes of 5 accounts are annulled already.")
+    await expect(found.get_by_role("button")).to_have_count(0)
+    await expect(found).not_to_contain_text("Annulling all their votes takes")
+    await expect(found).not_to_contain_text("Left out")
     faults.ignore("ERR_FAILED")
+
+
+async def test_button_leaves_out_whose_votes_are_annulled_and_says_whom_else(visit, site, axe, moderator, ring):
+    colleague, annulled, *_ = ring
+    site.moderate(colleague)
+    page = await visit(moderator)
+    await opened(page, f"/moderation/{ring[-1].id}")
+    found = section(page)
+    await expect(found.get_by_role("button")).to_have_text("Annul the votes of 4 accounts")
+    await expect(found).to_contain_text(f"Left out: {colleague.username}. You cannot annul your own votes")
+    await expect(found).not_to_contain_text("annulled already")
+    above = await page.get_by_role("button", name="Annul votes").bounding_box()
+    heading = await found.get_by_role("heading").bounding_box()
+    assert heading["y"] - above["y"] - above["height"] >= 12  # pixels
+
+    site.act(moderator, "annulVotes", userId=annulled.id, reason="A ring.")
+
+    await expect(found.get_by_role("button")).to_have_text("Annul the votes of 3 accounts")  # without a reload
+    await expect(found).to_contain_text("The votes of 1 account are annulled already.")
+    assert await axe(page) == []
+    own = await visit(colleague)
+    await opened(own, f"/moderation/{ring[-1].id}")
+    await expect(section(own)).to_contain_text(f"Left out: {colleague.username}.")
 
 
 async def test_ring_is_for_moderators_of_the_site(visit, site, moderator, ring):

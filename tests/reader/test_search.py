@@ -35,6 +35,19 @@ async def test_matches_are_marked_in_articles_and_comments(page, site):
 
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["script", "HTML"])
+async def test_query_that_is_too_long_is_not_searched_for(visit, faults, has_script):
+    page = await visit(java_script_enabled=has_script)
+    await page.goto(f"/search?q={'a' * 600}")
+
+    await expect(page.locator("main .empty")).to_have_text("The query is too long: it may have at most 500 characters.")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Search")
+    await expect(page.get_by_text("This page needs JavaScript.")).to_have_count(0)
+    await page.close()
+    faults.ignore("status of 400")
+    faults.ignore(PRELOAD)
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["script", "HTML"])
 async def test_title_with_more_than_one_space_is_shown_once(visit, site, faults, has_script):
     title = "Two  spaces of a pe\u0301trelbird"  # not composed, either
     site.post(site.member("writer"), title)

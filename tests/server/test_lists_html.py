@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from resolvers.search import QUERY_LENGTH
 from server.reader.avatars import fnv1a
 from server.reader.cursors import CURSOR_PAGE
 from server.reader.groups import MOST_GROUPS
@@ -60,6 +61,7 @@ def test_numbers_and_names_are_those_of_the_reader():
     assert dict(re.findall(r'kind: "(\w+)", name: "([^"]*)"', search)) == {k: v for k, v in KINDS.items() if k}
     assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', search)) == ORDERS
     assert int(re.search(r"MOST_MATCHES = ([\d_]+)", search)[1]) == MOST_MATCHES
+    assert int(re.search(r"QUERY_LENGTH = (\d+)", search)[1]) == QUERY_LENGTH
 
 
 async def test_top_of_a_period_goes_on_from_its_last_article(http, store, alice, bob):
@@ -298,6 +300,16 @@ async def test_search_without_words_says_what_it_takes(http):
     fields = [(each["name"], each["value"]) for each in box.find_all("input")]
     assert (box["action"], fields) == ("search", [("q", ""), ("lang", "de")])
     assert page.select_one("main .empty").text.startswith("Type words into the search box.")
+    assert metas(page)["robots"] == "noindex"
+
+
+async def test_search_for_too_much_says_so(http):
+    page = await read(http, f"/search?q={'a' * (QUERY_LENGTH + 1)}", 400)
+    german = await read(http, f"/search?q={'a' * (QUERY_LENGTH + 1)}&lang=de", 400)
+
+    assert page.select_one("main .empty").text == "The query is too long: it may have at most 500 characters."
+    assert german.select_one("main .empty").text == "Die Suchanfrage ist zu lang: Sie darf höchstens 500 Zeichen haben."
+    assert "This page needs JavaScript." not in page.text
     assert metas(page)["robots"] == "noindex"
 
 

@@ -1,10 +1,13 @@
 import { useState } from "react";
 import { useQuery } from "urql";
 import { Link } from "wouter";
+import { useRenewal } from "../changes";
 import { Time } from "../components/Time";
 import { graphql, type DocumentType } from "../gql";
 import { ActionDialog } from "./ActionDialog";
+import type { Account } from "./ActionForm";
 import { mayAnnul, useModerator } from "./authority";
+import { useDeskNews } from "./news";
 import { kindOf, subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -34,6 +37,9 @@ const RING = graphql(`
             }
           }
         }
+        annulledMembers {
+          id
+        }
         moves {
           id
           votes
@@ -53,16 +59,21 @@ type FoundRing = NonNullable<NonNullable<DocumentType<typeof RING>["user"]>["vot
 
 /** The ring of a user, if there is one: accounts that vote for each other, as the server's last search found them. */
 export function Ring({ username }: { username: string }) {
-  const [{ data }] = useQuery({ query: RING, variables: { username }, requestPolicy: "cache-and-network" });
+  const variables = { username };
+  const [{ data }] = useQuery({ query: RING, variables, requestPolicy: "cache-and-network" });
+  useDeskNews(useRenewal(RING, variables));
   const ring = data?.user?.votingRing;
   return ring ? <Found ring={ring} /> : null;
 }
 
 function Found({ ring }: { ring: FoundRing }) {
   const { members, memberCount, votes, expected, coverage, foundAt } = ring;
-  const [isAnnulling, setAnnulling] = useState(false);
+  const [annulling, setAnnulling] = useState<readonly Account[] | null>(null); // those of when the form was opened
   const moderator = useModerator();
-  const users = members.filter((member) => kindOf(member.id) === "user" && mayAnnul(moderator, member));
+  const annulled = new Set(ring.annulledMembers.map(({ id }) => id));
+  const open = members.filter(({ id }) => kindOf(id) === "user" && !annulled.has(id));
+  const users = open.filter((member) => mayAnnul(moderator, member));
+  const leftOut = open.filter((member) => !users.includes(member));
   return (
     <section aria-labelledby="ring">
       <h3 id="ring">{t("ring-title", { count: memberCount })}</h3>
@@ -87,15 +98,19 @@ function Found({ ring }: { ring: FoundRing }) {
         )}
         {memberCount > members.length && <span>{t("ring-more", { count: memberCount - members.length })}</span>}
       </p>
-      <Moves ring={ring} />
+      {open.length > 0 && <Moves ring={ring} />}
+      {annulled.size > 0 && <p>{t("ring-annulled", { count: annulled.size })}</p>}
+      {leftOut.length > 0 && (
+        <p className="hint">{t("ring-left-out", { names: leftOut.map(({ username }) => username).join(", ") })}</p>
+      )}
       {users.length > 0 && (
         <div className="action-buttons">
-          <button type="button" onClick={() => setAnnulling(true)}>
+          <button type="button" onClick={() => setAnnulling(users)}>
             {t("annul-ring", { count: users.length })}
           </button>
-          {isAnnulling && <ActionDialog task={{ act: "annul", users }} onClose={() => setAnnulling(false)} />}
         </div>
       )}
+      {annulling && <ActionDialog task={{ act: "annul", users: annulling }} onClose={() => setAnnulling(null)} />}
     </section>
   );
 }

@@ -99,6 +99,7 @@ const ORDERS: { order: SearchOrder; name: string }[] = [
   { order: "VOTES", name: "most-votes" },
 ];
 
+const QUERY_LENGTH = 500; // characters; the server takes no more
 const MOST_MATCHES = 10_000; // the server counts no more
 
 /** What an address asks for. */
@@ -128,14 +129,15 @@ const pathOf = (request: SearchRequest): string => withQuery("/search", paramete
 function Search(request: SearchRequest) {
   const { q, kind, order } = request;
   const cursors = useCursors();
-  const isAsked = q !== "";
+  const isTooLong = Array.from(q).length > QUERY_LENGTH;
+  const isAsked = q !== "" && !isTooLong;
   const hasPeople = isAsked && kind === null && Object.keys(cursors).length === 1; // on the first page: no cursor
   const variables = { isAsked, hasPeople, query: q, kinds: kind ? [kind] : TEXTS, order, ...cursors };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (
-    <Page title={q ? t("search-title", { words: q }) : t("search")} isReady={!result.fetching}>
-      {q === "" ? (
-        <p className="empty">{t("search-hint")}</p>
+    <Page title={isAsked ? t("search-title", { words: q }) : t("search")} isReady={!result.fetching}>
+      {!isAsked ? (
+        <p className="empty">{isTooLong ? t("search-too-long", { count: QUERY_LENGTH }) : t("search-hint")}</p>
       ) : (
         <>
           <Filters {...request} />
