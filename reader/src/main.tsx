@@ -33,13 +33,16 @@ async function start(root: HTMLElement) {
   const words = loadWords();
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
   await words;
-  delete document.documentElement.dataset.session; // from now on the script shows who is logged in
-  replace(root, (place) =>
-    createRoot(place).render(
-      <StrictMode>
-        <Reader />
-      </StrictMode>,
-    ),
+  replace(root, render, () => {
+    delete document.documentElement.dataset.session; // from now on the script shows who is logged in
+  });
+}
+
+function render(place: HTMLElement) {
+  createRoot(place).render(
+    <StrictMode>
+      <Reader />
+    </StrictMode>,
   );
 }
 

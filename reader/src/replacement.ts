@@ -6,9 +6,12 @@ const BESIDE = "beside";
 const STAYING = "input, details[open] *"; // what keeps the focus: a user types, or chooses from a menu
 const RELEASES = ["pointerup", "pointercancel", "contextmenu"];
 
-/** Renders into `html`, or beside it if it has a page, until that can be replaced. */
-export function replace(html: HTMLElement, render: (place: HTMLElement) => void): void {
-  if (!html.hasChildNodes()) return render(html);
+/** Renders into `html`, or beside it if it has a page, until that can be replaced, and calls `onReplaced` when it is. */
+export function replace(html: HTMLElement, render: (place: HTMLElement) => void, onReplaced: () => void): void {
+  if (!html.hasChildNodes()) {
+    render(html);
+    return onReplaced();
+  }
   const place = document.createElement("div");
   place.className = BESIDE;
   html.after(place);
@@ -26,6 +29,7 @@ export function replace(html: HTMLElement, render: (place: HTMLElement) => void)
     ended.abort();
     observer.disconnect();
     swap(html, place);
+    onReplaced();
     equal?.focus({ preventScroll: true });
   }
 

@@ -8,7 +8,7 @@ moves when the script takes over. tests/reader/test_first_paint.py compares both
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -41,8 +41,14 @@ class Ranking:
     page: int = 1
 
     def title(self, words: Words) -> str:
-        title = words(f"order-{self.order.lower()}-title")
+        return self.title_of_page(words, words(f"order-{self.order.lower()}-title"))
+
+    def title_of_page(self, words: Words, title: str) -> str:
         return title if self.page == 1 else words("title-of-page", title=title, page=str(self.page))
+
+    def is_beyond(self, articles: Mapping[str, Any]) -> bool:
+        """Whether it is after the last page: then it has no articles, and is not for search engines."""
+        return self.page > 1 and not articles["nodes"]
 
     @property
     def query(self) -> str:
@@ -72,15 +78,21 @@ def address_without_front_order(request: Request) -> str | None:
     return f"./?{urlencode(rest)}" if rest else "./"
 
 
-async def front_page(request: Request, ranking: Ranking) -> str:
+async def read_front_page(request: Request, ranking: Ranking) -> Mapping[str, Any]:
     """
-    The header and the content of the page. One query reads it, as everybody.
+    The articles of the page. One query reads them, as everybody.
 
     Raises:
         HTTPException: those of `documents.query`.
     """
     found = await documents.query(request, ARTICLES, {"order": ranking.order, "page": ranking.page})
-    articles, words = found["articles"], words_of(request)
+    articles: Mapping[str, Any] = found["articles"]
+    return articles
+
+
+def front_page(request: Request, ranking: Ranking, articles: Mapping[str, Any]) -> str:
+    """The header and the content of the page."""
+    words = words_of(request)
     return render_page(
         request,
         "front_page.html",

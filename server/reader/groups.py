@@ -58,12 +58,13 @@ async def group(request: Request, name: str) -> PageMetadata:
         return NOT_FOUND
     path, words = f"group/{segment(found['name'])}", words_of(request)
     title = found["title"] or found["name"]
+    page_title = ranking.title_of_page(words, title)
     [about] = await render_texts([found["about"] or ""])
     content = render_page(
         request,
         "group.html",
         group=found,
-        title=title,
+        title=page_title,
         about=about,
         at=path,
         order=ranking.order,
@@ -75,8 +76,8 @@ async def group(request: Request, name: str) -> PageMetadata:
         **pages(path, ranking, period, since, found["articles"]["pageInfo"]),
     )
     description = about.plain or words("articles-in", title=title)
-    canonical = f"{path}{'' if period else ranking.query}"
-    return PageMetadata(title, description, canonical, feeds=f"{path}/", order=ranking.order, content=content)
+    canonical = None if ranking.is_beyond(found["articles"]) else f"{path}{'' if period else ranking.query}"
+    return PageMetadata(page_title, description, canonical, feeds=f"{path}/", order=ranking.order, content=content)
 
 
 def exists(group: Mapping[str, Any] | None) -> bool:

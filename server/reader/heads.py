@@ -20,7 +20,7 @@ from server.reader.articles import article_page
 from server.reader.comment_list import comments
 from server.reader.comment_page import comment_page, read_comment
 from server.reader.frames import render_page, shown_orders
-from server.reader.front_page import LISTS, Ranking, front_page, ranking_of
+from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, read_front_page
 from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
@@ -143,8 +143,10 @@ async def front_page_metadata(request: Request) -> PageMetadata:
     ranking = ranking_of(request)
     if ranking is None:
         return NOT_FOUND
-    metadata, content = ranking_metadata(words_of(request), ranking), await front_page(request, ranking)
-    return replace(metadata, description=request.app.state.files.welcome, content=content)
+    articles = await read_front_page(request, ranking)
+    metadata, content = ranking_metadata(words_of(request), ranking), front_page(request, ranking, articles)
+    path = None if ranking.is_beyond(articles) else metadata.path
+    return replace(metadata, description=request.app.state.files.welcome, path=path, content=content)
 
 
 def ranking_metadata(words: Words, ranking: Ranking | None) -> PageMetadata:

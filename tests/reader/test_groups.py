@@ -65,6 +65,7 @@ async def test_pages_of_a_group_follow_each_other(page, site):
 
     await expect(page.locator("main ol > li h2 a")).to_have_text(["Number 0"])
     await expect(page.get_by_role("article")).to_have_attribute("data-rank", "31")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("paged, page 2")
     await page.go_back()
     await expect(page.locator("main ol > li h2 a")).to_have_text(first)
 
@@ -90,6 +91,16 @@ async def test_empty_and_impossible_groups_say_so(page, faults):
     await expect(page.get_by_text("There are no articles here yet.")).to_be_visible()
     await page.goto("/group/a%20b!")
     await expect(page.get_by_text("No group can have this name.")).to_be_visible()
+    faults.ignore("status of 404")
+
+
+async def test_comments_of_a_group_that_does_not_exist_are_not_found(page, faults):
+    for name in ("nobody-posts-here", "a%20b!"):
+        await opened(page, f"/comments?group={name}")
+        await expect(page.locator(".beside")).to_have_count(0)
+
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+        await expect(page).to_have_title("Not found · Upvote")
     faults.ignore("status of 404")
 
 

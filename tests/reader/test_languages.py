@@ -10,6 +10,12 @@ from tests.reader.conftest import GRAPHQL, PHONE, opened, settled
 NAMES = ["front page", "article", "branch", "groups", "group", "user", "search", "inbox", "settings", "post", "log"]
 # Words that only English has. Names and texts of users are left out.
 ENGLISH = re.compile(r"\b(the|and|comments|Vote|Reply|More|Follow|Search|Settings|your|ago|joined|Log)\b")
+# How far the words of the heading are from the right side of their place.
+FROM_RIGHT = """() => {
+  const [heading, range] = [document.querySelector('#root h1'), document.createRange()];
+  range.selectNodeContents(heading);
+  return heading.getBoundingClientRect().right - range.getBoundingClientRect().right;
+}"""
 TEXTS = """() => {
   const own = 'bdi, .markdown, h1, h2[dir], .excerpt, .host, .welcome, q, .site, [lang], code, kbd, option, title';
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -126,3 +132,10 @@ async def test_page_from_right_to_left_is_turned(visit, scene, axe):
     await expect(page.get_by_role("heading", level=1)).to_have_text("المجموعات")
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert await axe(page) == []
+
+
+@pytest.mark.parametrize("path", ["/groups", "/group/scene"])
+async def test_heading_of_a_page_from_right_to_left_stands_right(page, scene, path):
+    await opened(page, in_language(path, "ar"))
+
+    assert await page.evaluate(FROM_RIGHT) <= 1

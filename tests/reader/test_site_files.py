@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from server.branding import themes
 from server.branding.files import PAGES
-from tests.reader.conftest import opened
+from tests.reader.conftest import held_back, opened
 from tests.reader.scene import TEXT
 from tests.reader.site import serving_sample
 
@@ -35,7 +35,7 @@ def named(tmp_path_factory):
     (files / "logo.svg").write_text(WIDE_LOGO)
     for name in PAGES:
         (files / f"{name}.md").write_text("A sentence.")
-    with serving_sample(folder, site_name="Gardeners of Berlin") as site:
+    with serving_sample(folder, site_name="Die Teetrinkergemeinschaft") as site:
         yield site
 
 
@@ -50,6 +50,23 @@ async def test_header_and_footer_have_room_at_all_widths(visit, named, language,
         found += [f"{width}: {each}" for each in await page.evaluate(OVERLAPS)]
         lines = (await page.locator("header").bounding_box())["height"] // 40
         found += [f"{width}: more lines"] if lines > (1 if width >= 832 else 2 if width >= 375 else 3) else []
+
+    assert found == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_wide_header_of_a_moderator_has_two_lines(visit, named, language):
+    moderator = named.member("longname")
+    named.moderate(moderator)
+    page = await visit(moderator, base_url=f"{named.url}/")
+    await opened(page, f"/?lang={language}")
+    await expect(page.locator("header .desk")).to_be_visible()
+    found = []
+    for width in [832, *(width for width in WIDTHS if width > 832)]:
+        await page.set_viewport_size({"width": width, "height": 700})
+        found += [f"{width}: {each}" for each in await page.evaluate(OVERLAPS)]
+        height = (await page.locator("header").bounding_box())["height"]
+        found += [f"{width}: {height} px"] if height > 100 else []
 
     assert found == []
 
@@ -97,4 +114,17 @@ async def test_who_is_logged_in_gets_no_sentence(visit, own):
     await opened(page, "/")
 
     await expect(page.get_by_role("article")).to_have_count(30)
+    await expect(page.locator(".welcome")).to_have_count(0)
+
+
+async def test_sentence_is_not_shown_while_the_script_waits(visit, own):
+    page = await visit(own.member(), base_url=f"{own.url}/")
+    let_go = await held_back(page, "/")
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('#root .line h2'))")
+    await let_go()
+
+    await expect(page.locator(".beside article")).to_have_count(30)
+    await expect(page.locator("#root .welcome")).to_be_hidden()
+    await page.evaluate("getSelection().removeAllRanges()")
+    await expect(page.locator(".beside")).to_have_count(0)
     await expect(page.locator(".welcome")).to_have_count(0)

@@ -2,12 +2,15 @@
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import PRELOAD, opened
+from tests.reader.conftest import PHONE, PRELOAD, opened
 from tests.reader.gateway import gateway
 
 # The canonical address of a page, and those of its feeds.
 ADDRESSES = """() =>
   [...document.querySelectorAll("link[rel=canonical], link[rel=alternate][type]")].map((link) => link.href)"""
+# How far each count of votes begins from the side of the line that it is in.
+STARTS = """() => [...document.querySelectorAll(".about-article .votes, .comment .votes")].map((votes) =>
+  votes.getBoundingClientRect().left - votes.parentElement.getBoundingClientRect().left)"""
 TEXT = "Some *words*\n\n<img src=https://elsewhere.example/a.png>"
 
 
@@ -27,12 +30,24 @@ async def test_article_shows_its_text_without_scripts(visit, site, faults):
     faults.ignore(PRELOAD)
 
 
+async def test_votes_begin_with_the_text_without_scripts(visit, site, faults):
+    member = site.member()
+    article = site.post(member, "A title")
+    site.comment(member, article, "A comment")
+    page = await visit(java_script_enabled=False, viewport=PHONE)
+    await page.goto(site.path(article))
+
+    assert await page.evaluate(STARTS) == [0, 0]
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
 async def test_titles_of_pages_are_the_same_with_scripts(visit, site, faults):
     member = site.member()
     article = site.post(member, "A <b>title</b>", groups=["titled"])
     comment = site.comment(member, article, "A comment").partition(":")[2]
     thread = f"/article/{article.partition(':')[2]}"
-    own = ["/group/titled", f"/user/{member.username}", thread, f"{thread}/comment/{comment}"]
+    own = ["/group/titled", "/group/titled?page=2", f"/user/{member.username}", thread, f"{thread}/comment/{comment}"]
     without, with_scripts = await visit(java_script_enabled=False), await visit()
 
     for path in ["/", "/?order=VOTES", "/good", "/groups", "/top/month", *own]:

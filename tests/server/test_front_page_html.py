@@ -66,6 +66,8 @@ async def test_pages_lead_to_each_other(http, store, alice):
 
     assert [len(ranked(page)) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
     assert ranked(pages[2]) == [("61", "Title 0")]
+    assert pages[1].title.text == "New articles, page 2 · Votes & Co"
+    assert canonical(pages[1]) == ["?order=TIME&page=2"]
     assert [[link["href"] for link in page.select(".pager a")] for page in pages] == [
         ["?order=TIME&page=2"],
         ["?order=TIME", "?order=TIME&page=3"],
@@ -98,6 +100,14 @@ async def test_what_is_no_ranking_is_not_found(http, query):
 
     assert (page.title.text, metas(page)["robots"], canonical(page)) == ("Not found · Votes & Co", "noindex", [])
     assert page.select_one("#root h1").text == "Not found"
+
+
+async def test_page_after_the_last_is_not_for_search_engines(http, store, alice):
+    await store.articles.post(alice, Draft("A title", "", "text", ("show",)))
+    for path in ("/?page=2", "/group/show?page=2"):
+        page = await read(http, path)
+
+        assert (page.select(".line"), metas(page)["robots"], canonical(page)) == ([], "noindex", [])
 
 
 async def test_orders_that_the_store_does_not_keep_have_no_page(redis_url):

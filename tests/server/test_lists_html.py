@@ -159,6 +159,16 @@ async def test_later_page_of_a_list_is_not_for_search_engines(http, store, alice
     assert metas(second)["robots"] == "noindex"
 
 
+async def test_page_of_a_group_has_its_number_in_the_title(http, store, alice):
+    for number in range(31):
+        await posted(store, alice, f"Title {number}", "show")
+
+    page = await read(http, "/group/show?page=2")
+
+    assert (page.title.text, page.select_one("h1").text) == ("show, page 2 · Votes & Co", "show, page 2")
+    assert canonical(page) == ["group/show?page=2"]
+
+
 async def test_top_of_a_group_keeps_its_period_on_the_next_page(http, store, alice):
     for number in range(31):
         await posted(store, alice, f"Title {number}", "show")

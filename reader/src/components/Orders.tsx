@@ -21,9 +21,11 @@ const descriptionOf = (order: ArticleOrder): string => t(`order-${order.toLowerC
 
 /** What a page of a ranking is called. */
 export function rankingTitle(order: ArticleOrder, page: number): string {
-  const title = t(`order-${order.toLowerCase()}-title`);
-  return page === 1 ? title : t("title-of-page", { title, page: String(page) });
+  return titleOfPage(t(`order-${order.toLowerCase()}-title`), page);
 }
+
+export const titleOfPage = (title: string, page: number): string =>
+  page === 1 ? title : t("title-of-page", { title, page: String(page) });
 
 /** The order and the page that an address names; null if it names others than there are. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {

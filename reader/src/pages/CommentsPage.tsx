@@ -8,13 +8,23 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
-import { graphql } from "../gql";
+import { graphql, type DocumentType } from "../gql";
+import { NotFound } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
 const COMMENTS = graphql(`
-  query Comments($group: String, $first: Int, $after: String, $last: Int, $before: String) {
+  query Comments($group: String, $name: String!, $first: Int, $after: String, $last: Int, $before: String) {
     ...Frame
+    group(name: $name) {
+      id
+      title
+      about
+      isListed
+      articles(first: 1) {
+        totalCount
+      }
+    }
     comments(group: $group, first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id
@@ -44,11 +54,12 @@ export default function CommentsPage() {
 function Comments() {
   const group = new URLSearchParams(useSearch()).get("group") || null;
   const cursors = useCursors();
-  const variables = { group, ...cursors };
+  const variables = { group, name: group ?? "", ...cursors };
   const [result, retry] = usePageQuery(COMMENTS, variables);
   // Without a cursor, only `first` is there.
   const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
   const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
+  if (group && result.data && !exists(result.data.group)) return <NotFound />;
   return (
     <Page title={group ? t("comments-in", { group }) : t("comments-title")} isReady={!result.fetching}>
       {group && (
@@ -85,3 +96,7 @@ function Comments() {
     </Page>
   );
 }
+
+/** Whether an admin has made a group, it has an article, or something is written about it, as the server's HTML has it. */
+const exists = (group: DocumentType<typeof COMMENTS>["group"]): boolean =>
+  Boolean(group && (group.articles.totalCount || group.isListed || group.title || group.about));

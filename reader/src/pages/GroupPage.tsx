@@ -4,7 +4,7 @@ import { groupPath, logPath, withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
 import { GroupAbout } from "../components/GroupAbout";
-import { rankingOf, rankingPath } from "../components/Orders";
+import { rankingOf, rankingPath, titleOfPage } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
@@ -62,8 +62,9 @@ function Ranking({ name, period, order, page }: RankingProps) {
   const [result, retry] = usePageQuery(GROUP, variables);
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
+  const title = result.data?.group?.title ?? result.data?.group?.name ?? name;
   return (
-    <Page title={result.data?.group?.title ?? result.data?.group?.name ?? name} isReady={!result.fetching}>
+    <Page title={titleOfPage(title, page)} isReady={!result.fetching}>
       <RankingLists path={path} order={order} period={period} />
       <Content result={result} retry={retry}>
         {({ group }) =>
