@@ -64,4 +64,5 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
             return found
         finally:
             await world.close()
+    print(f"no difference; logged: {world.server.logged[:1_000]}")
     return None
