@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from archive import write_back
 from archive.stepwise import Reverted, StepwiseWork
+from database import recent_comments
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
-from store import bans, comments, keys, leaving, moderation_records
+from store import bans, comment_lists, comments, keys, leaving, moderation_records
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.moderation_records import ModerationAction
@@ -107,8 +108,14 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
             yield numbers
     if database is None or store.site.rankings.archive is None:
         return
-    poster = await leaving.stored_name(store.site, name)
-    for number in await database.run(_archived, poster or name, ban.group, ban.at):
+    poster = await leaving.stored_name(store.site, name) or name
+    floor = await comment_lists.stored_floor(store.site, name)
+    older = await database.run(recent_comments.of_poster, poster, floor) if floor else []
+    for start in range(0, len(older), LISTED_AT_ONCE):
+        numbers = older[start : start + LISTED_AT_ONCE]
+        await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
+        yield numbers
+    for number in await database.run(_archived, poster, ban.group, ban.at):
         await write_back.bring_back(store, database, number)
         yield [number]
 

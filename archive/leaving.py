@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from archive import annulments, write_back
 from archive.stepwise import LEASE_TIME, Delayed
 from database import leaving as rows
+from database import recent_comments
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
 from store import annulments as held
@@ -266,6 +267,12 @@ class _Sweep:
             return []
         return await self.database.run(_archived, self.leaver.pseudonym)
 
+    async def _older_comments(self) -> list[int]:
+        """The comments of the pseudonym that no list has, and others: those up to now."""
+        if self.database is None or self.store.site.rankings.archive is None:
+            return []
+        return await self.database.run(recent_comments.of_poster, self.leaver.pseudonym, self.store.site.clock())
+
     async def _remove_texts(self) -> None:
         """Delete the articles and comments of the pseudonym, as users delete their own."""
         store, database, site = self.store, self.database, self.store.site
@@ -280,6 +287,11 @@ class _Sweep:
                     with suppress(NotFound, Forbidden):  # it is deleted
                         await change(store, database, number, partial(delete, number, pseudonym), waker)
                     self._require_time()
+        for number in await self._older_comments():
+            with suppress(NotFound, Forbidden):
+                delete = partial(store.comments.delete, number, pseudonym)
+                await write_back.run_comment_change(store, database, number, delete, waker)
+            self._require_time()
         for number in await self._archived():
             with suppress(NotFound):
                 delete = partial(store.articles.delete, number, pseudonym)

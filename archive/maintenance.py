@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archive import faults, mover, returns, steps, write_back
 from archive.faults import Fault
 from archive.steps import COUNT_FIELD, USER_FIELD
-from database import article_places, conversations
+from database import article_places, conversations, recent_comments
 from database.database import Database
 from database.order_index import writes
 from database.positions import stored_positions
@@ -279,8 +279,8 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
-    find = partial(_hashes, site, database)
-    tally, counts = Tally(sequences={}, users={}, known={}, find=find), dict[int, dict[str, int]]()
+    find, older = partial(_hashes, site, database), partial(_comments_of_user, database)
+    tally, counts = Tally(sequences={}, users={}, known={}, find=find, older=older), dict[int, dict[str, int]]()
     for partition in range(site.partitions):
         known = await steps.known_counts(site, partition)
         counts[partition] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
@@ -305,6 +305,10 @@ async def _hashes(site: Site, database: Database, numbers: Collection[int]) -> d
     articles = [each for each in await database.run(article_places.records, list(numbers)) if each]
     notified = await database.run(conversations.notified_by, [each.number for each in articles])
     return comments | {each.number: _record(each, notified.get(each.number)).fields for each in articles}
+
+
+async def _comments_of_user(database: Database, poster: str, until: int) -> list[int]:
+    return await database.run(recent_comments.of_poster, poster, until)
 
 
 def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> None:

@@ -16,9 +16,9 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
-from archive import departures, places, steps
+from archive import comment_lists, departures, places, steps
 from archive.departures import Departure
-from archive.steps import Archivable
+from archive.steps import REVERSIBLE, Archivable
 from database import article_places
 from database import conversations as conversations_of
 from database.conversations import KeptOfComment
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 INTERVAL = 10.0  # seconds between two passes
+LISTS_INTERVAL = 6 * 3600.0  # seconds between two passes over the lists of users' comments
+LISTED_COMMENTS = 100
 BATCH = 200  # articles that are moved at once
 NOTICE = 10.0  # seconds for all processes to learn that the store has an archive, before the first article leaves
 REMOVAL_DELAY = 5.0  # seconds after an article came back: reads that started before it still use its places
-REVERSIBLE = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
 LAG = 10.0  # seconds to wait until the mirror has the last change of a batch
 POLL = 0.02  # seconds
 
@@ -57,6 +58,7 @@ class HotLimits:
     articles: int
     articles_per_user: int
     days: int | None = None  # after which a conversation leaves if nothing was written there; None: it stays
+    listed_comments: int = LISTED_COMMENTS  # that stay in the list of each user
 
     def quiet_since(self, site: Site) -> int | None:
         """The instant since which nothing was written in conversations that leave (unix milliseconds)."""
@@ -67,16 +69,21 @@ class HotLimits:
 
 @dataclass(slots=True)
 class Mover:
-    """Moves the articles of all partitions whose lease it has. `notice` and `removal_delay` are in seconds."""
+    """
+    Moves the articles of all partitions whose lease it has, and cuts the lists of the comments of users at home there.
+    `notice`, `removal_delay` and `lists_interval`, from the end of a pass over the lists to the next, are in seconds.
+    """
 
     site: Site
     database: Database
     limits: HotLimits
     notice: float = NOTICE
     removal_delay: float = REMOVAL_DELAY
+    lists_interval: float = LISTS_INTERVAL
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     _claimed: set[int] = field(default_factory=set)  # partitions of which the database has this token
     _seen: dict[int, dict[int, float]] = field(default_factory=dict)  # when articles were first seen to be moving
+    _lists_due: float = 0  # the instant of the monotonic clock from which the lists are cut again
 
     async def run(self) -> NoReturn:
         """Move articles every `INTERVAL` seconds, once the database was opened. An interruption is logged once."""
@@ -108,7 +115,22 @@ class Mover:
                     moved += await self._move_partition(partition)
             except LeaseLost:
                 self._claimed.discard(partition)
+        if monotonic() >= self._lists_due:
+            await self.cut_lists()
+            self._lists_due = monotonic() + self.lists_interval
         return moved
+
+    async def cut_lists(self) -> int:
+        """Cut the lists of users' comments down to the limit. Returns how many comments were cut off."""
+        return await comment_lists.cut(self.site, self._claimed, self.limits.listed_comments, self._has_all)
+
+    async def _has_all(self) -> bool:
+        """Wait until the database has all changes up to now. False if the store has no archive and cannot begin one."""
+        if not await self._has_begun():
+            return False
+        for partition in range(self.site.partitions):
+            await self._wait_for_mirror(partition)
+        return True
 
     async def close(self) -> None:
         """Give up the leases."""

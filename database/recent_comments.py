@@ -1,4 +1,4 @@
-"""Comments by time, of the whole site or of a group: those that are too old for the index that Redis has."""
+"""Comments by time, of the whole site, a group or a user: those that are too old for the list that Redis has."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +12,14 @@ PlaceInTime = tuple[int, int]  # posting time (unix milliseconds) and number of 
 
 
 class CommentRange(NamedTuple):
-    """The comments of a group, None for the whole site, that were posted up to an instant (unix milliseconds)."""
+    """
+    The comments of a group or of a user, by the name as written, or else of the whole site, that were posted up to an
+    instant (unix milliseconds).
+    """
 
-    group: str | None
     until: int
+    group: str | None = None
+    poster: str | None = None
 
 
 def newest(connection: "Connection", within: CommentRange, below: PlaceInTime | None, count: int) -> list[PlaceInTime]:
@@ -32,15 +36,20 @@ def oldest(connection: "Connection", within: CommentRange, above: PlaceInTime | 
 
 def size(connection: "Connection", within: CommentRange) -> int:
     """How many visible comments a range has."""
-    given, condition = _in_group(connection, within.group)
+    given, condition = _condition(connection, within)
     counted = Statement(f"SELECT count(*) {VISIBLE} {condition}", *_lists(given))
     return int(counted.run(connection, {"until": within.until, **given}).scalar_one())
+
+
+def of_poster(connection: "Connection", poster: str, until: int) -> list[int]:
+    """The numbers of all comments of a user up to an instant (unix milliseconds), also of those that are not shown."""
+    return list(OF_POSTER.run(connection, {"poster": poster, "until": until}).scalars())
 
 
 def _places(
     connection: "Connection", within: CommentRange, bound: str, place: PlaceInTime | None, count: int, direction: str
 ) -> list[PlaceInTime]:
-    given, condition = _in_group(connection, within.group)
+    given, condition = _condition(connection, within)
     order = f"ORDER BY comments.posted_ms {direction}, comments.number {direction} LIMIT :count"
     sql = f"SELECT comments.posted_ms, comments.number {VISIBLE} {bound} {condition} {order}"
     values = {"until": within.until, "count": count, **given}
@@ -49,13 +58,18 @@ def _places(
     return [(row[0], row[1]) for row in Statement(sql, *_lists(given)).run(connection, values)]
 
 
-def _in_group(connection: "Connection", group: str | None) -> tuple[dict[str, Any], str]:
+def _condition(connection: "Connection", within: CommentRange) -> tuple[dict[str, Any], str]:
+    """The condition of a group or of a user, and its parameters."""
+    if within.poster is not None:
+        return {"poster": within.poster}, "AND comments.poster = :poster"
+    return ({}, "") if within.group is None else _in_group(connection, within.group)
+
+
+def _in_group(connection: "Connection", group: str) -> tuple[dict[str, Any], str]:
     """
     The condition of a group, and its parameters. Comments of a group with few articles are found by these, which are
     listed; otherwise all comments are passed over by time.
     """
-    if group is None:
-        return {}, ""
     articles = list(IN_GROUP.run(connection, {"group": group, "most": LISTED_AT_ONCE + 1}).scalars())
     if len(articles) <= LISTED_AT_ONCE:
         return {"articles": articles}, "AND comments.article IN :articles"
@@ -70,3 +84,4 @@ VISIBLE = """FROM comments JOIN articles ON articles.number = comments.article
   WHERE comments.state = 'VISIBLE' AND articles.state = 'VISIBLE' AND comments.posted_ms <= :until"""
 MEMBERSHIP = "SELECT 1 FROM article_groups WHERE article_groups.number = comments.article AND name = :group"
 IN_GROUP = Statement("SELECT number FROM article_groups WHERE name = :group LIMIT :most")
+OF_POSTER = Statement("SELECT number FROM comments WHERE poster = :poster AND posted_ms <= :until ORDER BY posted_ms")

@@ -9,10 +9,13 @@ from typing import NamedTuple, TypeVar
 
 from archive import write_back
 from archive.reads import find_comment
+from database.database import DatabaseUnavailable
 from resolvers import arguments, pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
 from resolvers.articles import are_voters_stored, checked_number, parsed, takes_votes
 from resolvers.context import Context
+from resolvers.filling import Source, full_connection
+from resolvers.older_comments import CommentsByTime
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
 from store import listings, records, roles, threads, validation
 from store.comments import Commented, EditedComment, VotedOnComment, checked
@@ -111,14 +114,38 @@ async def of_articles(
 @paginated
 async def of_users(
     users: Sequence[User], context: Context, *, paging: PageArguments
-) -> list[Connection[Comment] | BadInput]:
-    """The comments of each user, newest first, without those whose article was deleted."""
-    own = [listings.comments(context.store.site, user.username) for user in users]
-    windows = for_each(own, lambda listing: pagination.window(listing.name, paging, ARTICLE_TIME_CURSOR))
+) -> list[Connection[Comment] | BadInput | DatabaseUnavailable]:
+    """
+    The comments of each user, newest first, without those whose article was deleted. Two round trips, one for the
+    places and one for the comments; two more, and a query, for each user of whom Redis does not list all.
+    """
+    site = context.store.site
+    own = [CommentsByTime(poster=user.username) for user in users]
+    windows = for_each(own, lambda each: pagination.window(each.listing(site).name, paging, ARTICLE_TIME_CURSOR))
     selected = pagination.valid_windows(own, windows)
-    pages = zip(selected, await context.reads.pages(selected), strict=True)
-    named = [(listing.name, page, page.total) for (listing, _), page in pages]
-    return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, OWN_COMMENTS))
+    stored = await gather(*(each.stored_page(context, window) for each, window in selected))
+    listed = [
+        (each.listing(site).name, page, page.total)
+        for (each, _), (page, floor) in zip(selected, stored, strict=True)
+        if not floor
+    ]
+    whole = iter(await pagination.connections_of_pages(context, listed, OWN_COMMENTS))
+    found = [
+        await _with_older(context, each, paging) if floor else next(whole)
+        for (each, _), (_, floor) in zip(selected, stored, strict=True)
+    ]
+    return pagination.with_errors(windows, found)
+
+
+async def _with_older(
+    context: Context, own: CommentsByTime, paging: PageArguments
+) -> Connection[Comment] | DatabaseUnavailable:
+    """The comments of a user of whom Redis does not list all. One that was just hidden leaves the database later."""
+    source = Source(own.listing(context.store.site).name, partial(own.page, context), own)
+    try:
+        return await full_connection(context, source, paging, OWN_COMMENTS)
+    except DatabaseUnavailable as error:
+        return error
 
 
 async def read_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:

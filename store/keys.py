@@ -153,7 +153,7 @@ comments = Kind(
     "comments",
     "zset",
     (USERNAME,),
-    "the numbers of a user's comments by time",
+    "the numbers of a user's visible comments by time; older than the newest 100 only until the database has them",
     lifetime="while the user has comments",
     written_by="comment, delete, remove, approve",
     backup=Backup.DERIVED,
@@ -292,8 +292,8 @@ user = Kind(
     "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
     "inbox_dropped (the time of the newest notification that left a full inbox), roles, bans, upvoters (ten of those "
     "who have upvoted the user), flag_outcomes (of the last ten flags: the number of the thing, + upheld or - "
-    "overruled), display_name, about, avatar_url, first_admin (1: the link of "
-    "the first administrator was not printed yet)",
+    "overruled), display_name, about, avatar_url, older_comments (the time up to which comments are in no list, "
+    "as the database has them), first_admin (1: the link of the first administrator was not printed yet)",
     written_by="register, seen, editProfile, and all commands that change karma, notify or moderate",
     backup=Backup.COPIED,
     record="user",

@@ -1,7 +1,7 @@
 """
 The newest visible comments of the site and of each group, by time: an index in each partition, which the scripts of
 comments keep. It has 10,000 comments of the site and 1,000 of a group at most; pages of older ones come from the
-database (see `resolvers/recent_comments.py`). A *place* is one of these indexes: `all`, or `group:NAME`.
+database (see `resolvers/older_comments.py`). A *place* is one of these indexes: `all`, or `group:NAME`.
 
 If an article changes its groups or its state, its comments enter and leave these places in steps. What is left to be
 done is noted in `relisting`. Readers leave out what is not visible, or in other groups, whatever the indexes have.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from operator import attrgetter
 
-from store import index_filling, keys
+from store import index_filling, keys, moving
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.index_filling import note_complete
@@ -72,7 +72,8 @@ def floors(site: Site, group: str | None) -> list[Read[int]]:
     For each partition the time up to which `listing` lacks comments (unix milliseconds), 0 if it has all. To be read
     after the page, as more may leave the index meanwhile.
     """
-    return [Read(("HGET", FLOORS(partition), _place(group)), _floor) for partition in range(site.partitions)]
+    call = moving.new_call()
+    return [Read(("HGET", FLOORS(partition), _place(group)), _floor, (call,)) for partition in range(site.partitions)]
 
 
 async def relist(site: Site, article: int) -> None:
@@ -133,5 +134,5 @@ def _place(group: str | None) -> str:
     return ALL if group is None else f"group:{group}"
 
 
-def _floor(reply: str | None) -> int:
+def _floor(call: int, reply: str | None) -> int:
     return int(float(reply or 0))

@@ -5,12 +5,12 @@ compared in one step.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from store import keys, removals
+from store import comment_lists, keys, leaving, removals
 from store.client import Command
 from store.kinds import Key, Kind
-from store.maintenance.absent import FindHashes, fields_of
+from store.maintenance.absent import FindComments, FindHashes, fields_of
 from store.maintenance.wrong import Wrong
 from store.records import ContentState
 from store.site import Site
@@ -21,17 +21,24 @@ HELD = (ContentState.PENDING.value, ContentState.REMOVED.value)
 FIELDS = ("poster", "time", "up", "down", "state", "away")  # of a comment
 
 
-async def find(site: Site, lists: Sequence[Key], archived: FindHashes | None = None) -> list[Wrong]:
+class Others(NamedTuple):
+    """How to find the comments that Redis does not have, and those of a user that are in no list."""
+
+    archived: FindHashes
+    older: FindComments
+
+
+async def find(site: Site, lists: Sequence[Key], others: Others | None = None) -> list[Wrong]:
     """
     What is wrong with the lists of some users and their karma. Read again if it seems wrong: a change may be under way.
-    `archived` finds comments that Redis does not have. Comments that are being removed leave the lists before their
-    karma is taken away: then karma is not verified.
+    Comments that are being removed leave the lists before their karma is taken away: then karma is not verified.
+    Neither is that of a user whose list lacks older comments, without `others`.
     """
     return [
         wrong
         for key in _once(lists)
-        if await _of_user(site, key, archived)
-        for wrong in await _confirmed(site, key, archived)
+        if await _of_user(site, key, others)
+        for wrong in await _confirmed(site, key, others)
     ]
 
 
@@ -46,23 +53,46 @@ def _once(lists: Sequence[Key]) -> list[Key]:
     return list({(key.partition, key.suffix): key for key in lists}.values())
 
 
-async def _confirmed(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
+async def _confirmed(site: Site, key: Key, others: Others | None) -> list[Wrong]:
     """What is wrong in two reads, one after the other, in the same way."""
-    first, is_removing = await _of_user(site, key, archived), await removals.is_removing(site)
-    second = await _of_user(site, key, archived)
+    first, is_removing = await _of_user(site, key, others), await removals.is_removing(site)
+    second = await _of_user(site, key, others)
     return [wrong for wrong in second if wrong in first and not (is_removing and wrong.where.endswith(KARMA))]
 
 
-async def _of_user(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
+async def _of_user(site: Site, key: Key, others: Others | None) -> list[Wrong]:
     account, found, karma = keys.user(key.partition, key.suffix), list[Wrong](), dict[str, int]()
+    archived = others.archived if others else None
     stored = await site.redis.run(("HGET", account, KARMA))
     for kind in (keys.comments, keys.unlisted):
         found += await _of_list(site, key, kind, karma, archived)
     found += await _held(site, key, sorted(karma), archived)
+    if until := await comment_lists.stored_floor(site, key.suffix):
+        if others is None:
+            return found
+        karma |= await _karma_of_older(site, key.suffix, until, others)
     if int(stored or 0) != sum(karma.values()):
         setting: Command = ("HSET", account, KARMA, sum(karma.values()))
         found.append(Wrong(f"{account} {KARMA}", stored, str(sum(karma.values())), setting))
     return found
+
+
+async def _karma_of_older(site: Site, username: str, until: int, others: Others) -> dict[str, int]:
+    """The karma of each comment of a user up to a time (unix milliseconds), by its member."""
+    name, found = await leaving.stored_name(site, username) or username, dict[str, int]()
+    numbers = await others.older(name, until)
+    for start in range(0, len(numbers), COMMENTS_AT_ONCE):
+        some = numbers[start : start + COMMENTS_AT_ONCE]
+        replies = await _fields(site, some, ("poster", "up", "down", "state"), others.archived)
+        for number, (poster, *counts) in zip(some, replies, strict=True):
+            if (poster or "").lower() == username:
+                found[keys.member(number)] = _karma(*counts)
+    return found
+
+
+def _karma(up: str, down: str, state: str | None) -> int:
+    """What a comment gives to its poster, whose own vote gives nothing."""
+    return 0 if state == ContentState.REMOVED.value else int(up) - int(down) - 1
 
 
 async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHashes | None) -> list[Wrong]:
@@ -92,7 +122,7 @@ async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], arch
             where, is_own = f"{own} {member}", (poster or "").lower() == key.suffix
             expected = keys.unlisted if state or away else keys.comments
             if is_own:
-                karma[member] = 0 if state == ContentState.REMOVED.value else int(up) - int(down) - 1
+                karma[member] = _karma(up, down, state)
             if not is_own or kind is not expected:
                 found.append(Wrong(where, f"{float(value):.0f}", None, ("ZREM", own, member)))
             if is_own and (kind is not expected or float(value) != float(time)):

@@ -67,7 +67,7 @@ from store.maintenance import (
     moderation,
     scan,
 )
-from store.maintenance.absent import FindHashes
+from store.maintenance.absent import FindComments, FindHashes
 from store.maintenance.scan import Progress
 from store.maintenance.wrong import Wrong
 from store.ranking.config import orders_to_write
@@ -123,13 +123,14 @@ class Tally:
     What the database has of archived articles: the highest sequence (see `numbering`) of a post, by partition, and the
     sums of users, by name in lower case. `known` has the values of these users in the hash `archived`, as they were
     when the sums were read: a user whose value is another one by now is not compared. `find` finds the hashes of
-    archived articles and comments.
+    archived articles and comments, `older` the comments of a user that may be in no list.
     """
 
     sequences: dict[int, int]
     users: dict[str, UserTally]
     known: dict[str, str]
     find: FindHashes
+    older: FindComments
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,7 @@ class _Verification:
         self._progress = progress
         self._archived = archived
         self._find = archived.find if archived else None
+        self._others = comment_karma.Others(archived.find, archived.older) if archived else None
         self._wrong_paths: list[str] = []  # keys of comments, each with " path": the field is wrong
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
@@ -352,7 +354,7 @@ class _Verification:
                 self._misplaced.add((key.partition, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
-        await self._report_wrong(await comment_karma.find(self._site, lists, self._find))
+        await self._report_wrong(await comment_karma.find(self._site, lists, self._others))
 
     async def _report_wrong(self, found: Sequence[Wrong]) -> None:
         for wrong in found:

@@ -10,7 +10,7 @@ from archive import annulments, banned_texts, maintenance
 from archive.stepwise import Delayed, StepwiseWork
 from archive.write_back import bring_back
 from database.mirror import Mirror
-from store import effects, keys, leases, removals, roles
+from store import comment_lists, effects, keys, leases, removals, roles
 from store.maintenance import verify
 from store.maintenance.verify import Finding
 from store.moderation_records import Role
@@ -40,6 +40,9 @@ OF_USER = """query($name: String!) { user(username: $name) { karma
     comments(first: 30) { totalCount nodes { id content votes article { id } } } }
   inbox { unseenCount notifications(first: 40) { nodes { kind at isSeen actor { username } subject { id } } } }
   comments(first: 20) { totalCount nodes { id content } } }"""
+COMMENTS = """query($name: String!, $first: Int, $after: String, $last: Int, $before: String) { user(username: $name) {
+  comments(first: $first, after: $after, last: $last, before: $before) { totalCount nodes { id content }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
 REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
 DAY = 86_400  # seconds
 BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
@@ -272,8 +275,25 @@ class Talk:
             await self.walk(id, self.chance.choice(ORDERS))
         some = self.chance.sample(self.ids, min(len(self.ids), 20))
         await self.pair.ask(NODES, self.chance.choice(PEOPLE), ids=some)
-        name = self.chance.choice(PEOPLE)
+        name, archiving = self.chance.choice(PEOPLE), self.pair.archiving
+        assert archiving.database
+        await mirrored(archiving.store, archiving.database)  # it knows which older comments are shown
         await self.pair.ask(OF_USER, name, name=name)
+        await self.walk_comments(name)
+        self.reached["lists without older comments"] += await comment_lists.stored_floor(archiving.store.site, name) > 0
+
+    async def walk_comments(self, name: str) -> None:
+        """Read the comments of a user page by page in both stores, which have the same cursors."""
+        upwards, cursor = self.chance.random() < 0.5, None
+        size, beyond = ("last", "before") if upwards else ("first", "after")
+        more, end = ("hasPreviousPage", "startCursor") if upwards else ("hasNextPage", "endCursor")
+        is_more = True
+        while is_more:
+            answer = await self.pair.ask(
+                COMMENTS, None, name=name, **{size: self.chance.choice((1, 3, 20)), beyond: cursor}
+            )
+            found = answer["data"]["user"]["comments"]["pageInfo"]
+            is_more, cursor = found[more], found[end]
 
     async def walk(self, id: str, order: str) -> None:
         """Read a thread page by page in both stores, each with cursors of its own, which are not compared."""

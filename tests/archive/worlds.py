@@ -121,6 +121,7 @@ class Pair:
     stories: int = 0
     crashes: bool = True
     days: int | None = None  # after which conversations leave Redis
+    listed_comments: int = 3  # that stay in the list of each user
     archiver: Mover | None = None
     mirror: Mirror | None = None
 
@@ -264,11 +265,11 @@ class Pair:
 
     async def run_mover(self, articles: int, articles_per_user: int) -> bool:
         """Run a pass of the mover with these limits; False if its process ended in a simulated crash."""
-        world, limits = self.archiving, HotLimits(articles, articles_per_user, self.days)
+        world, limits = self.archiving, HotLimits(articles, articles_per_user, self.days, self.listed_comments)
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
-            self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0)
+            self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0, lists_interval=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)
         mirroring = asyncio.create_task(follow(self.mirror))

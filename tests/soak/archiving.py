@@ -18,6 +18,7 @@ from tests.soak.formulas import Policy
 
 PATIENCE = 60.0  # seconds
 HOUR = 3_600_000  # milliseconds
+LISTED_COMMENTS = 3
 DAYS = 0  # the setting UPVOTE_HOT_DAYS: conversations leave Redis as soon as voting in them is closed
 QUIET = 0.25  # probability that, before articles leave, the clock is moved until all conversations may leave
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")
@@ -27,13 +28,15 @@ SHARED = 16  # one of 16 stories has a link that is also posted; 20 stories of o
 class Stay(NamedTuple):
     """
     How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
-    days conversations do; None if they stay. After 0 days they leave once all voting is closed.
+    days conversations do; None if they stay. After 0 days they leave once all voting is closed. And how many comments
+    stay in the list of each user.
     """
 
     articles: int
     of_each: int
     at_once: int
     days: int | None
+    listed_comments: int = LISTED_COMMENTS
 
 
 class Story(NamedTuple):

@@ -14,8 +14,8 @@ from tests.soak.model import Model
 from tests.soak.pages import SINCE_ORDERS, ListingEntry, Page, cut, descending
 from tests.soak.records import Article, User
 from tests.soak.requests import Request, milliseconds
-from tests.soak.saved import Home, doubt_flag
-from tests.soak.searches import ANY_FLAG, Between
+from tests.soak.saved import Home
+from tests.soak.searches import ANY_FLAG, Between, doubt_flag
 
 
 def follow_group(model: Model, token: str | None, group: str, begin: bool) -> tuple[str, bool]:

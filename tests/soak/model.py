@@ -71,6 +71,7 @@ class Model:
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that are in the database instead of Redis; no answer depends on it
         self.have_left: set[int] = set()  # those that were archived once, and may have come back
+        self.long_lists: set[User] = set()  # users of whose comments Redis may list the newest only
         self.is_leaving = False  # whether articles leave now
         self.reached = Reached()
         self.verdicts = Verdicts(self, policy.rules)
@@ -139,6 +140,11 @@ class Model:
 
     def by_link(self, link: str) -> list[Article]:
         return [each for each in self.visible() if each.link and canonical(each.link) == canonical(link)]
+
+    def note_long_lists(self, listed: int) -> None:
+        """Note the users who have more comments than Redis lists, `listed` of each, as older ones are being cut off."""
+        counts = Counter(each.poster for each in self.comments.values() if each.poster)
+        self.long_lists |= {user for user, count in counts.items() if count > listed}
 
     def duplicate_of(self, article: Article | None) -> Article | None:
         """The newest other article with the link of an article, of the last 30 days."""

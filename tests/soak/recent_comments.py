@@ -10,8 +10,7 @@ from typing import Any
 from tests.soak.input_checks import group_or_none
 from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.requests import Request
-from tests.soak.saved import doubt_flag
-from tests.soak.searches import Between
+from tests.soak.searches import Between, doubt_flag
 
 
 def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:

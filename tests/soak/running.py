@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from tests.soak.answers import Answer, answer
+from tests.soak.archiving import LISTED_COMMENTS
 from tests.soak.comparing import difference, is_between, unanswered
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Step, resolved
@@ -85,6 +86,7 @@ class HistoryRun:
         if self.archiving is None:
             return
         archived_or_reason, self.archiving = await self.archiving, None
+        self.model.note_long_lists(LISTED_COMMENTS)
         if isinstance(archived_or_reason, str):
             self.model.reached.count(f"articles could not leave: {archived_or_reason[:100]}")
             closed = [each for each in self.model.articles.values() if not self.model.has_voters(each)]

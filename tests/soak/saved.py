@@ -12,10 +12,10 @@ from typing import Any
 
 from tests.soak.input_checks import Refused, check, is_id, number_of
 from tests.soak.model import Model
-from tests.soak.pages import ListingEntry, Page, PageArguments, cut, descending
+from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.records import Article, Comment, Reading, User
 from tests.soak.requests import Request
-from tests.soak.searches import ANY_FLAG, Between
+from tests.soak.searches import ANY_FLAG, Between, doubt_flag
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,6 @@ def viewer_has_saved(request: Request, subject: Article | Comment | Reading) -> 
 
 def is_shown(model: Model, subject: Article | Comment) -> bool:
     return _exists(model, subject) and _is_shown(subject)
-
-
-def doubt_flag(found: Page, paging: PageArguments) -> None:
-    """Let the flag on the side from which the reader comes be set where it need not be."""
-    if paging.last is None:
-        found.has_previous = found.has_previous or ANY_FLAG
-    else:
-        found.has_next = found.has_next or ANY_FLAG
 
 
 def _check(given: Mapping[str, Any], token: str | None) -> None:

@@ -143,6 +143,14 @@ class Search(NamedTuple):
         return ("search", *self)
 
 
+def doubt_flag(found: Page, paging: PageArguments) -> None:
+    """Let the flag on the side from which the reader comes be set where it need not be."""
+    if paging.last is None:
+        found.has_previous = found.has_previous or ANY_FLAG
+    else:
+        found.has_next = found.has_next or ANY_FLAG
+
+
 def search(query: str, kinds: Sequence[str] | None, group: str | None, poster: str | None, order: str | None) -> Search:
     """Raises BadInput if the query is too long."""
     if len(query) > LONGEST_QUERY:

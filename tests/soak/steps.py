@@ -116,6 +116,7 @@ async def _archive(run: HistoryRun, step: Step) -> None:
     """Send the reads of a step until no more articles leave: what is answered does not change."""
     assert step.stay
     await run.note_archived()
+    run.model.note_long_lists(step.stay.listed_comments)
     run.archiving = await run.server.archive(step.stay)
     run.model.is_leaving = True
     for _ in range(MOST_ROUNDS if step.operations else 0):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from store import followed, idempotency, keys, leaving, moderation_records, records, roles, validation
+from store import comment_lists, followed, idempotency, keys, leaving, moderation_records, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
 from store.leaving import Leaver
@@ -259,7 +259,8 @@ async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list
             continue
         if fields.get("name", "").lower() == key.suffix:
             usable = without_malformed(key.text, fields, DROPPABLE, skipped)
-            usable.pop("comment_karma", None)  # derived
+            for derived in ("comment_karma", comment_lists.FLOOR_FIELD):  # a restored list of comments is whole
+                usable.pop(derived, None)
             read.append((key.text, UserRecord(usable)))
         else:
             skipped(key.text)

@@ -19,6 +19,8 @@ if redis.call("HGET", account, "left") == leaver then
     if sum then redis.call("HINCRBY", left, field, sum) end
   end
   redis.call("HSET", left, "name", pseudonym, "joined", ARGV[3])
+  local floor = redis.call("HGET", account, "older_comments")
+  if floor then redis.call("HSET", left, "older_comments", floor) end
   redis.call("UNLINK", account)
   write_bans(pseudonym)
 end

@@ -1,4 +1,4 @@
--- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
+-- Begin to delete a user: nothing of the account is left but its karma and the floor of its comments, all sessions and tokens end, and nobody acts by this
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- from prelude: require_open(), split(text), append_log(kind, actor, subject, ...), now (unix milliseconds)
@@ -39,7 +39,7 @@ local function forget_profile(written)
   redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
 end
 
-local KEPT = {karma = true, comment_karma = true, joined = true}
+local KEPT = {karma = true, comment_karma = true, joined = true, older_comments = true}
 for _, field in ipairs(redis.call("HKEYS", account)) do
   if not KEPT[field] then redis.call("HDEL", account, field) end
 end

@@ -5,7 +5,8 @@
 --       3 now (unix milliseconds)
 --       4 how many of the oldest articles, and of the oldest comments, to name
 -- Reply {username, words of the roles, words of the bans, when the user joined (unix milliseconds), karma of articles,
---       karma of comments, number of archived articles, {ids of visible articles and comments}}, "" for what there is not
+--       karma of comments, number of archived articles and, if older comments are in no list, of as many as are asked for,
+--       {ids of visible articles and comments}}, "" for what there is not
 --       | {""} if the session has ended
 local session, username, now = ARGV[1], ARGV[2], ARGV[3]
 local name, ends = username, now
@@ -14,9 +15,10 @@ if not name or tonumber(now) > tonumber(ends) then return {""} end
 
 local user, most = string.lower(name), tonumber(ARGV[4])
 local reply = {name}
-local found = redis.call("HMGET", KEY.user .. user, "roles", "bans", "joined", "karma", "comment_karma")
+local found = redis.call("HMGET", KEY.user .. user, "roles", "bans", "joined", "karma", "comment_karma", "older_comments")
 for i = 1, 5 do reply[i + 1] = found[i] or "" end
-reply[7] = string.match(redis.call("HGET", KEY.archived, "user:" .. user) or "", "^%d+") or ""
+local archived = string.match(redis.call("HGET", KEY.archived, "user:" .. user) or "", "^%d+") or ""
+reply[7] = found[6] and (tonumber(archived) or 0) + most or archived
 reply[8] = {}
 local function add_oldest(index, type)
   for _, member in ipairs(most > 0 and redis.call("ZRANGE", index .. user, 0, most - 1) or {}) do

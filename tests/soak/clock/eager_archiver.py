@@ -1,7 +1,8 @@
 """
 Moves articles out of Redis into the database whenever a line on standard input says so: a process of its own with the
-settings of a server, for the soak test. A line has four words: how many articles may stay, in all and of each user, how
-many leave at once, and after how many quiet days conversations leave, or None.
+settings of a server, for the soak test. A line has five words: how many articles may stay, in all and of each user, how
+many leave at once, after how many quiet days conversations leave, or None, and how many comments stay in the list of
+each user.
 
 Each line is answered by the numbers of all archived articles, or by why none could leave.
 """
@@ -26,11 +27,11 @@ MOST = 10_000  # archived articles
 async def move(store: Store) -> None:
     database = Database(read_settings().database or "")
     await database.open()
-    eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE)
+    eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE, lists_interval=0)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        *counts, days = line.split()
+        *counts, days, listed_comments = line.split()
         articles, of_each, mover.BATCH = map(int, counts)
-        eager.limits = HotLimits(articles, of_each, None if days == "None" else int(days))
+        eager.limits = HotLimits(articles, of_each, None if days == "None" else int(days), int(listed_comments))
         try:
             print(json.dumps(await _moved(store, database, eager)), flush=True)
         except (StoreUnavailable, DatabaseUnavailable) as error:

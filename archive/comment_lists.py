@@ -1,0 +1,35 @@
+"""
+Cuts comments off the lists of users who have many (see `store/comment_lists.py`), once the database has these comments
+as they are shown.
+"""
+
+from collections.abc import Awaitable, Callable, Collection
+
+from archive.steps import REVERSIBLE
+from store import comment_lists, keys, kinds
+from store.maintenance import scan
+from store.site import Site
+
+
+async def cut(
+    site: Site, partitions: Collection[int], kept: int, wait_for_database: Callable[[], Awaitable[bool]]
+) -> int:
+    """
+    Cut all lists of users at home in some partitions down to their newest `kept` comments, and return how many comments
+    were cut off. `wait_for_database` waits until the database has all changes up to then; false if it is not to be
+    used. Passes over all keys once; for each user with many comments four more round trips for 1,000 of them.
+
+    Raises:
+        StoreUnavailable, DatabaseUnavailable: one does not answer, takes no writes, or is far behind.
+    """
+    count, before = 0, site.clock() - REVERSIBLE
+    beginnings = tuple(keys.comments(partition, "") for partition in partitions)
+    async for texts in scan.texts(site, lambda count: None):
+        lists = [key for text in texts if text.startswith(beginnings) and (key := kinds.parse(text, site.partitions))]
+        while lists and (found := await comment_lists.excess(site, lists, kept, before)):
+            if not await wait_for_database():
+                return count
+            cut = await comment_lists.cut(site, found)
+            count += cut
+            lists = [each.key for each in found] if cut else []
+    return count

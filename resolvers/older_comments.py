@@ -1,0 +1,136 @@
+"""
+Comments by time, of the whole site, of a group or of a user, of which Redis lists the newest: those after an instant,
+the floor. Older ones are read from the database. Without a database the list ends at the floor.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from database import recent_comments as rows
+from database.database import Database, DatabaseUnavailable
+from database.recent_comments import CommentRange, PlaceInTime
+from resolvers.context import Context
+from resolvers.pagination import LateTotal
+from store import comment_lists, keys, listings, moving, recent_comments
+from store.listings import Listing, Page, Window
+from store.queries import Read
+from store.records import INSTANTS, Position
+from store.site import Site
+
+
+class StoredPage(NamedTuple):
+    """
+    A page of what Redis lists, and the floor (unix milliseconds), 0 if Redis lists all. It may have single comments
+    below the floor.
+    """
+
+    page: Page
+    floor: int
+
+    def is_whole(self, window: Window) -> bool:
+        """Whether a page of all comments has no others."""
+        if not self.floor:
+            return True
+        if window.upwards:
+            return window.beyond is not None and window.beyond.value > self.floor
+        return len(self.page.positions) == window.count and self.page.positions[-1].value > self.floor
+
+
+@dataclass(frozen=True, slots=True)
+class CommentsByTime(LateTotal):
+    """The comments of a group or of a poster, or else of the site. They count themselves as their total."""
+
+    group: str | None = None
+    poster: str | None = None
+
+    def listing(self, site: Site) -> Listing:
+        """What Redis lists of them."""
+        if self.poster is not None:
+            return listings.comments(site, self.poster)
+        return recent_comments.listing(site, self.group)
+
+    def until(self, floor: int) -> CommentRange:
+        """The ones up to a floor."""
+        return CommentRange(floor, self.group, self.poster)
+
+    async def count(self, context: Context) -> int:
+        """A round trip, another one if Redis does not list all, and a query then; more while the floor rises."""
+        site, indexes = context.store.site, self.listing(context.store.site).indexes
+        floor, known = 0, 0
+        while True:
+            counts = [Read(("ZCOUNT", each, f"({floor}", "+inf"), _count, (moving.new_call(),)) for each in indexes]
+            found = await context.reads.load_all([*counts, *self.floors(site)])
+            known, last = sum(found[: len(counts)]), self.highest(context, found[len(counts) :])
+            if last == floor:
+                break
+            floor = last
+        if not floor or context.database is None:
+            return known
+        return known + await context.database.search(rows.size, self.until(floor))
+
+    async def page(self, context: Context, window: Window) -> Page:
+        """
+        Places, whether or not they are shown. `above` and `below` say only whether there are more. One round trip, and
+        a query where Redis does not list all of the page.
+        """
+        stored = await self.stored_page(context, window)
+        if stored.is_whole(window):
+            page = stored.page
+            return page._replace(below=page.below or int(stored.floor > 0 and not window.upwards))
+        older = await self._older(context, window, stored.floor)
+        return _merged(stored.page, older, window)
+
+    async def stored_page(self, context: Context, window: Window) -> StoredPage:
+        """One round trip."""
+        site = context.store.site
+        reads = listings.partition_pages(self.listing(site), window)
+        parts = await context.reads.load_all([*reads, *self.floors(site)])
+        return StoredPage(listings.merge(parts[: len(reads)], window), self.highest(context, parts[len(reads) :]))
+
+    def floors(self, site: Site) -> list[Read[int]]:
+        """The reads of the floors of all parts of the list."""
+        if self.poster is not None:
+            return [comment_lists.floor(site, self.poster)]
+        return recent_comments.floors(site, self.group)
+
+    def highest(self, context: Context, floors: Iterable[int]) -> int:
+        """The floor of the list: any time, while the indexes of recent comments are filled for the first time."""
+        is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
+        return max(floors) if is_complete else INSTANTS[-1]
+
+    async def _older(self, context: Context, window: Window, floor: int) -> list[Position]:
+        """
+        Places that the database has, nearest first; none without a database.
+
+        Raises:
+            DatabaseUnavailable: it does not answer, or lacks comments that Redis does not list any more.
+        """
+        if context.database is None:
+            return []
+        await _require_complete(context, context.database, floor)
+        read: Callable[..., list[PlaceInTime]] = rows.oldest if window.upwards else rows.newest
+        beyond = (round(window.beyond.value), window.beyond.number) if window.beyond else None
+        found = await context.database.run(read, self.until(floor), beyond, window.count)
+        return [Position(time, keys.member(number)) for time, number in found]
+
+
+def _merged(page: Page, older: list[Position], window: Window) -> Page:
+    """One page of what Redis lists, and of what the database has, where both may have a comment."""
+    found = sorted({*page.positions, *older}, reverse=True)
+    is_more = len(found) > window.count or len(older) == window.count
+    is_beyond = int(window.beyond is not None)
+    if window.upwards:
+        return Page(tuple(found[-window.count :]), page.above or int(is_more), is_beyond)
+    return Page(tuple(found[: window.count]), is_beyond, page.below or int(is_more))
+
+
+def _count(call: int, reply: int) -> int:
+    return reply
+
+
+async def _require_complete(context: Context, database: Database, until: int) -> None:
+    site = context.store.site
+    lag = await database.lag(site)
+    if site.rankings.has_recent_comments and until > site.clock() - lag.seconds * 1000:
+        raise DatabaseUnavailable("the database does not have all older comments yet: try again")
