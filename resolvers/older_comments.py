@@ -4,7 +4,7 @@ the floor. Older ones are read from the database. Without a database the list en
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from database import recent_comments as rows
@@ -12,7 +12,7 @@ from database.database import Database, DatabaseUnavailable
 from database.recent_comments import CommentRange, PlaceInTime
 from resolvers.context import Context
 from resolvers.pagination import LateTotal
-from store import comment_lists, keys, listings, moving, recent_comments
+from store import comment_lists, keys, listings, moving, numbering, recent_comments
 from store.listings import Listing, Page, Window
 from store.queries import Read
 from store.records import INSTANTS, Position
@@ -78,7 +78,9 @@ class CommentsByTime(LateTotal):
         if stored.is_whole(window):
             page = stored.page
             return page._replace(below=page.below or int(stored.floor > 0 and not window.upwards))
-        older = await self._older(context, window, stored.floor)
+        if context.database is None:
+            return await self._above_floor(context, window, stored)
+        older = await self._older(context, context.database, window, stored.floor)
         return _merged(stored.page, older, window)
 
     async def stored_page(self, context: Context, window: Window) -> StoredPage:
@@ -99,19 +101,26 @@ class CommentsByTime(LateTotal):
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
         return max(floors) if is_complete else INSTANTS[-1]
 
-    async def _older(self, context: Context, window: Window, floor: int) -> list[Position]:
+    async def _above_floor(self, context: Context, window: Window, stored: StoredPage) -> Page:
+        """The page of a list that ends at the floor."""
+        if window.upwards:
+            top = Position(stored.floor, keys.member(numbering.HIGHEST_NUMBER))
+            above = await self.stored_page(context, replace(window, beyond=top))
+            return above.page._replace(below=int(window.beyond is not None))
+        shown = tuple(each for each in stored.page.positions if each.value > stored.floor)
+        return stored.page._replace(positions=shown, below=0)
+
+    async def _older(self, context: Context, database: Database, window: Window, floor: int) -> list[Position]:
         """
-        Places that the database has, nearest first; none without a database.
+        Places that the database has, nearest first.
 
         Raises:
             DatabaseUnavailable: it does not answer, or lacks comments that Redis does not list any more.
         """
-        if context.database is None:
-            return []
-        await _require_complete(context, context.database, floor)
+        await _require_complete(context, database, floor)
         read: Callable[..., list[PlaceInTime]] = rows.oldest if window.upwards else rows.newest
         beyond = (round(window.beyond.value), window.beyond.number) if window.beyond else None
-        found = await context.database.run(read, self.until(floor), beyond, window.count)
+        found = await database.run(read, self.until(floor), beyond, window.count)
         return [Position(time, keys.member(number)) for time, number in found]
 
 

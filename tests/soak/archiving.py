@@ -18,7 +18,7 @@ from tests.soak.formulas import Policy
 
 PATIENCE = 60.0  # seconds
 HOUR = 3_600_000  # milliseconds
-LISTED_COMMENTS = 3
+LISTED_COMMENTS = 1
 DAYS = 0  # the setting UPVOTE_HOT_DAYS: conversations leave Redis as soon as voting in them is closed
 QUIET = 0.25  # probability that, before articles leave, the clock is moved until all conversations may leave
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")

@@ -154,7 +154,7 @@ REQUIRED = {
     "pages of inboxes": 2_000,
     "pages of recent comments of a group": 8_000,
     "pages of recent comments of the site": 5_000,
-    "pages of users with older comments": 500,
+    "pages of users with older comments": 20_000,
     "pages of searches after a cursor": 8_000,
     "pages of the log of moderation": 3_000,
     "pages of unseen notifications": 12_000,
