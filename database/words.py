@@ -36,9 +36,9 @@ def parse(query: str) -> tuple[Phrase, ...]:
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
     Most of the latter are of one word, one like `self-hosted` is a phrase of two; the last one stands for its other
-    forms, too, and a name that ends in `js` for its other writing. There is no other syntax. The last word is a prefix, as it may not be written to its end, unless it is
-    in quotation marks or short. A match has all phrases, so a phrase that is part of another one says nothing and is
-    left out.
+    forms, too, and a name that ends in `js` for its other writing. There is no other syntax. The last word is a prefix,
+    as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a phrase
+    that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
