@@ -17,7 +17,7 @@ from store.sessions import parse_token
 from store.site import actor_slot
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture
