@@ -116,7 +116,7 @@ async def measure(title: str, store: Store, database: Database, number: int, oth
         while True:
             with suppress(Delayed):
                 await annulments.settle(store, database, number)
-            found = await reverts.read(store.site, number)
+            found = await reverts.read_action(store.site, number)
             if found and found.annulment and found.annulment.state is end:
                 break
             await asyncio.sleep(PAUSE)

@@ -4,7 +4,7 @@ The page of a group in one of its orders or of a period, and the list of groups.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
@@ -66,10 +66,10 @@ async def group(request: Request, name: str) -> PageMetadata:
         group=found,
         title=page_title,
         about=about,
-        at=path,
+        feeds_path=path,
         order=ranking.order,
         period=period,
-        **order_tabs(words, Ranking(ranking.orders, "" if period else ranking.order), path),
+        **order_tabs(words, ranking.orders, None if period else ranking.order, path),
         periods=periods(words, path, ranking, period),
         empty=words(f"list-{period}-empty") if period else words("no-articles"),
         first=1 + (ranking.page - 1) * PAGE_SIZE,
@@ -81,16 +81,25 @@ async def group(request: Request, name: str) -> PageMetadata:
 
 
 def exists(group: Mapping[str, Any] | None) -> bool:
-    """Whether an admin has made it, it has an article, or something is written about it: only then it has feeds."""
+    """Whether an admin has made it, it has an article, or something is written about it: only then it has RSS feeds."""
     return group is not None and bool(
         group["all"]["totalCount"] or group["isListed"] or group["title"] or group["about"]
     )
 
 
-def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
-    """The address, the name and the title of each period of which there is a list, and whether it is shown."""
+class PeriodLink(NamedTuple):
+    """A link to the list of a period; `is_current` says whether it is the one that is shown."""
+
+    address: str
+    name: str
+    title: str
+    is_current: bool
+
+
+def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[PeriodLink]:
+    """The links to the periods of which there is a list."""
     return [
-        (address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
+        PeriodLink(address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
         for each in HOURS
         if has_period(ranking.orders.names, each)
     ]

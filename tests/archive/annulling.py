@@ -108,7 +108,7 @@ class World:
             await mirrored(self.store, self.database)
 
     async def read(self, action: ModerationAction) -> ModerationAction:
-        found = await reverts.read(self.store.site, action.number)
+        found = await reverts.read_action(self.store.site, action.number)
         assert found
         return found
 

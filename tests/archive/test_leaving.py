@@ -299,7 +299,7 @@ async def test_deleted_user_gets_no_role(site: Site) -> None:  # U6
     with pytest.raises(NotFound):
         await roles.grant(store.site, OPERATOR, pseudonym, Role.ADMIN, None, "helps")
     assert await roles.admins(store.site) == admins == ["carol"]
-    reverted = await reverts.read(store.site, revoked.action.number)
+    reverted = await reverts.read_action(store.site, revoked.action.number)
     assert reverted is not None and reverted.reverted_by is None
 
 

@@ -12,7 +12,7 @@ from tests.database.conftest import mirrored, rebuilt
 from tests.store.held import holding
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def states(database):

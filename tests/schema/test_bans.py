@@ -16,7 +16,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import article, everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 WHY = """fragment Why on UserError { __typename code message field
   ... on Banned { id rule params { name value } until group { name } } }"""

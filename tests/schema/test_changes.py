@@ -32,7 +32,7 @@ from tests.schema.subscribers import answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PAGE = """query($after: String, $limit: Int, $kinds: [String!]) {
   changes(after: $after, limit: $limit, kinds: $kinds) {

@@ -32,7 +32,7 @@ from tests.store.discussions import commented
 from tests.store.held import set_state
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
 STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends

@@ -16,7 +16,7 @@ from tests.schema.subscribers import subscribed
 from tests.store.held import set_state
 from tests.store.reading import everything, post, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 FLAG = """mutation($id: ID!, $reason: FlagReason! = SPAM, $note: String) {
   flag(input: {subjectId: $id, reason: $reason, note: $note}) {

@@ -9,7 +9,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 GROUP = "query($name: String!) { group(name: $name) { id name title about articles { totalCount } } }"
 GROUPS = "{ groups { totalCount nodes { name title } } }"

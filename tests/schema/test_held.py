@@ -11,7 +11,7 @@ from tests.schema.subscribers import COMMENTED, FED, NOTIFIED, POSTED
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 INBOX = "{ inbox { unseenCount notifications { nodes { kind at subject { id } } } } }"
 LISTED = """query($id: ID!) { articles(order: TIME) { nodes { id } } feed { articles { nodes { id } } }

@@ -19,7 +19,7 @@ from tests.store.held import holding
 from tests.store.reading import post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ERRORS = "userErrors { code message rule }"
 TEXTS = "heldEdit { title link content heldBy at }"

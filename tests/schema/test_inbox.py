@@ -12,7 +12,7 @@ from tests.store.discussions import commented, died
 from tests.store.reading import post
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 INBOX = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { inbox {
   id unseenCount seenThrough

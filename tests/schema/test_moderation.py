@@ -11,7 +11,7 @@ from tests.engine.sample import until
 from tests.schema.subscribers import subscribed
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ACTION = """id kind at moderator { username karma } subjectId subject { __typename id } group { name }
   reason note expiresAt role reverts { id } revertedBy { id }"""

@@ -20,7 +20,7 @@ from tests.schema.subscribers import POSTED
 from tests.store.reading import everything, post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ERRORS = "userErrors { code message field rule params { name value } }"
 POST = f"""mutation($title: String! = "a title", $link: URL, $content: String = "a text", $key: String) {{

@@ -13,7 +13,7 @@ from store.saved import SAVED
 from tests.store.held import set_comment_state, set_state
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SAVE = """mutation($id: ID!) { save(input: {subjectId: $id}) {
   changed subject { __typename id viewerHasSaved } userErrors { code field message }

@@ -21,7 +21,7 @@ from tests.store.discussions import PEOPLE, commented, comments
 from tests.store.reading import article as stored_article
 from tests.store.reading import numbers, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity(store, article, clock):

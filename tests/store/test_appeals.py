@@ -36,7 +36,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, numbers, post, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from tests.store import histories
 from tests.store.held import set_state
 from tests.store.reading import article, contents, everything, numbers, page, post, profile, read, verified, voters
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 LINK = "https://example.com/"
 LISTS = ("held", "actions", "deleted")  # the sorted sets that have articles which are not visible
 

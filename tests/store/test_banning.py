@@ -19,7 +19,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 HOUR = 3600 * 1000
 REASON = "spam"

@@ -29,7 +29,7 @@ from tests.store.inbox_model import PEOPLE
 from tests.store.reading import article as stored_article
 from tests.store.reading import everything, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, DELETED = ContentState
 HIDDEN = (PENDING, REMOVED)
 ORDERS = list(CommentOrder)

@@ -32,7 +32,7 @@ from tests.store import discussions
 from tests.store.discussions import PEOPLE, comment, commented, comments, descendants, numbers_by
 from tests.store.reading import downvoters, everything, post, profile, read, upvoters
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 WEEK = 7 * 86_400
 
 

@@ -31,7 +31,7 @@ from tests.store.reading import post
 from tests.store.replaying import entries
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SPAM = FlagReason.SPAM
 

@@ -16,7 +16,7 @@ from tests.conftest import registered
 from tests.store.held import set_state
 from tests.store.reading import everything, numbers, page, post, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

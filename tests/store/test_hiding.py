@@ -33,7 +33,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 RULE = FlagRules(hide_at=3, least_karma=0)
 WEEK = 7 * 86_400_000  # milliseconds

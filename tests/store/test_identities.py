@@ -19,7 +19,7 @@ from store.queries import PROFILES, hash_of
 from tests.conftest import registered
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ADA = Subject("shop", "1")
 

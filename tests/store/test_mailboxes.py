@@ -16,7 +16,7 @@ from store.store import Store
 from tests.store.reading import verified
 from tests.support.memory import full
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ADDRESS = "alice@example.com"
 

@@ -24,7 +24,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import article, everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 NAMES = ["ask", "show", "graphics", "lua", "music"]  # in several of 8 partitions
 

@@ -10,7 +10,7 @@ from store.roles import OPERATOR
 from store.sessions import new_token, parse_token
 from tests.store.reading import everything, profile
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PROFILE = {"display_name": "Alice A.", "about": "Writes *Lua*.\nReads.", "avatar_url": "https://pictures.example/a.png"}
 

@@ -21,7 +21,7 @@ from tests.store.discussions import commented
 from tests.store.inbox_model import PEOPLE
 from tests.store.reading import post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, numbers, page, profile
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def granted(store, username, role=Role.ADMIN, group=None):

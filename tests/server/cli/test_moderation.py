@@ -96,7 +96,7 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
     assert capsys.readouterr().out == "0 of alice reverted, 1 not\n"
 
     async def left(store):
-        found = [await reverts.read(store.site, each.number) for each in (early, *done)]
+        found = [await reverts.read_action(store.site, each.number) for each in (early, *done)]
         held = [group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)]
         return [bool(each.reverted_by) for each in found], held
 
@@ -108,7 +108,9 @@ def test_action_is_redacted(on_store, capsys):
 
     assert main(["moderation", "redact", action.id, "--only", "reason"]) == 0
     assert capsys.readouterr().out == f"redacted {action.id}\n"
-    assert on_store(lambda store: reverts.read(store.site, action.number)) == action._replace(reason="[redacted]")
+    assert on_store(lambda store: reverts.read_action(store.site, action.number)) == action._replace(
+        reason="[redacted]"
+    )
     assert main(["moderation", "redact", "action:1024"]) == 2
     assert capsys.readouterr().err == "upvote: there is no action:1024\n"
 

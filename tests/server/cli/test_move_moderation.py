@@ -21,7 +21,10 @@ from tests.conftest import registered
 from tests.store.held import holding
 from tests.store.reading import post
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
+pytestmark = [
+    pytest.mark.one_server,
+    pytest.mark.many_partitions,
+]  # the destination is another database of the same server
 
 ACTION = """id kind at reason note role expiresAt subjectId subject { id } group { name } moderator { username }
   reverts { id } revertedBy { id } appeal { id text at answer answeredBy { username } answeredAt }"""

@@ -38,7 +38,10 @@ from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
 STORES = Path(__file__).parent / "stores"  # of earlier versions, written by `make_store`
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
+pytestmark = [
+    pytest.mark.one_server,
+    pytest.mark.many_partitions,
+]  # it restores into another database of the same server
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from tests.store.reading import page, post
 from tests.store.scene import meanwhile
 from tests.support.pages import assert_pages
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 FEW = (Order.VOTES, Order.BEST)  # orders that a store has indexes for, else all
 SOME = (Order.SCORE, Order.GRAVITY)

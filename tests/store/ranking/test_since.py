@@ -20,7 +20,7 @@ from tests.store.histories import HOUR, YEAR, history, sorted_by_hand
 from tests.store.reading import page, post
 from tests.support.made_up_articles import CROWDS, made_up, write
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SINCE_ORDERS = (Order.VOTES, Order.TIME)
 
