@@ -25,7 +25,7 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import json_in_html, page, render_template
+from server.reader.rendering import page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
@@ -219,5 +219,5 @@ def head(request: Request, page: PageMetadata) -> Head:
     content = with_language(request, render_page(request, "not_found.html") if page is NOT_FOUND else page.content)
     if page.posting:
         room = MAX_PAGE - FRAME_BYTES - len(html.encode()) - len(content.encode())
-        html += POSTING.format(json_in_html(page.posting(room)))
+        html += POSTING.format(page.posting(room))
     return Head(html, content, page.status, page.is_scripted)
