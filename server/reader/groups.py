@@ -4,8 +4,10 @@ The page of a group in one of its orders or of a period, and the list of groups.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from markupsafe import Markup, escape
 from starlette.requests import Request
 
 from server import documents
@@ -14,7 +16,7 @@ from server.reader.frames import address, render_page
 from server.reader.front_page import PAGE_SIZE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
-from server.reader.rendering import segment
+from server.reader.rendering import anchor, segment
 from server.reader.texts import render_texts
 from server.reader.top_lists import HOURS, has_period, since_of
 from server.reader.translations import words_of
@@ -55,7 +57,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     variables = {"name": name, "order": order, "since": since, "page": ranking.page}
     found = (await documents.query(request, GROUP, variables))["group"]
     if not exists(found):
-        return NOT_FOUND
+        return no_group(request, found)
     path, words = f"group/{segment(found['name'])}", words_of(request)
     title = found["title"] or found["name"]
     page_title = ranking.title_of_page(words, title)
@@ -94,6 +96,20 @@ class PeriodLink(NamedTuple):
     name: str
     title: str
     is_current: bool
+
+
+def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
+    """
+    The page of a group that does not exist, with a link to post there if that makes it. It is None if no group can have
+    the name.
+    """
+    words, more = words_of(request), Markup()
+    if group is None:
+        more = escape(words("no-group-of-name"))
+    elif not request.app.state.store.places.only_listed:
+        name = group["name"]
+        more = words.html("begin-group", name=name, link=anchor(address("post", {"group": name})))
+    return replace(NOT_FOUND, content=render_page(request, "not_found.html", more=more))
 
 
 def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[PeriodLink]:
