@@ -227,10 +227,10 @@ async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis
     number = await posted(calm)
     site, database = calm.archiving.store.site, calm.archiving.database
     assert database
-    old = Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0)
+    old = Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
     redis.delete(leases.lease(0, "archiver"))
-    await Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0).move()
+    await Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0).move()
     redis.set(leases.lease(0, "archiver"), old.token)  # the old process takes it again and has not claimed the database
     calm.clock.advance(WINDOW + 70)
     await Mirror(site, database).catch_up()

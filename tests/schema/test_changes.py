@@ -193,7 +193,7 @@ async def test_only_some_kinds_are_read(store, read, monkeypatch):
 
 async def test_page_of_large_texts_is_short(store, read, alice):
     for number in range(6):
-        await store.articles.post(alice, Draft(f"title {number}", "", "x" * 39_000, ()))
+        await store.articles.post(alice, Draft(f"title {number}", content="x" * 39_000, groups=()))
     whole = await read()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(changes, "PAGE_CHARACTERS", 60_000)

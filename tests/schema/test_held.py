@@ -20,7 +20,7 @@ LATER = "2016-08-04T11:52:05.000Z"
 
 
 async def held_article(store, poster, content="text"):
-    draft = Draft("a title", "", content, ("go",))
+    draft = Draft("a title", content=content, groups=("go",))
     with holding(store):
         return (await store.articles.post(poster, draft)).article
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 async def number(store, alice):
-    return (await store.articles.post(alice, Draft("A title", "", "Words"))).article.number
+    return (await store.articles.post(alice, Draft("A title", content="Words"))).article.number
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ async def test_answers_have_pages(http, number, comment, alice):
 
 
 async def test_comment_below_another_article_moves_to_its_own(http, store, number, comment, alice):
-    other = (await store.articles.post(alice, Draft("Another title", "", "Words"))).article.number
+    other = (await store.articles.post(alice, Draft("Another title", content="Words"))).article.number
     own = await comment(alice, "own")
 
     for query in ("", "?order=NEWEST&lang=de"):

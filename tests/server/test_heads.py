@@ -54,7 +54,7 @@ async def test_article_without_text_is_described_by_its_host_and_poster(http, st
 
 
 async def test_long_text_is_described_by_its_first_words(http, store, alice):
-    posted = await store.articles.post(alice, Draft("A title", "", "word " * 100))
+    posted = await store.articles.post(alice, Draft("A title", content="word " * 100))
 
     described = metas(await read(http, f"/article/{posted.article.number}"))["description"]
 
@@ -169,7 +169,7 @@ async def test_what_does_not_exist_is_not_found(http, number, path):
 
 
 async def test_comment_under_another_article_is_moved_and_an_absent_one_not_found(http, store, number, alice, bob):
-    other = (await store.articles.post(alice, Draft("Other", "", "text"))).article.number
+    other = (await store.articles.post(alice, Draft("Other", content="text"))).article.number
     comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
 
     moved = await http.get(f"/article/{other}/comment/{comment}")
@@ -235,7 +235,7 @@ async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, s
 
 
 async def test_purged_and_pending_articles_do_not_show_what_they_had(http, store, redis, alice, number):
-    pending = (await store.articles.post(alice, Draft("A waiting title", "", "text"))).article.number
+    pending = (await store.articles.post(alice, Draft("A waiting title", content="text"))).article.number
     await set_state(store, pending, '"pending"')
     await purges.purge(store.site, OPERATOR, number, "A secret of somebody")
 

@@ -41,7 +41,7 @@ def links(page, selector):
 
 
 async def posted(store, poster, title, *groups):
-    return (await store.articles.post(poster, Draft(title, "", "text", groups))).article.number
+    return (await store.articles.post(poster, Draft(title, content="text", groups=groups))).article.number
 
 
 async def followed(http, page):

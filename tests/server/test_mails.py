@@ -74,7 +74,7 @@ async def replies(store, username, often):
 
 async def answered(store, by="bob", text="a *text* with <b> & \n.dots"):
     """An article of alice with a comment of somebody."""
-    article = (await store.articles.post("Alice", Draft("Redis in Action", "", "text", ()), "key")).article
+    article = (await store.articles.post("Alice", Draft("Redis in Action", content="text", groups=()), "key")).article
     return (await store.comments.post(article.number, None, by, text)).comment
 
 

@@ -11,7 +11,7 @@ from tests.server.pages import HOSTILE, canonical, metas, read
 
 @pytest.fixture
 async def number(store, alice):
-    return (await store.articles.post(alice, Draft("A title", "", "text", ["show"]))).article.number
+    return (await store.articles.post(alice, Draft("A title", content="text", groups=["show"]))).article.number
 
 
 def root(page):

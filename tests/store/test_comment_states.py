@@ -438,7 +438,7 @@ async def test_refused_action_changes_nothing(twins, store, redis):
 
 
 async def test_mentions_of_an_article_leave_inboxes_with_it_and_come_back(store, people, redis):  # M2, M3
-    draft = Draft("a title", "", "@alice and @dave, see this")
+    draft = Draft("a title", content="@alice and @dave, see this")
     number = (await store.articles.post("bob", draft)).article.number
     seen = []
     for act in (

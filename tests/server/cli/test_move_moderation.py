@@ -21,10 +21,8 @@ from tests.conftest import registered
 from tests.store.held import holding
 from tests.store.reading import post
 
-pytestmark = [
-    pytest.mark.one_server,
-    pytest.mark.many_partitions,
-]  # the destination is another database of the same server
+# the destination is another database of the same server
+pytestmark = [pytest.mark.one_server, pytest.mark.many_partitions]
 
 ACTION = """id kind at reason note role expiresAt subjectId subject { id } group { name } moderator { username }
   reverts { id } revertedBy { id } appeal { id text at answer answeredBy { username } answeredAt }"""
@@ -61,7 +59,7 @@ async def moderated(redis_url, partitions):
     below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
     with holding(store):
         pending = (await store.comments.post(shown.number, None, "bob", "@dave, held")).comment
-        held = (await store.articles.post("bob", Draft("held", "", "@dave", ("go",)))).article
+        held = (await store.articles.post("bob", Draft("held", content="@dave", groups=("go",)))).article
     removal = (await article_moderation.remove(site, "sam", removed.number, None, "spam", "seen before")).action
     await article_moderation.lock(site, "sam", locked.number, None, "heated")
     out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
@@ -99,7 +97,7 @@ async def answers(store, ids, tokens):
 async def test_moved_store_answers_the_same_about_moderation(moderated, redis_url, empty):  # M2, M4, M5, M6, M9
     store, ids, tokens = moderated
     before = await answers(store, ids, tokens)
-    assert await asyncio.to_thread(move, Settings(redis_url=redis_url), empty.redis_url, 4) == 0
+    assert await asyncio.to_thread(move, Settings(redis_url=redis_url), empty.redis_url, partitions=4) == 0
     moved = await Store.open(empty.redis_url)
     after = await answers(moved, ids, tokens)
 

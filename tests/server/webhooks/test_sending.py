@@ -137,7 +137,7 @@ async def test_what_was_deleted_meanwhile_is_sent_without_texts(site, receiver, 
     await site.add(receiver)
     receiver.answer = checking.body(b"", 500)
     secret, kept = [
-        (await site.store.articles.post(alice, Draft(title, "", f"{title} text"))).article.number
+        (await site.store.articles.post(alice, Draft(title, content=f"{title} text"))).article.number
         for title in ("secret", "kept")
     ]
     comment = await commented(site.store, kept, bob, text="secret answer")
