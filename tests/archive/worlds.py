@@ -460,6 +460,7 @@ STEPS = [
 
 # The listings whose articles have one order only; all articles and those of a group have each `Order`.
 OF_ONE_ORDER = ("timeline", "front page", "link", "feed")
+# what every run has to reach
 EXPECTED = (
     *(
         f"{kind} {region}"
@@ -475,4 +476,4 @@ EXPECTED = (
     *(f"{name} of an archived article" for name in ("edit", "regroup", "delete", "vote")),
     *("since", "pinned", "of a day", "unseen", "page number", "equal values", "archived node"),
     *("returned article", "deleted archived", "new weights", "crash before a transaction", "crash after a transaction"),
-)  # what every run has to reach
+)

@@ -156,7 +156,7 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
 
 
 async def test_actions_that_people_read(store, alice, bob, database):
-    granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "the first")).action
+    granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="the first")).action
     other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
     revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
     await mirrored(store, database)

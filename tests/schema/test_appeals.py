@@ -34,7 +34,7 @@ async def sam(store):
 async def removed(store, token):
     """The removal of an article of vera's in the group go."""
     article = await post(store, "vera", groups=["go"])
-    return (await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")).action
+    return (await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")).action
 
 
 async def waiting(ask, token, **given):
@@ -99,7 +99,7 @@ async def test_appeal_is_told_to_its_author_and_to_moderators_of_the_place(store
 
 async def test_queue_is_for_moderators_of_the_place(store, ask, token, removed, sam):  # M1
     await ask(APPEAL, token, id=removed.id)
-    of_lua = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    of_lua = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     await ask(APPEAL, token, id=of_lua.id)
     go, both = (
         await signed_in(store, "gus", Role.MODERATOR, "go"),
@@ -133,7 +133,7 @@ async def test_strangers_do_not_answer(store, ask, token, removed, redis):  # M1
     assert await refusal(sam, text=" ") == await refusal(sam, id="user:vera") == "INVALID"
     assert await refusal(sam, id="action:1024") == "NOT_FOUND"
     assert everything(redis) == before
-    await roles.revoke(store.site, OPERATOR, "sam", Role.MODERATOR, None, "enough")
+    await roles.revoke(store.site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="enough")
     assert await refusal(sam) == "NOT_A_MODERATOR"
 
 
@@ -174,7 +174,7 @@ async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, list
     assert [await whole.value(), await group.value()] == [1, 1]
     await ask(ANSWER, sam, id=removed.id)
     assert [await whole.value(), await group.value()] == [0, 0]
-    banned = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    banned = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     await ask(APPEAL, token, id=banned.id)
     assert [await whole.value(), await other.value()] == [1, 1]
     await ask(REVERT, sam, id=banned.id)
@@ -184,7 +184,7 @@ async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, list
 async def test_answer_is_heard_in_the_inbox(store, ask, token, removed, sam, listen, clock):
     subscriber = await listen(NOTIFIED, token)
     await ask(APPEAL, token, id=removed.id)
-    banned = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    banned = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     heard = await subscriber.value()
     clock.advance(1)
     await ask(APPEAL, token, id=banned.id)

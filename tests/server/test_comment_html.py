@@ -72,9 +72,8 @@ async def test_deep_comment_begins_with_the_nearest_above(http, number, comment,
 
 
 async def test_long_comments_above_leave_space_for_the_comment(http, number, comment, alice):
-    numbers = [
-        await comment(alice, "*a* " * 2_400)
-    ]  # 9,600 characters, and more than three times as many bytes of HTML
+    # 9,600 characters, and more than three times as many bytes of HTML
+    numbers = [await comment(alice, "*a* " * 2_400)]
     for _ in range(NEAREST):
         numbers.append(await comment(alice, "*a* " * 2_400, numbers[-1]))
 

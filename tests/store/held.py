@@ -44,7 +44,7 @@ async def set_comment_state(store: Store, number: int, state: ContentState) -> b
     """
     site = store.site
     if state is ContentState.REMOVED:
-        return (await comment_moderation.remove(site, OPERATOR, number, None, "a reason")).changed
+        return (await comment_moderation.remove(site, OPERATOR, number, group=None, reason="a reason")).changed
     found = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "state"))
     if found == ContentState.REMOVED.value:
         await comment_moderation.approve(site, OPERATOR, number)

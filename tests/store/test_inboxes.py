@@ -323,7 +323,7 @@ async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(st
     assert [before[name] for name in blocking] == [[]] * len(blocking)
 
     clock.advance(1)
-    await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="a reason")
     assert await inbox(store, "Carol") == []
     await article_moderation.approve(store.site, OPERATOR, article)
 

@@ -52,7 +52,7 @@ async def moderated(redis_url, partitions):
     for name in ("alice", "bob", "carol", "dave", "sam", "gus"):
         await registered(store, name)
     site = store.site
-    await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, None, "a good eye")
+    await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="a good eye")
     await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
     first = (await store.comments.post(shown.number, None, "bob", "a first text")).comment
@@ -60,13 +60,17 @@ async def moderated(redis_url, partitions):
     with holding(store):
         pending = (await store.comments.post(shown.number, None, "bob", "@dave, held")).comment
         held = (await store.articles.post("bob", Draft("held", content="@dave", groups=("go",)))).article
-    removal = (await article_moderation.remove(site, "sam", removed.number, None, "spam", "seen before")).action
-    await article_moderation.lock(site, "sam", locked.number, None, "heated")
+    removal = (
+        await article_moderation.remove(site, "sam", removed.number, group=None, reason="spam", note="seen before")
+    ).action
+    await article_moderation.lock(site, "sam", locked.number, group=None, reason="heated")
     out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
-    hidden = (await comment_moderation.remove(site, "gus", first.number, None, "rude", "again")).action
+    hidden = (
+        await comment_moderation.remove(site, "gus", first.number, group=None, reason="rude", note="again")
+    ).action
     await flags.flag(site, "carol", "article", shown.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "dave", "comment", below.number, FlagReason.ABUSE)
-    banned = (await bans.ban(site, "sam", "dave", None, None, "noise")).action
+    banned = (await bans.ban(site, "sam", "dave", group=None, until=None, reason="noise")).action
     of_group = (await bans.ban(site, "gus", "carol", "go", site.clock() + 10**9, "noise", "mild")).action
     for who, action in (("alice", removal), ("alice", out), ("bob", hidden), ("dave", banned), ("carol", of_group)):
         await appeals.submit(site, who, action.number, "I did not")

@@ -6,12 +6,13 @@ from server.lab.measures import Push, best_rank, hours, overlap, rank, stays, tu
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
+# three places, and one that moves up if another is removed
 RANKED = [
     (9.0, 3),
     (7.0, 5),
     (7.0, 2),
     (4.0, 8),
-]  # three places, and one that moves up if another is removed
+]
 
 
 def test_overlap_is_the_mean_share_of_stories_in_both():

@@ -92,7 +92,7 @@ async def test_message_is_a_change_and_does_not_say_who_voted(site, receiver, al
     await site.store.articles.vote(number, bob, Vote.DOWN)
     comment = await commented(site.store, number, bob)
     await site.store.comments.vote(comment.number, alice, Vote.UP)
-    await roles.grant(site.store.site, OPERATOR, alice, Role.ADMIN, None, "helps")
+    await roles.grant(site.store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="helps")
     await flags.flag(site.store.site, bob, "article", number, flags.FlagReason.SPAM, "a note for moderators")
     await site.send()
 
