@@ -46,8 +46,8 @@ FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 # what a page loads: the address of an element, or the attributes of a <link>
 LOADED = re.compile(r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?([^"'\s>]+)|<link\b([^>]*)>""")
 FAR = re.compile(r"https?:|//")  # the beginning of an address on another host
-# in streams and on WebSockets, or of a field that is null in an answer
-WITHOUT_STATUS = {  # codes of errors that have no HTTP status
+# codes of errors that have no HTTP status: in streams and on WebSockets, or of a field that is null in an answer
+WITHOUT_STATUS = {
     "CURSOR_GONE",
     "NOT_A_MODERATOR",
     "NOT_FOUND",

@@ -264,10 +264,8 @@ class Pair:
 
     async def run_mover(self, articles: int, articles_per_user: int) -> bool:
         """Run a pass of the mover with these limits; False if its process ended in a simulated crash."""
-        world, limits = (
-            self.archiving,
-            HotLimits(articles=articles, articles_per_user=articles_per_user, days=self.days),
-        )
+        world = self.archiving
+        limits = HotLimits(articles=articles, articles_per_user=articles_per_user, days=self.days)
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database

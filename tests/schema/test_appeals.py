@@ -101,10 +101,8 @@ async def test_queue_is_for_moderators_of_the_place(store, ask, token, removed, 
     await ask(APPEAL, token, id=removed.id)
     of_lua = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     await ask(APPEAL, token, id=of_lua.id)
-    go, both = (
-        await signed_in(store, "gus", Role.MODERATOR, "go"),
-        await signed_in(store, "lea", Role.MODERATOR, "go", "lua"),
-    )
+    go = await signed_in(store, "gus", Role.MODERATOR, "go")
+    both = await signed_in(store, "lea", Role.MODERATOR, "go", "lua")
 
     assert await waiting(ask, sam) == await waiting(ask, both) == [removed.id, of_lua.id]
     assert await waiting(ask, go) == await waiting(ask, go, group="Go") == [removed.id]
@@ -165,11 +163,9 @@ async def test_queue_is_paged_both_ways_the_oldest_first(store, ask, clock, grou
 
 async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, listen):
     of_lua = await signed_in(store, "lea", Role.MODERATOR, "lua")
-    whole, group, other = (
-        await listen(QUEUE_CHANGED, sam),
-        await listen(QUEUE_CHANGED, sam, group="go"),
-        await listen(QUEUE_CHANGED, of_lua),
-    )
+    whole = await listen(QUEUE_CHANGED, sam)
+    group = await listen(QUEUE_CHANGED, sam, group="go")
+    other = await listen(QUEUE_CHANGED, of_lua)
     await ask(APPEAL, token, id=removed.id)
     assert [await whole.value(), await group.value()] == [1, 1]
     await ask(ANSWER, sam, id=removed.id)
