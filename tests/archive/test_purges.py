@@ -129,7 +129,7 @@ async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
 @pytest.mark.many_partitions
 async def test_purge_is_neither_reverted_nor_approved(store, subjects, redis):
     article, first, _ = subjects
-    removed = await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    removed = await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="a reason")
     done = [await purge(store, number) for number in (article, first)]
     before = everything(redis)
     for each in done:

@@ -1,4 +1,7 @@
-"""`articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a subscription."""
+"""
+`articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a subscription. `token` is
+that of the user vera.
+"""
 
 import asyncio
 from contextlib import aclosing

@@ -96,7 +96,7 @@ async def test_article_has_its_comments(http, store, number, comment, alice, bob
 async def test_search_engines_get_the_article_with_its_comments(http, store, number, comment, bob):
     posted = await comment(bob, "I *agree* </script>")
     removed = await comment(bob, "Rude")
-    await comment_moderation.remove(store.site, OPERATOR, removed, None, "Rude")
+    await comment_moderation.remove(store.site, OPERATOR, removed, group=None, reason="Rude")
 
     found = posting(await read(http, f"/article/{number}"))
 
@@ -251,7 +251,7 @@ async def test_what_is_removed_or_waits_is_not_shown(http, store, number, commen
     pending, lone = await comment(bob, "A pending text"), await comment(bob, "A lone text")
     for parent in (removed, deleted):
         await comment(alice, "an answer", parent)
-    await comment_moderation.remove(store.site, OPERATOR, removed, None, "Be nice")
+    await comment_moderation.remove(store.site, OPERATOR, removed, group=None, reason="Be nice")
     for each in (deleted, lone):
         await store.comments.delete(each, bob)
     await set_comment_state(store, pending, ContentState.PENDING)
@@ -271,7 +271,7 @@ async def test_what_is_removed_or_waits_is_not_shown(http, store, number, commen
 
 async def test_locked_article_says_why(http, store, number, comment, bob):
     await comment(bob, "a comment")
-    await article_moderation.lock(store.site, OPERATOR, number, None, HOSTILE)
+    await article_moderation.lock(store.site, OPERATOR, number, group=None, reason=HOSTILE)
 
     page = await read(http, f"/article/{number}")
 

@@ -41,7 +41,7 @@ def links(page, selector):
 
 
 async def posted(store, poster, title, *groups):
-    return (await store.articles.post(poster, Draft(title, "", "text", groups))).article.number
+    return (await store.articles.post(poster, Draft(title, content="text", groups=groups))).article.number
 
 
 async def followed(http, page):
@@ -243,7 +243,7 @@ async def test_pages_of_a_user_lead_to_each_other(http, store, alice):
 
 
 async def test_banned_user_has_a_notice(http, store, alice):
-    await bans.ban(store.site, OPERATOR, "alice", None, None, "noise")
+    await bans.ban(store.site, OPERATOR, "alice", group=None, until=None, reason="noise")
 
     assert (await read(http, "/user/alice")).select_one("p.notice").text == (
         "Banned from this site. What moderators did"

@@ -86,7 +86,7 @@ class Site:
                 )
 
     async def _post(self, store: Store, n: int) -> int:
-        draft = Draft(f"article {n}", "", "a text", (f"group-{n % 3}",))
+        draft = Draft(f"article {n}", content="a text", groups=(f"group-{n % 3}",))
         return (await store.articles.post(f"poster-{n % POSTERS}", draft, str(n))).number
 
     async def killed_when(self, number: int, is_between: Callable[[int], bool]) -> bool:

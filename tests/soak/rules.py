@@ -164,9 +164,10 @@ def chosen(random: Random, *, has_archived: bool) -> Rules:
     return Rules(**given)
 
 
+# for tests that the soak finds faults in the code of rules
 EVERY = Rules(
     FlagRule(1, 2, 0),
     {"downvotes": Least(karma=1), "links": Least(karma=1)},
     texts_a_day=(Daily(1, 8), Daily(3, 12)),
     repeated_text=Repetition(1, 24, 12, REFUSE),
-)  # for tests that the soak finds faults in the code of rules
+)

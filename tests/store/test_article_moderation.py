@@ -293,7 +293,7 @@ async def test_action_after_a_revocation_or_an_ended_session_is_refused(store, a
     number = (await post(store, alice)).number
     action = (await remove(store, number, session)).action
 
-    await roles.revoke(store.site, OPERATOR, mod, Role.MODERATOR, None, "a reason")
+    await roles.revoke(store.site, OPERATOR, mod, Role.MODERATOR, group=None, reason="a reason")
     for refused in (approve(store, number, session), lock(store, number, session), revert(store, action, session)):
         with pytest.raises(NotAModerator):
             await refused

@@ -153,7 +153,7 @@ async def test_verify_repairs_a_lock_that_the_actions_do_not_say(store, alice, r
     number = (await post(store, alice)).number
     key = keys.article(store.site.home_of_article(number), number)
     if is_locked:
-        await article_moderation.lock(store.site, OPERATOR, number, None, "a reason")
+        await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="a reason")
         redis.hdel(key, "locked")
     else:
         redis.hset(key, "locked", "1")

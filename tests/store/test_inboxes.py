@@ -64,7 +64,7 @@ async def test_answer_notifies_the_poster_of_what_it_answers(store, article, clo
 async def test_mentions_notify_each_user_once(store, article, clock):  # C8
     first = await commented(store, article, "bob", text="@ALICE and @carol, @carol: @nobody")
     clock.advance(1)
-    other = (await store.articles.post("dave", Draft("@bob", "", "@bob and @carol"))).article
+    other = (await store.articles.post("dave", Draft("@bob", content="@bob and @carol"))).article
 
     assert await inbox(store, "Alice") == [(REPLY, first.number)]
     assert await inbox(store, "Carol") == [(MENTION, other.number), (MENTION, first.number)]
@@ -117,7 +117,7 @@ async def test_edit_notifies_those_who_are_new_in_it(store, article, clock):  # 
 
 async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, people, partitions, clock):  # C8
     strict = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=2)
-    article = (await strict.articles.post("Alice", Draft("a title", "", "@bob @carol @dave"))).article
+    article = (await strict.articles.post("Alice", Draft("a title", content="@bob @carol @dave"))).article
     await strict.articles.edit(article.number, "Alice", {"content": "@dave"})
     first = (await strict.comments.post(article.number, None, "bob", "@carol")).comment
     await strict.comments.edit(first.number, "bob", "@dave")
@@ -134,7 +134,7 @@ async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, 
 async def test_replay_notifies_once(store, article, clock):  # C8, C9
     for _ in range(2):
         await store.comments.post(article, None, "bob", "@carol", "a key")
-        await store.articles.post("bob", Draft("a title", "", "@dave"), "a key")
+        await store.articles.post("bob", Draft("a title", content="@dave"), "a key")
         clock.advance(1)
 
     assert {name: len(await inbox(store, name)) for name in PEOPLE} == {"Alice": 1, "bob": 0, "Carol": 1, "dave": 1}
@@ -280,7 +280,7 @@ async def test_dropped_notifications_are_not_missed(store, article, redis, clock
 
 
 async def test_article_that_mentions_is_not_archived(store, people):
-    article = (await store.articles.post("Alice", Draft("a title", "", "@bob"))).article
+    article = (await store.articles.post("Alice", Draft("a title", content="@bob"))).article
     partition = store.site.home_of_article(article.number)
 
     assert await steps.archivable(store.site, partition, [article.number]) == []
@@ -312,7 +312,7 @@ async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(st
     clock.advance(1)
     text = " ".join(f"@{name}" for name in (*blocking[1:], "Carol"))
     with holding(store) if is_held else nullcontext():
-        article = (await store.articles.post("bob", Draft("A title", "", text))).article.number
+        article = (await store.articles.post("bob", Draft("A title", content=text))).article.number
     if is_held:
         await article_moderation.approve(store.site, OPERATOR, article)
     first = await commented(store, article, blocking[0])
@@ -323,7 +323,7 @@ async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(st
     assert [before[name] for name in blocking] == [[]] * len(blocking)
 
     clock.advance(1)
-    await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="a reason")
     assert await inbox(store, "Carol") == []
     await article_moderation.approve(store.site, OPERATOR, article)
 

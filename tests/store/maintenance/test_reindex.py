@@ -98,7 +98,7 @@ async def test_links_of_hidden_articles_are_indexed(store, redis):
     """No listing has them, but they are in the index once they are shown again."""
     await registered(store, "carol")
     removed = await post(store, "carol")
-    await article_moderation.remove(store.site, roles.OPERATOR, removed.number, None, "an advertisement")
+    await article_moderation.remove(store.site, roles.OPERATOR, removed.number, group=None, reason="an advertisement")
     await make_earlier(store, redis)
 
     walked: list[int] = []

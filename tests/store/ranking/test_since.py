@@ -119,10 +119,8 @@ async def check(
 ) -> None:  # fmt: skip
     """Compare pages from both ends, from positions in the listing and beside it, and after a number of articles."""
     for order in orders:
-        listing, listed = (
-            listings.posted_since(store.site, group, order, instant),
-            by_hand(store, order, articles, instant),
-        )
+        listing = listings.posted_since(store.site, group, order, instant)
+        listed = by_hand(store, order, articles, instant)
         others = sorted_by_hand(store, order, list(articles), 0)
         beyond = [None, *chance.sample(others, min(positions, len(others)))]
         beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in others[:1]]
