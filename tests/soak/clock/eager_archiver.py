@@ -27,11 +27,17 @@ MOST = 10_000  # archived articles
 async def move(store: Store) -> None:
     database = Database(read_settings().database or "")
     await database.open()
-    eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE, lists_interval=0)
+    none_stay = HotLimits(articles=0, articles_per_user=0)
+    eager = Mover(store.site, database, none_stay, notice=NOTICE, lists_interval=0)
     while line := await asyncio.to_thread(sys.stdin.readline):
         *counts, days, listed_comments = line.split()
         articles, of_each, mover.BATCH = map(int, counts)
-        eager.limits = HotLimits(articles, of_each, None if days == "None" else int(days), int(listed_comments))
+        eager.limits = HotLimits(
+            articles=articles,
+            articles_per_user=of_each,
+            days=None if days == "None" else int(days),
+            listed_comments=int(listed_comments),
+        )
         try:
             print(json.dumps(await _moved(store, database, eager)), flush=True)
         except (StoreUnavailable, DatabaseUnavailable) as error:
