@@ -368,6 +368,7 @@ class Context:
         try:
             return roles.is_admin((await read_authority(self.store.site, self.actor())).grants)
         except Unauthenticated:
+            self.note_refused_session()
             return False
 
     def note_refused_session(self) -> None:

@@ -26,6 +26,7 @@ from store.moderation_records import Role
 from store.records import Vote
 from store.roles import OPERATOR
 from store.server_keys import ServerKeys
+from store.sessions import parse_token
 from tests.conftest import registered
 from tests.engine.sample import until
 from tests.schema.subscribers import answered, listeners, subscribed
@@ -215,6 +216,11 @@ async def test_only_server_keys_and_admins_read_the_log(store, ask, key, token):
     await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, group=None, reason="helps")
     assert "errors" not in await ask(SHORT, token=token)
     assert "errors" not in await ask(SHORT, token=token, server_key="reader.wrong")
+
+
+async def test_whoever_reads_the_log_by_a_session_that_has_ended_is_told(store, ask, token):
+    await store.sessions.close(parse_token(token))
+    assert (await ask(SHORT, token=token))["extensions"]["session"] == "ended"
 
 
 async def test_answer_is_not_shared_with_a_request_without_a_key(store, ask, key):
