@@ -13,7 +13,7 @@ from store.errors import NotFound, SelfFollow
 from tests.conftest import registered
 from tests.store.reading import everything, page
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def listed(store, listing):

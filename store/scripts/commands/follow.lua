@@ -1,7 +1,7 @@
 -- Follow a user or a group, or stop following one. If the followee's partition is another one, the script notes in
 -- `effects` that the new entry has an effect there; `apply_effect.lua` then changes the followers.
 -- requires: log_entry
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- kept replies, for a call that is sent again: changed
 -- KEYS  1 what the follower follows: following:{p}:FOLLOWER or groupfollows:{p}:FOLLOWER   2 closed:{p}   3 log:{p}
 --       4 channel events:{p}   5 effects:{p}
