@@ -31,7 +31,7 @@ test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults
 	$(BIN)/pytest --numprocesses 2 --dist worksteal tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or many_partitions or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 	$(MAKE) test-newest
 

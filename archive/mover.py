@@ -50,7 +50,7 @@ class LeaseLost(Exception):
     """Another process has taken the lease."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HotLimits:
     """How many articles stay in Redis: of all users, and of each user. Those that are open to votes always do."""
 

@@ -241,10 +241,8 @@ class ArchiveReads:
 
     async def _whole_page(self, listing: Listing, window: Window) -> Page:
         """A page of Redis and the database. Two round trips and a query; more where values decay."""
-        partitions, reads = (
-            summaries.partitions_of(self._site, listing),
-            listings.partition_pages(listing, window, is_whole=False),
-        )
+        partitions = summaries.partitions_of(self._site, listing)
+        reads = listings.partition_pages(listing, window, is_whole=False)
         parts, found = await self._with_archived(
             partitions, reads, partial(places.page, listing=listing, window=window)
         )

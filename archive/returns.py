@@ -47,8 +47,8 @@ async def with_comments(
     """
     Write the comments of an archived article back, and call `write_article` under the lease, with the number of
     comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
-    deleted. With `room`, all that came back have at most so many comments then, unless no other did. A query, and a
-    round trip for 50 comments.
+    deleted. `room` limits how many comments all conversations that came back may have together; one that is alone may
+    have more. A query, and a round trip for 50 comments.
 
     Raises:
         ArchiveUnavailable: other conversations come back, or leave, for too long; the database is behind; or there is
@@ -56,10 +56,10 @@ async def with_comments(
     """
     deadline = monotonic() + PATIENCE
     while True:
-        held = stored.lease(site, site.home_of_article(article))
+        lease = stored.lease(site, site.home_of_article(article))
         try:
-            async with held.held():
-                restored = await _restored(site, database, held, article, room)
+            async with lease.held():
+                restored = await _restored(site, database, lease, article, room)
                 return restored if restored is None else await write_article(*restored)
         except (LeaseTaken, stored.Overtaken, stored.Behind) as reason:
             if monotonic() > deadline:
@@ -70,14 +70,15 @@ async def with_comments(
 
 
 async def _restored(
-    site: Site, database: Database | None, held: Lease, article: int, room: stored.Room | None
+    site: Site, database: Database | None, lease: Lease, article: int, room: stored.Room | None
 ) -> tuple[int, str] | None:
-    await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
+    """Write the comments back. The number of comments, and the token of the lease; None if the article is there."""
+    await stored.drop(site, lease, article)  # what is still there from when it left, or from a process that has ended
     query = partial(_hashes_at, partition=site.home_of_article(article), article=article, best_z=site.policy.best_z)
     position, hashes = await ask(site, database, query)
-    if not await stored.restore(site, held, article, hashes, position, room):
+    if not await stored.restore(site, lease, article, hashes, position, room):
         return None
-    return len(hashes), held.token
+    return len(hashes), lease.token
 
 
 def _hashes_at(

@@ -62,13 +62,19 @@ def page(connection: "Connection", name: str, at: int, window: Window, without: 
 class SinceReader:
     """
     Reads the articles posted since the instant `at` (unix milliseconds) but for those in `without`. Keys are those of
-    VOTES: the number of votes and the number of the article.
+    VOTES: the number of votes and the number of the article. Each index has the other value as `extra`: that of VOTES
+    the posting time, those by time the number of votes.
     """
 
     connection: "Connection"
     indexes: Indexes
     at: int
     without: Collection[int]
+
+    @property
+    def start(self) -> Key:
+        """The key below all places of an index by time since the instant: numbers are not negative."""
+        return self.at, -1
 
     def page(self, window: Window) -> PartitionPage:
         key = reads.key_of(window.beyond) if window.beyond else None
@@ -84,7 +90,7 @@ class SinceReader:
         if not total:
             return []
         if total <= SORTED:
-            since = Range(self.indexes.by_time.id, (self.at, -1), LATEST)
+            since = Range(self.indexes.by_time.id, self.start, LATEST)
             found = _sorted(reads.places_of_many(self.connection, [since], SORTED, upwards=False)[0], upwards, key)
         else:
             found = self._by_class(upwards, key)
@@ -92,7 +98,7 @@ class SinceReader:
 
     def _count(self) -> int:
         """The number of articles since the instant, with those in `without`."""
-        return reads.rank(self.connection, self.indexes.by_time, (self.at, -1))
+        return reads.rank(self.connection, self.indexes.by_time, self.start)
 
     def _has_behind(self, upwards: bool, key: Key) -> bool:
         """Whether an article is at a key, or behind it, opposite to the direction of the page."""
@@ -110,7 +116,7 @@ class SinceReader:
             classes.reverse()
         start, size = 0, 1
         while some := classes[start : start + size]:
-            parts = [Range(each.id, (self.at, -1), LATEST) for each in some]
+            parts = [Range(each.id, self.start, LATEST) for each in some]
             read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS + 1, upwards=False)
             for index, places in zip(some, read, strict=True):
                 if len(places) <= SORTED_OF_CLASS:

@@ -3,12 +3,12 @@ Measures how long it takes to annul the votes of a user, and what a request besi
 
     python -m bench.annulments [URL] [--votes 100000]
 
-Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20
-groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
-and then both come back with reverts. One process does everything: it also writes the database, and the request that is
-sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is collected, and threads take turns,
-as in a server. On a machine that has other work, compare with what the request waits while nothing is annulled, which
-is printed first, and see the processor time of this process and of Valkey.
+Without the URL of an empty database it is an SQLite file. Two users vote on as many articles as `--votes` says, by
+1,000 others in 20 groups. The votes of the first are annulled while all articles are in Valkey, those of the second
+when all are archived, and then both come back with reverts. One process does everything: it also writes the database,
+and the request that is sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is
+collected, and threads take turns, as in a server. On a machine that has other work, compare with what the request
+waits while nothing is annulled, which is printed first, and see the processor time of this process and of Valkey.
 """
 
 import argparse
@@ -66,7 +66,7 @@ async def main(url: str | None, votes: int) -> None:
             await measure_idle(store, numbers[0])
             await annul_and_revert(store, database, FIRST, numbers[0], "in Valkey")
             clock.ahead += WEEK
-            mover = Mover(store.site, database, HotLimits(0, 0), notice=0, removal_delay=0)
+            mover = Mover(store.site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
             await mover.move()
             await mover.close()
             print(f"archived: {await store.site.redis.run(('HGET', keys.archived(0), 'count'))} articles", flush=True)
@@ -91,32 +91,33 @@ async def fill(store: Store, votes: int) -> list[int]:
 
 
 async def _post(store: Store, n: int) -> int:
-    draft = Draft(f"article {n}", "", f"the text of article {n}", (f"group-{n % GROUPS}",))
+    draft = Draft(f"article {n}", content=f"the text of article {n}", groups=(f"group-{n % GROUPS}",))
     return (await store.articles.post(f"poster-{n % POSTERS}", draft, str(n))).number
 
 
-async def annul_and_revert(store: Store, database: Database, voter: str, other: int, where: str) -> None:
+async def annul_and_revert(store: Store, database: Database, voter: str, beside: int, where: str) -> None:
+    """Annul all votes of a voter, and revert that. `beside` is the article that is read meanwhile."""
     done = await actions.annul(store.site, OPERATOR, voter, None, None, "a ring")
     assert done.action
     number = done.action.number
-    await measure(f"annulled, {where}", store, database, number, other, AnnulmentState.DONE)
+    await measure(f"annulled, {where}", store, database, number, beside, AnnulmentState.DONE)
     await reverts.revert(store.site, OPERATOR, number, "a mistake")
-    await measure(f"restored, {where}", store, database, number, other, AnnulmentState.RESTORED)
+    await measure(f"restored, {where}", store, database, number, beside, AnnulmentState.RESTORED)
 
 
-async def measure_idle(store: Store, other: int) -> None:
-    async with requests_beside(store, other) as waits:
+async def measure_idle(store: Store, beside: int) -> None:
+    async with requests_beside(store, beside) as waits:
         await asyncio.sleep(IDLE)
     print(f"nothing annulled: a request waits {shown(waits)}; {load()}", flush=True)
 
 
-async def measure(title: str, store: Store, database: Database, number: int, other: int, end: AnnulmentState) -> None:
+async def measure(title: str, store: Store, database: Database, number: int, beside: int, end: AnnulmentState) -> None:
     started, used, of_valkey = time.perf_counter(), time.process_time(), await valkey_seconds(store)
-    async with requests_beside(store, other) as waits:
+    async with requests_beside(store, beside) as waits:
         while True:
             with suppress(Delayed):
                 await annulments.settle(store, database, number)
-            found = await reverts.read(store.site, number)
+            found = await reverts.read_action(store.site, number)
             if found and found.annulment and found.annulment.state is end:
                 break
             await asyncio.sleep(PAUSE)

@@ -78,10 +78,8 @@ async def main(sizes: Sequence[int]) -> None:
 @asynccontextmanager
 async def opened(folder: str) -> AsyncIterator[tuple[Store, "Redis"]]:
     with server.running(Path(folder)) as url:
-        store, redis = (
-            await Store.open(url, clock=lambda: NOW, cached_keys=0),
-            Redis.from_url(url, decode_responses=True),
-        )
+        store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
+        redis = Redis.from_url(url, decode_responses=True)
         yield store, redis
         await redis.aclose()
         await store.close()

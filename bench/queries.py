@@ -148,10 +148,8 @@ def varied_crowd(ground: Ground) -> list[Request]:
 
 
 def varied_page(ground: Ground, chance: random.Random, tokens: list[str] | None = None) -> Request:
-    token, listing = (
-        chance.choice(tokens or ground.tokens),
-        chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"]),
-    )
+    token = chance.choice(tokens or ground.tokens)
+    listing = chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
     after = pagination.encode_cursor(listing, chance.choice(unique(ground.places[listing])))
     if listing == "score":
         return request(PAGE, token, after=after)
@@ -159,7 +157,7 @@ def varied_page(ground: Ground, chance: random.Random, tokens: list[str] | None 
 
 
 def unique(places: list[Position]) -> list[Position]:
-    """Places with a unique value: peers page by value and would skip equal ones."""
+    """Places with a unique value: the other servers of the comparison page by value and would skip equal ones."""
     return [place for place, below in pairwise(places) if place.value != below.value] or places
 
 

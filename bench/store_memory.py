@@ -82,7 +82,7 @@ async def repeated(work: Callable[[], Awaitable[T]]) -> T:
 
 async def archive(store: Store, database: Database, hot: int) -> float:
     """Archive what is beyond `hot`. Returns the milliseconds of CPU of the process for an article."""
-    archiver = Mover(store.site, database, HotLimits(hot, NO_LIMIT), notice=0)
+    archiver = Mover(store.site, database, HotLimits(articles=hot, articles_per_user=NO_LIMIT), notice=0)
     async with running(follow(Mirror(store.site, database))):
         started, before = time.process_time(), await articles(store)
         await repeated(archiver.move)

@@ -244,7 +244,8 @@ class Postgresql:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
-        phrases = [[*map(part_of_text, alternatives(each))] for each in search.phrases if len(each) > 1]
+        several = [each for each in map(alternatives, search.phrases) if max(map(len, each)) > 1]
+        phrases = [[*map(part_of_text, each)] for each in several]
         has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
         relevance, columns = "0", "id"
         if part.ranked:

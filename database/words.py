@@ -7,7 +7,7 @@ Both databases get words that `store.words` makes, so that they find the same, i
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice, repeat
 from typing import NamedTuple, TypeAlias
 
 from database.inflections import forms
@@ -18,6 +18,7 @@ Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last m
 FORMS = "~"  # the word, or another form of it. No word has it
 PREFIX = "*"  # a word that begins so. No word has it
 PREFIX_LENGTH = 3  # characters that a prefix has at least
+JS = "js"  # ends names that are written with a dot and without: `node.js`, `nodejs`
 QUERY_WORDS = 32  # of a query: the rest is ignored
 PHRASE_WORDS = 16  # of a phrase: a longer one is cut into several
 EXCERPT_LENGTH = 240  # characters, without the marks
@@ -35,9 +36,9 @@ def parse(query: str) -> tuple[Phrase, ...]:
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
     Most of the latter are of one word, one like `self-hosted` is a phrase of two; the last one stands for its other
-    forms, too. There is no other syntax. The last word is a prefix, as it may not be written to its end, unless it is
-    in quotation marks or short. A match has all phrases, so a phrase that is part of another one says nothing and is
-    left out.
+    forms, too, and a name that ends in `js` for its other writing. There is no other syntax. The last word is a prefix,
+    as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a phrase
+    that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
@@ -56,9 +57,9 @@ def parse(query: str) -> tuple[Phrase, ...]:
 
 
 def _with_forms(text: str) -> list[str]:
-    """The words of a text without spaces. If the last one has other forms, it stands for these, too."""
+    """The words of a text without spaces. If these have other forms or another writing, the last one stands for all."""
     found = words(text)
-    if found and len(forms(found[-1])) > 1:
+    if found and (len(forms(found[-1])) > 1 or _other_writing(found)):
         found[-1] += FORMS
     return found
 
@@ -92,7 +93,17 @@ def alternatives(phrase: Phrase) -> list[Phrase]:
     if FORMS not in last:
         return [phrase]
     word, _, prefix = last.partition(FORMS)
-    return [(*first, word + prefix), *((*first, form) for form in forms(word)[1:])]
+    others = [*((*first, form) for form in forms(word)[1:]), *_other_writing([*first, word])]
+    return [(*first, word + prefix), *others]
+
+
+def _other_writing(phrase: Sequence[str]) -> list[Phrase]:
+    """Of `node js` it is `nodejs`, and the other way; a name has none if it does not end in `js`."""
+    *first, last = phrase
+    if last == JS and len(first) == 1:
+        return [(first[0] + JS,)]
+    name = last.removesuffix(JS)
+    return [(name, JS)] if len(phrase) == 1 and name not in ("", last) else []
 
 
 def _is_in(phrase: Phrase, text: str) -> bool:
@@ -240,11 +251,16 @@ def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None
     starts = list(accumulate((len(word) + 1 for word in words), initial=1))  # of the words in `joined`
     origins = _Origins(text)
     for phrase in phrases:
-        parts = map(part_of_text, alternatives(phrase))
-        for offset in islice(chain.from_iterable(_offsets_of(part, joined) for part in parts), limit):
+        for offset, length in islice(_places_of(phrase, joined), limit):
             first = bisect_left(starts, offset + 1)
-            last = first + len(phrase) - 1
+            last = first + length - 1
             yield Match(origins.start(spans[first][0]), origins.end(spans[last][1]), phrase)
+
+
+def _places_of(phrase: Phrase, text: str) -> Iterator[tuple[int, int]]:
+    """Where each alternative of a phrase is in the words of a text, and how many words it has."""
+    for each in alternatives(phrase):
+        yield from zip(_offsets_of(part_of_text(each), text), repeat(len(each)), strict=False)
 
 
 def _offsets_of(part: str, text: str) -> Iterator[int]:

@@ -104,7 +104,10 @@ class MessageRate:
 
 
 class WebSocketSession:
-    """One connection: reads the client's messages, and runs each operation in a task."""
+    """
+    One connection: reads the client's messages, and runs each operation in a task. `takes_parts` says whether the
+    server has the extension `TEXT_PARTS`, by which results of many connections are encoded once.
+    """
 
     def __init__(
         self,
@@ -284,7 +287,7 @@ class WebSocketSession:
         async with aclosing(self._handler.stream(prepared, lambda: self._client.token)) as results:
             beginning = b'{"id":%b,"type":"next","payload":' % name
             async for result in results:
-                if not result.body:
+                if not result.body:  # only an id of an event, which Server-sent events have
                     continue
                 if self._takes_parts:
                     await self._send({"type": "websocket.send", TEXT_PARTS: (beginning, result.body, b"}")})

@@ -22,8 +22,8 @@ async def ban(
     annul_votes: bool | None = False,
 ) -> Moderated:
     """
-    Ban a user. Three round trips; if texts are removed, also the cost of `banned_texts.begin`, and if votes are
-    annulled, that of `archive.annulments.begin`.
+    Ban a user, for good or until an instant (unix milliseconds). Three round trips; if texts are removed, also the cost
+    of `banned_texts.begin`, and if votes are annulled, that of `archive.annulments.begin`.
     """
     username = checked_username(user_id)
 
@@ -64,4 +64,4 @@ async def _with_votes_annulled(context: Context, done: Moderated) -> Moderated:
         return done
     number = done.action.number
     await context.write(annulling.begin(context.store, context.database, number))
-    return Moderated(await reverts.read(context.store.site, number), done.changed)
+    return Moderated(await reverts.read_action(context.store.site, number), done.changed)

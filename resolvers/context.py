@@ -370,8 +370,8 @@ class Context:
         except Unauthenticated:
             return False
 
-    def note_unauthenticated(self) -> None:
-        """Note that the store has refused a write for its session."""
+    def note_refused_session(self) -> None:
+        """Note that the store has refused the session of the request: the response says that it has ended."""
         is_known = self.session is not None or self.identified is not None
         self._is_token_refused = self._is_token_refused or is_known
 

@@ -112,7 +112,7 @@ class Reads:
         if load is None:
             return False
         login: Login | None = self._login or load.result
-        return login.expires_at < now if login else load.error is None
+        return login.expires_at < now if login else load.error is None  # read, and not there
 
     async def load(self, read: Read[T]) -> T:
         """The result of a read. At most one round trip, which all reads of a tick share."""
@@ -249,6 +249,7 @@ class Reads:
         return {number for number, is_hidden in found.items() if is_hidden}
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
+        """Pages of listings. One round trip for all, a few more for deep pages where values decay."""
         if self._archive:
             return await self._archive.pages(wanted)
         parts = [listings.partition_pages(listing, window) for listing, window in wanted]
@@ -272,8 +273,8 @@ class Reads:
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """
-        A page of the articles of users, of those above the position `floor` if there is one. `last_posts` has the time
-        (unix milliseconds) of the newest article of each user, by name.
+        A page of the articles of users, of those above the position `floor` if there is one, and whether they have
+        articles behind it. `last_posts` has the time (unix milliseconds) of the newest article of each user, by name.
 
         One round trip.
         """

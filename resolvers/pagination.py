@@ -49,11 +49,9 @@ class CursorFormat(NamedTuple):
     decays: bool = False
 
 
-ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, DECAYING_ARTICLE_CURSOR = (
-    CursorFormat(),
-    CursorFormat(by_time=True),
-    CursorFormat(decays=True),
-)
+ARTICLE_CURSOR = CursorFormat()
+ARTICLE_TIME_CURSOR = CursorFormat(by_time=True)
+DECAYING_ARTICLE_CURSOR = CursorFormat(decays=True)
 USER_TIME_CURSOR = CursorFormat(records.NAME, by_time=True)
 
 

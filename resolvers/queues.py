@@ -19,7 +19,7 @@ async def viewer_authority(context: Context) -> Authority | None:
     try:
         return await roles.read_authority(context.store.site, context.actor())
     except Unauthenticated:
-        context.note_unauthenticated()
+        context.note_refused_session()
         return None
 
 

@@ -33,7 +33,7 @@ def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input:
             return payload.of(await resolver(context, **given))
         except Refusal as refusal:
             if isinstance(refusal, Unauthenticated):
-                context.note_unauthenticated()
+                context.note_refused_session()
             return payload(user_errors=[user_error(each) for each in (refusal, *refusal.others)])
 
     return command_field(command, input, description)

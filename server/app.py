@@ -401,7 +401,11 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         memory.watched(),
         mirroring(database, store.site),
         archiving_old(
-            database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user, settings.hot_days)
+            database,
+            store.site,
+            HotLimits(
+                articles=settings.hot_articles, articles_per_user=settings.hot_articles_per_user, days=settings.hot_days
+            ),
         ),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
         sending_mails(

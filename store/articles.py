@@ -139,7 +139,7 @@ class Articles:
         if status == "refused":
             self._places.refuse(reply[0], "groups")
         if status not in ("posted", "replayed"):
-            _refuse(status, number=0)
+            _refuse(status, number=0)  # of what is not posted
         number, flat, username, *new_entry = reply
         article = _article(int(number), flat) if flat else None
         if new_entry:

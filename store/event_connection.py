@@ -295,10 +295,8 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
     if kind in (EventKind.VOTED, EventKind.EDITED):
         poster, names = stored[number]
     else:
-        poster, names = (
-            entry.values.get("poster", entry.actor),
-            entry.values["changed" if kind is EventKind.REGROUPED else "groups"],
-        )
+        poster = entry.values.get("poster", entry.actor)
+        names = entry.values["changed" if kind is EventKind.REGROUPED else "groups"]
     return Event(kind, int(number), poster, tuple(names.split()), entry.id)
 
 

@@ -112,6 +112,7 @@ CHANGES_QUEUES = frozenset(
         EventKind.COMMENT_STATE_CHANGED,
     }
 )
+# clients are not sent these entries of the log, and of most of these events only moderators learn
 PRIVATE = frozenset(
     {
         EventKind.FLAGGED,
@@ -123,7 +124,7 @@ PRIVATE = frozenset(
         EventKind.APPEAL_ANSWERED,
         EventKind.SESSION_ENDED,
     }
-)  # clients are not sent these entries of the log, and of most of these events only moderators learn
+)
 
 ENDS_SESSIONS = frozenset({EventKind.PASSWORD_CHANGED, EventKind.SESSION_ENDED})
 

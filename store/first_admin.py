@@ -37,7 +37,7 @@ async def make(site: Site, users: Users, username: str) -> FirstAdmin:
         await users.create(username, FIELD)
         found = await _find(site, username) or FirstAdmin.IS_TAKEN
     if found is FirstAdmin.MADE:
-        await roles.grant(site, OPERATOR, username, Role.ADMIN, None, REASON)
+        await roles.grant(site, OPERATOR, username, Role.ADMIN, group=None, reason=REASON)
     return found
 
 

@@ -76,7 +76,8 @@ def _without_spans(block: str) -> str:
     closed_by = [-1] * len(runs)
     for place in range(len(runs) - 1, -1, -1):
         start, end = runs[place].span()
-        closed_by[place] = next_run.get(end - start - _is_escaped(block, start), -1)
+        opening = end - start - _is_escaped(block, start)  # the length without a first backtick that is escaped
+        closed_by[place] = next_run.get(opening, -1)
         next_run[end - start] = place
     parts, kept, place = [], 0, 0
     while place < len(runs):

@@ -28,8 +28,8 @@ def moderated(reply: Sequence[Any]) -> Moderated:
 
 def refuse_about_user(status: str, username: str, reverts: int | None = None) -> None:
     """
-    Raise the refusal of an action on a user, or of the revert of one, whose script replies with this status; others are
-    passed over.
+    Raise what a status says, if it is one by which scripts refuse an action on a user, or the revert of one: missing,
+    outranked or reverted.
     """
     match status:
         case "missing":

@@ -11,11 +11,12 @@ from store.validation import Faults
 
 EDIT_PROFILE = Script("edit_profile")
 
+# by the fields of a user's hash
 RULES = {
     "display_name": validation.display_name,
     "about": validation.about,
     "avatar_url": validation.avatar_url,
-}  # by the fields of a user's hash
+}
 
 
 async def edit(site: Site, actor: Actor, changes: Mapping[str, str], reserved: ReservedNames) -> str:

@@ -13,7 +13,7 @@ from caches import memo
 from store import numbering, validation
 from store.moderation_records import RoleGrant, parse_roles
 
-ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
+NUMBER = re.compile(r"[1-9][0-9]{0,15}")  # of an article, a comment or an action
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
@@ -193,13 +193,16 @@ class HiddenArticle(Article):
 
 
 class ArchivedArticle(Article):
-    """An article that has left Redis together with its comments and notifications, of which it had some."""
+    """
+    An article that has left Redis together with its comments and notifications, of which it had some: these are read
+    from the database. Of other articles (`ArchivedAlone`) nothing but their own rows is there.
+    """
 
     __slots__ = ()
 
 
 class ArchivedAlone(Article):
-    """An article that has left Redis, and had neither comments nor notifications."""
+    """An article that has left Redis, and had neither comments nor notifications: so none are looked for."""
 
     __slots__ = ()
 
@@ -256,7 +259,7 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The front page of a user, and what it is made of."""
+    """The front page of a user, whose articles are merged from what the user follows when it is read."""
 
     username: str
 
@@ -280,8 +283,8 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class GroupPlace:
     """
-    What was written about a group. `created_at` is when that was first done, `listed_at` when an admin made the group;
-    None if none has.
+    A group as a place: what was written about it. `created_at` is when that was first done, `listed_at` when an admin
+    made the group; None if none has.
     """
 
     title: str | None
@@ -389,7 +392,7 @@ def action_number(id: str) -> int | None:
 
 def _number(kind: str, id: str) -> int | None:
     found, _, number = id.partition(":")
-    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > numbering.HIGHEST_NUMBER:
+    if found != kind or not NUMBER.fullmatch(number) or int(number) > numbering.HIGHEST_NUMBER:
         return None
     return int(number)
 

@@ -69,7 +69,7 @@ async def revert(
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
     reason, noted = validation.reason(reason), validation.note(note)
-    authority, action = await gather(roles.read_moderator(site, actor), read(site, number))
+    authority, action = await gather(roles.read_moderator(site, actor), read_action(site, number))
     if action is None:
         raise NotFound(f"there is no action:{number}", "actionId")
     if action.kind not in REVERTERS:
@@ -81,7 +81,7 @@ async def revert(
     return await REVERTERS[action.kind](site, authority, action, reason, noted)
 
 
-async def read(site: Site, number: int) -> ModerationAction | None:
+async def read_action(site: Site, number: int) -> ModerationAction | None:
     """The action with a number, as it is stored now. One round trip."""
     key = keys.action(site.home_of_article(number), number)
     return moderation_records.moderation_action(number, await site.redis.run(("HGETALL", key)))

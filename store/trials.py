@@ -98,14 +98,15 @@ class Trial:
         account = self._account(name)
         found = list(breaches.of_text(self._rules, account, text.texts, text.at))
         if daily := breaches.daily_rule(self._rules, account, text.at):
-            free_at = self._count(("", name), text.at, DAY_MS, daily.most)
+            free_at = self._count(("", name), text.at, DAY_MS, daily.most)  # no user has the name ""
             found += [breaches.too_many(daily, free_at)] if free_at else []
         if said := breaches.repeatable(self._rules, text.texts):
             rule, said_words = said
             free_at = self._count((name, *said_words), text.at, rule.hours * HOUR_MS, rule.most)
             found += [breaches.repeated(rule, free_at)] if free_at else []
         first = self._rules.first_texts
-        if first and bisect_right(self._stood[name], text.at - DAY_MS) < first.hold:
+        stood = bisect_right(self._stood[name], text.at - DAY_MS)  # for a day: approvals are not known
+        if first and stood < first.hold:
             found.append(breaches.first_text(first))
         return found
 
@@ -120,7 +121,8 @@ class Trial:
         return 0
 
     def _account(self, name: str) -> Account:
-        return Account(name, "", self._joined.get(name, 0), self._karma[name], 0, ())
+        joined, karma = self._joined.get(name, 0), self._karma[name]
+        return Account(name, roles="", joined=joined, karma=karma, archived=0, texts=())
 
     def _note(self, found: list[Breach], example: Example) -> None:
         """Note all rules that were broken, as each would have caught it without the others."""

@@ -2,8 +2,8 @@
 Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store, which is all that
 Upvote keeps in Valkey. A store is split into partitions by user: most tests have a store of 1 partition.
 
-Tests marked `routed` are about several partitions. `make test` runs them with 8. Otherwise they run with 1 and with 8,
-on CI with 1 only, as it has run `make test`. With `--store cluster`, tests run on a cluster, with 16 partitions.
+Tests marked `many_partitions` are about several partitions. `make test` runs them with 8. Otherwise they run with 1 and
+with 8, on CI with 1 only, as it has run `make test`. With `--store cluster`, tests run on a cluster of 16 partitions.
 """
 
 import gc
@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def partition_counts(test: pytest.Item) -> list[int]:
-    if test.get_closest_marker("routed") is None:
+    if test.get_closest_marker("many_partitions") is None:
         return [1]
     if TAKES_FEW:  # in `make test`
         return [8]

@@ -26,10 +26,11 @@ BASE = "localhost/python:3.14-slim"
 MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # folders of this machine, and where containers have them
 PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages were downloaded to /wheels
+# what the Python of this machine needs to run in a container
 HOST = {
     "LD_LIBRARY_PATH": "/python/lib",
     "PYTHONPYCACHEPREFIX": "/bytecode",
-}  # what the Python of this machine needs to run in a container
+}
 
 
 @dataclass(frozen=True)

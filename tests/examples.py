@@ -1,7 +1,7 @@
 """
 What `make test` leaves to `make test-slow`, because it may take six minutes: it runs tests of Hypothesis with a
-sixteenth of their examples, tests marked `routed` with 8 partitions only, not with 1 too, and some tests with the first
-of their parameters only. `make test` sets EXAMPLES=few.
+sixteenth of their examples, tests marked `many_partitions` with 8 partitions only, not with 1 too, and some tests with
+the first of their parameters only. `make test` sets EXAMPLES=few.
 """
 
 import os

@@ -46,14 +46,15 @@ FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 # what a page loads: the address of an element, or the attributes of a <link>
 LOADED = re.compile(r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?([^"'\s>]+)|<link\b([^>]*)>""")
 FAR = re.compile(r"https?:|//")  # the beginning of an address on another host
-WITHOUT_STATUS = {  # codes of errors that have no HTTP status
+# codes of errors that have no HTTP status: in streams and on WebSockets, or of a field that is null in an answer
+WITHOUT_STATUS = {
     "CURSOR_GONE",
     "NOT_A_MODERATOR",
     "NOT_FOUND",
     "NOT_OFFERED",
     "SUBSCRIBER_TOO_SLOW",
     Code.TOO_MANY_OPERATIONS,
-}  # in streams and on WebSockets, or of a field that is null in an answer
+}
 # codes, with their statuses, of answers that the HTTP server gives before the application gets the request
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
 LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()

@@ -7,7 +7,7 @@ the posting time but for a few percent, and an index by that time is enough.
 from functools import cache
 
 DIGITS = 5  # leading binary digits of votes - 1 that the articles of a class share
-CLASSES = 2 ** (DIGITS - 1)  # for each number of digits, from 2 ** DIGITS on
+CLASSES = 2 ** (DIGITS - 1)  # that share a length of more than `DIGITS` binary digits; the first digit is 1
 
 
 def votes_class(votes: int) -> int:

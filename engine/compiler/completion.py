@@ -36,9 +36,8 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-Fill = Callable[
-    [Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column
-]  # the templates, the numbers of fields, and the column of each field
+# the templates, the numbers of fields, and the column of each field
+Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template
 MIN_REPEATED_SHARE = 4  # a column counts as repetitive if its first text is more than a fourth of it

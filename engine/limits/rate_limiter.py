@@ -32,9 +32,8 @@ KIND_NAMES = {"address": "address", "user": "user", "key": "server key"}
 
 BucketKey: TypeAlias = tuple[str, str]  # "address", "user" or "key", and its name
 FindNames: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]  # see `Identities`
-TakePoints: TypeAlias = Callable[
-    [Mapping[BucketKey, float]], Awaitable[Mapping[BucketKey, float]]
-]  # takes points from the buckets shared by all processes, and returns what they have left
+# takes points from the buckets shared by all processes, and returns what they have left
+TakePoints: TypeAlias = Callable[[Mapping[BucketKey, float]], Awaitable[Mapping[BucketKey, float]]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 /** Whether somebody may register here, at least with an invitation. */
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 
+/** Whether a group is made by the first article that is posted to it; else only admins make groups. */
+export const IS_GROUP_MADE_BY_POSTING = meta("upvote-groups") !== "listed";
+
 /** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 

@@ -8,9 +8,9 @@ import { BASE_PATH } from "./addresses";
 import { App } from "./App";
 import { connect } from "./client";
 import { loadFirstPage } from "./first-page";
-import { arriveAtHtml, keepScrollPositions } from "./history";
+import { keepScrollPositions, scrollHtml } from "./history";
 import { useLocationInLanguage } from "./language";
-import { replace } from "./replacement";
+import { replaceHtml } from "./replacement";
 import { currentSession, useSession } from "./session";
 import { loadWords } from "./words";
 
@@ -33,7 +33,7 @@ async function start(root: HTMLElement) {
   const words = loadWords();
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
   await words;
-  replace(root, render, () => {
+  replaceHtml(root, render, () => {
     delete document.documentElement.dataset.session; // from now on the script shows who is logged in
   });
 }
@@ -49,5 +49,5 @@ function render(place: HTMLElement) {
 keepScrollPositions();
 
 const root = document.getElementById("root");
-if (root?.hasChildNodes()) arriveAtHtml();
+if (root?.hasChildNodes()) scrollHtml();
 if (root) void start(root);

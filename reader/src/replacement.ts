@@ -7,7 +7,7 @@ const STAYING = "input, details[open] *"; // what keeps the focus: a user types,
 const RELEASES = ["pointerup", "pointercancel", "contextmenu"];
 
 /** Renders into `html`, or beside it if it has a page, until that can be replaced, and calls `onReplaced` when it is. */
-export function replace(html: HTMLElement, render: (place: HTMLElement) => void, onReplaced: () => void): void {
+export function replaceHtml(html: HTMLElement, render: (place: HTMLElement) => void, onReplaced: () => void): void {
   if (!html.hasChildNodes()) {
     render(html);
     return onReplaced();

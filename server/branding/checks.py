@@ -3,6 +3,7 @@
 import re
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.parsers import expat
@@ -18,11 +19,23 @@ FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
 
 
 class WrongFile(Exception):
-    """A file is not as it should be. `line` is 0 where it has no lines."""
+    """A file is not as it should be. `line` is 0 where it has no lines; `others` are its further faults."""
 
     def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.line = reason, line
+        self.others: Sequence[WrongFile] = ()
+
+
+def refuse_if(faults: Sequence[WrongFile]) -> None:
+    """
+    Raises:
+        WrongFile: the first of the faults by their lines, with the others. Without any nothing is raised.
+    """
+    if faults:
+        first, *others = sorted(faults, key=lambda fault: fault.line)
+        first.others = others
+        raise first
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ replaced by its default; a file that nothing uses is reported, too.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -28,6 +28,7 @@ SIZES = {  # the files of the folder, and their most bytes
     "security.txt": 10 * KB,
     **{f"{name}.md": 200 * KB for name in PAGES},
 }
+MOST_FAULTS = 10  # of a file that are told
 WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 WELCOME_LENGTH = 200  # characters
@@ -116,8 +117,7 @@ def read(folder: Path) -> SiteFiles:
                 raise WrongFile(f"it has more than {most_bytes(name):,} bytes")
             found[name] = _checked(name, body)
         except WrongFile as fault:
-            place = f"{folder / name}:{fault.line}" if fault.line else str(folder / name)
-            faults.append(f"{place}: {fault.reason}; {_instead(name)}")
+            faults += _told(folder / name, [fault, *fault.others])
     logo = found.get("logo.svg") or Asset("logo.svg", (DEFAULTS / "logo.svg").read_bytes())
     card = (DEFAULTS / "card.png").read_bytes()
     return SiteFiles(
@@ -189,6 +189,15 @@ def _page(name: str, markdown: str) -> TextPage:
     if heading is None or not title:
         return TextPage(name, "", html)
     return TextPage(name, title, html[heading.end() :])
+
+
+def _told(path: Path, faults: Sequence[WrongFile]) -> Iterator[str]:
+    """A line for each of the first faults of a file, and one for the number of the others."""
+    for fault in faults[:MOST_FAULTS]:
+        place = f"{path}:{fault.line}" if fault.line else str(path)
+        yield f"{place}: {fault.reason}; {_instead(path.name)}"
+    if more := len(faults[MOST_FAULTS:]):
+        yield f"{path}: and {more:,} more"
 
 
 def _instead(name: str) -> str:

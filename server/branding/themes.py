@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from server.branding.checks import WrongFile, text
+from server.branding.checks import WrongFile, refuse_if, text
 
 THEMES = Path(__file__).with_name("static") / "themes"
 COLOURS = {
@@ -31,6 +31,8 @@ OPEN = re.compile(r"\s*:root\s*\{")
 CLOSE = re.compile(r"\s*\}")
 DECLARATION = re.compile(r"\s*(?P<declared>--(?P<name>[\w-]+)\s*:\s*(?P<value>[^;{}]*?)\s*)(?:;|(?=\}))")
 SPACE = re.compile(r"\s*")
+END_OF_DECLARATION = re.compile(r"[^;}]*;?")
+END_OF_RULE = re.compile(r"[^}]*\}?")
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:%|deg|rad|turn)?"
 FUNCTION = rf"(?:rgb|hsl|hwb|lab|lch|oklab|oklch)\(\s*{NUMBER}(?:[\s,/]+{NUMBER}){{2,3}}\s*\)"
@@ -60,7 +62,9 @@ def stylesheet(body: bytes) -> bytes:
     Raises:
         WrongFile: the file has something else than known variables with valid values.
     """
-    values = dict(_declarations(_without_comments(text(body))))
+    faults: list[WrongFile] = []
+    values = dict(_declarations(_without_comments(text(body)), faults))
+    refuse_if(faults)
     colours, others = (
         "".join(f"--{name}:{value};" for name, value in values.items() if (name in COLOURS) == is_colour)
         for is_colour in (True, False)
@@ -73,34 +77,42 @@ def _without_comments(css: str) -> str:
     return COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), css)
 
 
-def _declarations(css: str) -> Iterator[tuple[str, str]]:
-    position = 0
-    while position < len(css.rstrip()):
-        position = _after(OPEN, css, position, "`:root {` is missing: a theme has variables of :root only")
-        while not CLOSE.match(css, position):
+def _declarations(css: str, faults: list[WrongFile]) -> Iterator[tuple[str, str]]:
+    """The names and the values of all declarations. What is wrong is added to the faults, and passed over."""
+    position, end = 0, len(css.rstrip())
+    while position < end:
+        opened = OPEN.match(css, position)
+        if opened is None:
+            missing = "`:root {` is missing: a theme has variables of :root only"
+            faults.append(WrongFile(missing, _line(css, position)))
+            position = _end_of(END_OF_RULE, css, position)
+            continue
+        position = opened.end()
+        while not (closed := CLOSE.match(css, position)):
             found = DECLARATION.match(css, position)
-            if found is None:
-                raise WrongFile("it is not like `--accent: #b4390b;`", _line(css, position))
-            _check(found["name"], found["value"], _line(css, found.start("name")))
-            yield found["name"], found["value"]
-            position = found.end()
-        position = _after(CLOSE, css, position, "`}` is missing")
+            if found:
+                faults += _faults_of(found["name"], found["value"], _line(css, found.start("name")))
+                yield found["name"], found["value"]
+            else:
+                faults.append(WrongFile("it is not like `--accent: #b4390b;`", _line(css, position)))
+            position = found.end() if found else _end_of(END_OF_DECLARATION, css, position)
+            if position >= end:
+                faults.append(WrongFile("`}` is missing", _line(css, position)))
+                break
+        position = closed.end() if closed else end
 
 
-def _after(pattern: re.Pattern[str], css: str, position: int, fault: str) -> int:
+def _end_of(pattern: re.Pattern[str], css: str, position: int) -> int:
     found = pattern.match(css, position)
-    if found is None:
-        raise WrongFile(fault, _line(css, position))
-    return found.end()
+    return found.end() if found else len(css)
 
 
-def _check(name: str, value: str, line: int) -> None:
+def _faults_of(name: str, value: str, line: int) -> list[WrongFile]:
+    """What is wrong with a declaration, if anything is."""
     for variables, pattern, expected in KINDS:
         if name in variables:
-            if not pattern.fullmatch(value):
-                raise WrongFile(f"--{name} is not {expected}", line)
-            return
-    raise WrongFile(f"there is no variable --{name}", line)
+            return [] if pattern.fullmatch(value) else [WrongFile(f"--{name} is not {expected}", line)]
+    return [WrongFile(f"there is no variable --{name}", line)]
 
 
 def _line(css: str, position: int) -> int:

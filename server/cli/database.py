@@ -43,7 +43,7 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
         finally:
             await database.close()
 
-    opened_store.run(settings, act, strict=False)
+    opened_store.run(settings, act, strict=False)  # also a store whose indexes other settings have built
     return 0
 
 

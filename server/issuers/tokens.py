@@ -49,8 +49,9 @@ def looks_like_one(text: str) -> bool:
 
 def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozenset[str] | None = None) -> Token:
     """
-    A token, by what it says; `issuers` are those of the file by what they call themselves. `audience` takes the place
-    of the audience that the file names.
+    A token, by what it says; `issuers` are those of the file, by the claim `iss` of their tokens. With `audience` it is
+    a token that the issuer has given to this site for a log-in: it is for one of these, whatever the issuer's table
+    says of the audience and the type of tokens.
 
     Raises:
         TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.

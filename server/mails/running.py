@@ -78,10 +78,11 @@ def _sender(
 
     assert settings.smtp_url and settings.mail_from and settings.public_url, "the settings have been checked"
     sender = setting_checks.sender(settings.mail_from)
+    _, address = sender
     letters = Letters(store, database, settings.public_url, sender, settings.site_name, words)
     rates = MailRates(settings.rate_mails, settings.rate_mails_a_day, settings.mails_a_day)
     limits = rates if settings.rate_limits == "on" else None
-    return MailSender(store.site, letters, MailConnection(settings.smtp_url, sender[1]), limits, on_result)
+    return MailSender(store.site, letters, MailConnection(settings.smtp_url, address), limits, on_result)
 
 
 async def _send(work: Mails) -> NoReturn:

@@ -108,11 +108,11 @@ class MailSender:
         """Count a mail that is sent; one beyond the limits waits until there is room."""
         needed, others = self._rates.windows(letter) if self._rates else ([], [])
         counted, full = await self._attempts.try_to_count([*needed, *others]) if needed else ((), {})
-        room = [at for window, at in full.items() if window in needed]
+        free_at = [at for window, at in full.items() if window in needed]
         was_sent = False
         try:
-            if room:
-                await self._wait(waiting, max(room))
+            if free_at:
+                await self._wait(waiting, max(free_at))
             else:
                 was_sent = await self._offer(waiting, letter)
         finally:

@@ -5,7 +5,7 @@ The page of an article with the first of its comments, as HTML and as data for s
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +27,7 @@ from store.links import web_address
 from store.records import DELETED
 
 PAGE_SIZE = 100  # comments
+NO_COMMENTS = "[]}"  # the end of an article's JSON
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
 THREAD = f"pageInfo {{ hasNextPage }} edges {{ cursor hiddenReplyCount node {{ {ROW} }} }}"
@@ -41,14 +42,14 @@ ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: Str
 
 @dataclass(frozen=True, slots=True)
 class ArticlePage:
-    """`path` is the canonical one, `posting` the data for search engines, of at most so many bytes."""
+    """`path` is the canonical one, `posting` the JSON for search engines, of at most so many bytes."""
 
     title: str
     plain: str
     path: str
     posted_at: str
     html: str
-    posting: Callable[[int], Mapping[str, Any]]
+    posting: Callable[[int], Markup]
 
 
 async def article_page(request: Request, number: str) -> ArticlePage | None:
@@ -113,12 +114,11 @@ def host_and_poster(words: Words, article: Mapping[str, Any]) -> str:
     return words("host-and-poster", host=link.hostname, name=name) if link else words("posted-by", name=name)
 
 
-def posting(
-    base: str, article: Mapping[str, Any], text: RenderedText, thread: ShownThread, size: int
-) -> dict[str, Any]:
+def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: ShownThread, size: int) -> Markup:
     """
-    The article with the comments of the page. If these do not fit into `size` bytes, the longest texts are cut to one
-    length, but none to less than `PLAIN_LENGTH`; if that is still too much, the last comments are left out.
+    The article with the comments of the page, as JSON of about `size` bytes at most. Comments are whole: the largest
+    are left out if not all fit. The article's text is cut if it alone does not fit, but not to less than
+    `PLAIN_LENGTH`.
     """
     link = web_address(article["link"])
     path = page(article["id"])
@@ -132,42 +132,28 @@ def posting(
         "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
         "comment": [],
     }
+    alone = cut_to(size, data)
     comments = [
-        {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
+        json_in_html({"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)})
         for comment, text in thread.comments
         if comment["content"] is not None
     ]
-    sizes = [json_size(each) for each in (data, *comments)]
-    if sum(sizes) > size:
-        cut_texts([data, *comments], size - sum(sizes))
-        sizes = [json_size(each) for each in (data, *comments)]
-    fitting = bisect_right([*accumulate(sizes)], size) - 1  # the first is the article
-    return {**data, "comment": comments[:fitting]}
+    sizes = [len(each.encode()) + 1 for each in comments]  # with a comma
+    smallest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
+    count = bisect_right([*accumulate(sizes[each] for each in smallest_first)], size - len(alone.encode()))
+    fitting = ",".join(comments[each] for each in sorted(smallest_first[:count]))
+    return Markup(f"{alone.removesuffix(NO_COMMENTS)}[{fitting}]}}")
 
 
-def cut_texts(written: Sequence[dict[str, Any]], room: int) -> None:
-    """Cut the longest texts to a length at which about `room` bytes are left; it is negative before."""
-    texts = [each for each in written if "text" in each]
-    sizes = [json_size(each["text"]) for each in texts]
-    share = most_of_each(sizes, sum(sizes) + room)
-    for each, size in zip(texts, sizes, strict=True):
-        if size > share:
-            each["text"] = cut(each["text"], max(PLAIN_LENGTH, len(each["text"]) * share // size))
-
-
-def most_of_each(sizes: Sequence[int], room: int) -> int:
-    """To how much each size has to be limited so that all together fit."""
-    for place, size in enumerate(sorted(sizes)):
-        share = room // (len(sizes) - place)
-        if size > share:
-            return max(share, 0)
-        room -= size
-    return max(sizes, default=0)
-
-
-def json_size(value: object) -> int:
-    """The bytes of a value in a list: one is that of its comma."""
-    return len(json_in_html(value).encode()) + 1
+def cut_to(size: int, data: dict[str, Any]) -> Markup:
+    """The JSON of an article. Its text is cut until this has `size` bytes at most, or the text is short."""
+    made = json_in_html(data)
+    while (excess := len(made.encode()) - size) > 0 and len(text := data.get("text", "")) > PLAIN_LENGTH:
+        text_size = len(json_in_html(text).encode())
+        length = len(text) * (text_size - excess) // text_size
+        data["text"] = cut(text, max(PLAIN_LENGTH, min(length, len(text) - 1)))
+        made = json_in_html(data)
+    return made
 
 
 def author(base: str, username: str) -> dict[str, str]:

@@ -5,9 +5,9 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, canonical_of, neighbours, page_of
 from server.reader.frames import address, render_page
-from server.reader.groups import EXISTENCE, exists
+from server.reader.groups import EXISTENCE, exists, no_group
 from server.reader.lines import COMMENT_LINE, with_texts
-from server.reader.metadata import NOT_FOUND, PageMetadata
+from server.reader.metadata import PageMetadata
 from server.reader.rendering import segment
 from server.reader.translations import words_of
 
@@ -16,7 +16,7 @@ COMMENTS = f"""query CommentsHtml({VARIABLES}) {{
 }}"""
 COMMENTS_OF_GROUP = f"""query GroupCommentsHtml($group: String!, {VARIABLES}) {{
   comments(group: $group, {ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {COMMENT_LINE} }} }}
-  group(name: $group) {{ {EXISTENCE} }}
+  group(name: $group) {{ name {EXISTENCE} }}
 }}"""
 
 
@@ -31,7 +31,7 @@ async def comments(request: Request) -> PageMetadata:
     of_group = {"group": group} if group else {}
     data = await documents.query(request, COMMENTS_OF_GROUP if group else COMMENTS, {**of_group, **page_of(request)})
     if group and not exists(data["group"]):
-        return NOT_FOUND
+        return no_group(request, data["group"])
     found, words = data["comments"], words_of(request)
     title = words("comments-in", group=group) if group else words("comments-title")
     content = render_page(

@@ -98,8 +98,8 @@ def front_page(request: Request, ranking: Ranking, articles: Mapping[str, Any]) 
         "front_page.html",
         title=ranking.title(words),
         empty=words("no-articles"),
-        **order_tabs(words, ranking),
-        others=lists(words, ranking),
+        **order_tabs(words, ranking.orders, ranking.order),
+        others=lists(words, ranking.orders),
         articles=articles["nodes"],
         first=1 + (ranking.page - 1) * PAGE_SIZE,
         is_explained=True,
@@ -122,24 +122,27 @@ class ListLink(NamedTuple):
     title: str
 
 
-def order_tabs(words: Words, ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
-    """The links to the orders of a path that its page shows, and to those below "More"."""
+def order_tabs(words: Words, orders: ShownOrders, current: str | None, path: str = "") -> dict[str, list[OrderLink]]:
+    """
+    The links to the orders of a path that its page shows, and to those below "More". `current` is the order that the
+    page is in, None for a list that is in none of them.
+    """
 
     def link(order: str) -> OrderLink:
         name, what = (words(f"order-{order.lower()}{part}") for part in ("", "-what"))
-        address = f"{path}{Ranking(ranking.orders, order).query}" or "./"
-        return OrderLink(address, name, what, order == ranking.order)
+        address = f"{path}{Ranking(orders, order).query}" or "./"
+        return OrderLink(address, name, what, order == current)
 
     return {
-        "orders": [link(order) for order in ranking.orders.shown],
-        "more": [link(order) for order in ranking.orders.rest],
+        "orders": [link(order) for order in orders.shown],
+        "more": [link(order) for order in orders.rest],
     }
 
 
-def lists(words: Words, ranking: Ranking) -> Mapping[str, ListLink]:
+def lists(words: Words, orders: ShownOrders) -> Mapping[str, ListLink]:
     """The name and the title of each list of the store, by its path: the top of a period needs its votes."""
     return {
         path: ListLink(words(name), words(f"{name}-title"))
         for path, name in LISTS.items()
-        if "VOTES" in ranking.orders.names or not path.startswith("top/")
+        if "VOTES" in orders.names or not path.startswith("top/")
     }

@@ -4,8 +4,10 @@ The page of a group in one of its orders or of a period, and the list of groups.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from markupsafe import Markup, escape
 from starlette.requests import Request
 
 from server import documents
@@ -14,7 +16,7 @@ from server.reader.frames import address, render_page
 from server.reader.front_page import PAGE_SIZE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
-from server.reader.rendering import segment
+from server.reader.rendering import anchor, segment
 from server.reader.texts import render_texts
 from server.reader.top_lists import HOURS, has_period, since_of
 from server.reader.translations import words_of
@@ -55,7 +57,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     variables = {"name": name, "order": order, "since": since, "page": ranking.page}
     found = (await documents.query(request, GROUP, variables))["group"]
     if not exists(found):
-        return NOT_FOUND
+        return no_group(request, found)
     path, words = f"group/{segment(found['name'])}", words_of(request)
     title = found["title"] or found["name"]
     page_title = ranking.title_of_page(words, title)
@@ -66,10 +68,10 @@ async def group(request: Request, name: str) -> PageMetadata:
         group=found,
         title=page_title,
         about=about,
-        at=path,
+        feeds_path=path,
         order=ranking.order,
         period=period,
-        **order_tabs(words, Ranking(ranking.orders, "" if period else ranking.order), path),
+        **order_tabs(words, ranking.orders, None if period else ranking.order, path),
         periods=periods(words, path, ranking, period),
         empty=words(f"list-{period}-empty") if period else words("no-articles"),
         first=1 + (ranking.page - 1) * PAGE_SIZE,
@@ -81,16 +83,39 @@ async def group(request: Request, name: str) -> PageMetadata:
 
 
 def exists(group: Mapping[str, Any] | None) -> bool:
-    """Whether an admin has made it, it has an article, or something is written about it: only then it has feeds."""
+    """Whether an admin has made it, it has an article, or something is written about it: only then it has RSS feeds."""
     return group is not None and bool(
         group["all"]["totalCount"] or group["isListed"] or group["title"] or group["about"]
     )
 
 
-def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
-    """The address, the name and the title of each period of which there is a list, and whether it is shown."""
+class PeriodLink(NamedTuple):
+    """A link to the list of a period; `is_current` says whether it is the one that is shown."""
+
+    address: str
+    name: str
+    title: str
+    is_current: bool
+
+
+def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
+    """
+    The page of a group that does not exist, with a link to post there if that makes it. It is None if no group can have
+    the name.
+    """
+    words, more = words_of(request), Markup()
+    if group is None:
+        more = escape(words("no-group-of-name"))
+    elif not request.app.state.store.places.only_listed:
+        name = group["name"]
+        more = words.html("begin-group", name=name, link=anchor(address("post", {"group": name})))
+    return replace(NOT_FOUND, content=render_page(request, "not_found.html", more=more))
+
+
+def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[PeriodLink]:
+    """The links to the periods of which there is a list."""
     return [
-        (address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
+        PeriodLink(address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
         for each in HOURS
         if has_period(ranking.orders.names, each)
     ]

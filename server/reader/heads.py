@@ -25,7 +25,7 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import json_in_html, page, render_template
+from server.reader.rendering import page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
@@ -198,7 +198,7 @@ async def gone(request: Request, *subject_ids: str) -> PageMetadata:
 
 def head(request: Request, page: PageMetadata) -> Head:
     site, words = request.app.state.site_name, words_of(request)
-    title = words("not-found") if page is NOT_FOUND else page.title
+    title = words("not-found") if page.status == 404 else page.title
     html = render_template(
         words,
         "head.html",
@@ -213,11 +213,13 @@ def head(request: Request, page: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
+        only_listed=request.app.state.store.places.only_listed,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    content = with_language(request, render_page(request, "not_found.html") if page is NOT_FOUND else page.content)
+    shown = render_page(request, "not_found.html", more="") if page is NOT_FOUND else page.content
+    content = with_language(request, shown)
     if page.posting:
         room = MAX_PAGE - FRAME_BYTES - len(html.encode()) - len(content.encode())
-        html += POSTING.format(json_in_html(page.posting(room)))
+        html += POSTING.format(page.posting(room))
     return Head(html, content, page.status, page.is_scripted)

@@ -1,8 +1,9 @@
 """What is known about a page before its head is written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from markupsafe import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class PageMetadata:
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
     the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
-    none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as data for
+    none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as JSON for
     search engines, in at most so many bytes. `is_translated` is false for what is there in the site's language only.
     """
 
@@ -26,7 +27,7 @@ class PageMetadata:
     status: int = 200
     is_scripted: bool = True
     is_translated: bool = True
-    posting: Callable[[int], Mapping[str, Any]] | None = None
+    posting: Callable[[int], Markup] | None = None
 
 
 NOT_FOUND = PageMetadata(status=404)  # `head` gives it its title

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import canonical_of
 from server.reader.frames import address, render_page, shown_orders
-from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs
+from server.reader.front_page import LISTS, PAGE_SIZE, lists, order_tabs
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.translations import words_of
@@ -104,10 +104,9 @@ def since_of(period: str, given: str | None) -> str:
 
 
 def _list_page(request: Request, template: str, **values: object) -> str:
-    ranking = Ranking(shown_orders(request), "")  # the page is by none of the orders
-    words = words_of(request)
-    tabs = order_tabs(words, ranking)
-    return render_page(request, template, others=lists(words, ranking), is_explained=False, **tabs, **values)
+    orders, words = shown_orders(request), words_of(request)
+    tabs = order_tabs(words, orders, current=None)
+    return render_page(request, template, others=lists(words, orders), is_explained=False, **tabs, **values)
 
 
 def _place(text: str | None) -> int:

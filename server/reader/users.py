@@ -59,7 +59,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         request,
         "user.html",
         user=found,
-        at=path,
+        feeds_path=path,
         part=part,
         about=about,
         picture=picture_of(request, username, found["avatarUrl"]),

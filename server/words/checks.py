@@ -7,7 +7,7 @@ from babel import Locale, UnknownLocaleError
 from fluent.runtime.errors import FluentFormatError
 from fluent.syntax import FluentParser, ast
 
-from server.branding.checks import WrongFile, text
+from server.branding.checks import WrongFile, refuse_if, text
 from server.words.files import DEFAULT, Entries, Node, built_in, default_entries, node_of, used_in
 from server.words.words import Words
 
@@ -25,14 +25,15 @@ def own_entries(name: str, body: bytes) -> Entries:
     if name != "words.ftl" and not is_language(language):
         raise WrongFile(f"there is no language {language}")
     source = text(body)
+    parsed = FluentParser().parse(source).body
+    junk = [_fault(source, node.annotations[0]) for node in parsed if isinstance(node, ast.Junk)]
     # the names of terms begin with -, which the parser leaves out
-    nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in _parsed(source)}
+    nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in parsed if isinstance(node, Node)}
     own = {each: source[start_of(node) - each.startswith("-") : end_of(node)].rstrip() for each, node in nodes.items()}
     known = default_entries(DEFAULT)
-    words = Words(DEFAULT, {**known, **own})
-    for each, node in nodes.items():
-        if fault := _fault_of(each, node, known, words):
-            raise WrongFile(fault, _line(source, start_of(node)))
+    words = None if junk else Words(DEFAULT, {**known, **own})
+    found = ((node, _fault_of(each, node, known, words)) for each, node in nodes.items())
+    refuse_if([*junk, *(WrongFile(reason, _line(source, start_of(node))) for node, reason in found if reason)])
     return own
 
 
@@ -53,17 +54,12 @@ def end_of(node: Node) -> int | None:
     return node.span.end if node.span else None
 
 
-def _parsed(source: str) -> list[Node]:
-    nodes = FluentParser().parse(source).body
-    for node in nodes:
-        if isinstance(node, ast.Junk):
-            fault = node.annotations[0]
-            raise WrongFile(f"it is not Fluent: {fault.message}", _line(source, fault.span.start if fault.span else 0))
-    return [node for node in nodes if isinstance(node, Node)]
+def _fault(source: str, found: ast.Annotation) -> WrongFile:
+    return WrongFile(f"it is not Fluent: {found.message}", _line(source, found.span.start if found.span else 0))
 
 
-def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words) -> str:
-    """What is wrong with an operator's text; "" if nothing is."""
+def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words | None) -> str:
+    """What is wrong with an operator's text; "" if nothing is. Without `words` its references are not looked up."""
     if isinstance(node, ast.Term):
         return ""
     if name not in known:
@@ -76,7 +72,8 @@ def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words) -> 
     if unknown := used.elements - usual.elements:
         return f"{name} has no element <{min(unknown)}>"
     try:
-        words(name, **dict.fromkeys(used.variables, 1))
+        if words:
+            words(name, **dict.fromkeys(used.variables, 1))
     except RecursionError:
         return f"{name} refers to itself"
     except (FluentFormatError, LookupError) as error:

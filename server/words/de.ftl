@@ -340,6 +340,7 @@ no-comments-here = Hier gibt es noch keine Kommentare.
 groups-title = Gruppen
 no-groups = Es gibt noch keine Gruppen. Wer einen Artikel schreibt, nennt die Gruppen dazu.
 no-group-of-name = So kann keine Gruppe heißen.
+begin-group = Die Gruppe { $name } entsteht mit ihrem ersten Artikel: <link>Artikel schreiben</link>.
 post-here = Hier schreiben
 log-of-moderation = Moderationsprotokoll
 about-group = Über die Gruppe { $name }

@@ -349,6 +349,7 @@ no-comments-here = There are no comments here yet.
 groups-title = Groups
 no-groups = There are no groups yet. Articles are posted in groups by naming them.
 no-group-of-name = No group can have this name.
+begin-group = The group { $name } begins with its first article: <link>post one</link>.
 post-here = Post here
 log-of-moderation = Log of moderation
 about-group = About the group { $name }

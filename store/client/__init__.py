@@ -7,12 +7,10 @@ Command = tuple[Argument, ...]  # the name of a Redis command, then its argument
 class StoreError(Exception):
     """A fault of the store, in contrast to a refusal."""
 
-    pass
-
 
 class StoreUnavailable(StoreError):
     """The store does not answer in time, or refuses a command."""
 
 
 class Unreachable(Exception):
-    """No server answers at an address, or it rejects the login. The caller tries again or replies with LOST."""
+    """No server answers at an address, or it rejects the login. The caller tries again or fails."""

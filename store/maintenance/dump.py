@@ -47,11 +47,12 @@ from store.site import Site
 Reader: TypeAlias = Callable[[Site, Sequence[Key], Skipped], Awaitable[Sequence[Record]]]
 
 KEYS_AT_ONCE = 100  # in a round trip
+# by kinds of keys
 FIRST: dict[str, Reader] = {
     "article": read_articles,
     "following": read_follows,
     "groupfollows": read_follows,
-}  # by kinds of keys
+}
 LAST: dict[str, Reader] = {
     "user": read_users,
     "leaving": read_leaving,

@@ -108,14 +108,15 @@ class World:
             await mirrored(self.store, self.database)
 
     async def read(self, action: ModerationAction) -> ModerationAction:
-        found = await reverts.read(self.store.site, action.number)
+        found = await reverts.read_action(self.store.site, action.number)
         assert found
         return found
 
     async def archive(self) -> None:
         assert self.database
         await self.mirror()
-        limits = HotLimits(0, 0, 0)  # conversations leave once voting on all of them is closed
+        # conversations leave once voting on all of them is closed
+        limits = HotLimits(articles=0, articles_per_user=0, days=0)
         mover = Mover(self.store.site, self.database, limits, notice=0, removal_delay=0)
         async with self.mirrored():  # the mover waits for the mirror
             await mover.move()
@@ -175,7 +176,9 @@ class Pair:
 
     async def post(self, poster: str, *groups: str) -> int:
         text = f"{self.clock.now}"
-        posted = await self.both(lambda store: store.articles.post(poster, Draft(text, "", "a text", groups), text))
+        posted = await self.both(
+            lambda store: store.articles.post(poster, Draft(text, content="a text", groups=groups), text)
+        )
         self.articles.append(posted.article.number)
         return self.articles[-1]
 
@@ -216,6 +219,7 @@ class Pair:
                     await self.vote(voter, number, chance.choice([Vote.UP, Vote.UP, Vote.DOWN]))
 
     def close_voting(self) -> None:
+        """Set the clock ahead, and let keys expire as much earlier: Valkey has its own clock."""
         self.clock.advance(WINDOW + 120)
         for world in (self.world, self.other):
             for key in world.redis.scan_iter():

@@ -92,7 +92,7 @@ class Site(World):
 
     async def _post(self, name: str, title: str) -> int:
         self.clock.advance(1)
-        posted = await self.store.articles.post(name, Draft(title, "", f"{title} of one", ("show",)), title)
+        posted = await self.store.articles.post(name, Draft(title, content=f"{title} of one", groups=("show",)), title)
         self.articles.append(posted.article.number)
         return posted.article.number
 
@@ -126,7 +126,9 @@ class Site(World):
                 await annulling.WORK.settle_all(self.store, self.database, partition)
 
     async def archive(self) -> None:
-        mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
+        mover = Mover(
+            self.store.site, self.database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0
+        )
         async with following(self):
             await mover.move()
         await mover.close()

@@ -152,7 +152,7 @@ class World:
         asked = dict(every_read(store, clock.now, articles))
         world = cls(store, database, moving, articles, asked)
         world.expected = {name: await ask(Reads(store, None)) for name, ask in asked.items()}
-        await archived(store, database, HotLimits(hot, 1_000))
+        await archived(store, database, HotLimits(articles=hot, articles_per_user=1_000))
         await mirrored(store, database)
         await world.save()
         return world
@@ -201,7 +201,7 @@ class World:
     async def move(self, before: Before, plan: Sequence["Move"]) -> None:
         store = replace(self.moving, site=separate(self.moving, before))
         database: Any = SeparateQueries(self.database, before)
-        moving = archiver(store, database, HotLimits(0, 0))
+        moving = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
         for move in plan:
             await move(moving, store, self.archived)
 
@@ -217,7 +217,7 @@ class Archive:
     articles_per_user: int
 
     async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
-        archiver.limits = HotLimits(self.articles, self.articles_per_user)
+        archiver.limits = HotLimits(articles=self.articles, articles_per_user=self.articles_per_user)
         await archiver.move()
 
 

@@ -80,7 +80,9 @@ class Talk:
         self.pair.days = DAYS
         self.pair.ids.clear()
         for world in self.pair.worlds:
-            await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+            await roles.grant(
+                world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it"
+            )
         for _ in range(6):
             await self.pair.post()
             self.pair.clock.advance(1)

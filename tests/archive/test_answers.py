@@ -18,7 +18,7 @@ PARTITIONS, COMPARED_WHOLE_EVERY = ([4], 36) if TAKES_FEW else ([1, 4], 18)
 
 
 @pytest.mark.one_server
-@pytest.mark.routed
+@pytest.mark.many_partitions
 @pytest.mark.parametrize("partitions", PARTITIONS, indirect=True)
 async def test_every_answer_is_that_of_a_store_that_never_archives(
     pair: Pair, partitions: int, monkeypatch: pytest.MonkeyPatch

@@ -27,7 +27,7 @@ async def moderated(pair: Pair) -> Pair:
     """Three articles of Alice and two of Bob are archived, and one of each is not; all are in groups."""
     pair.crashes = False
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, None, "a good eye")
+        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, group=None, reason="a good eye")
     for poster, groups in (
         ("alice", ["show"]),
         ("Bob", ["show"]),

@@ -26,7 +26,7 @@ from tests.store.held import set_comment_state
 from tests.store.reading import contents, numbers, post, verified
 from tests.support.memory import full
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, _ = ContentState
 # Prefixes of the keys that are not as before after a ban and its revert, such as those of actions.
 KEPT = ("action", "logged", "sequence", "effects", "applied", "lifted", "moves", "deleted", "session")
@@ -117,7 +117,7 @@ async def findings(store: Store) -> list[Finding]:
 
 async def removals_by(store: Store, ban: ModerationAction) -> list[ModerationAction]:
     found = [
-        await reverts.read(store.site, each)
+        await reverts.read_action(store.site, each)
         for each in await numbers(store, moderation.log(store.site, f"ban:{ban.number}"))
     ]
     return [each for each in found if each]

@@ -57,7 +57,7 @@ async def compare(pair: Pair, who: str) -> set[str]:
 
 @pytest.mark.timeout(600)  # a minute with PostgreSQL on a busy machine
 @pytest.mark.one_server
-@pytest.mark.routed
+@pytest.mark.many_partitions
 @pytest.mark.parametrize("partitions", [4] if TAKES_FEW else [1, 4], indirect=True)
 async def test_homes_are_those_of_a_store_that_never_archives(pair: Pair, partitions: int) -> None:  # D3, H1
     pair.chance = random.Random(int(os.environ.get("SEED", partitions)))

@@ -114,7 +114,7 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
     assert (await site.delete())["userErrors"][0]["code"] == "UNAUTHENTICATED"
     for write in (
         site.store.articles.vote(site.articles[3], NAME, Vote.UP),
-        site.store.articles.post(NAME, Draft("once more", "", "text", ())),
+        site.store.articles.post(NAME, Draft("once more", content="text", groups=())),
         site.store.follows.follow(NAME, "carol"),
         roles.grant(site.store.site, NAME, "Bob", Role.MODERATOR, None, "helps"),
     ):
@@ -299,7 +299,7 @@ async def test_deleted_user_gets_no_role(site: Site) -> None:  # U6
     with pytest.raises(NotFound):
         await roles.grant(store.site, OPERATOR, pseudonym, Role.ADMIN, None, "helps")
     assert await roles.admins(store.site) == admins == ["carol"]
-    reverted = await reverts.read(store.site, revoked.action.number)
+    reverted = await reverts.read_action(store.site, revoked.action.number)
     assert reverted is not None and reverted.reverted_by is None
 
 

@@ -52,7 +52,9 @@ class Beside:
 
     def __init__(self, store: Store, database: Database, clock: Clock) -> None:
         self.store, self.database, self.clock, self.site = store, database, clock, store.site
-        self.archiver = Mover(store.site, database, HotLimits(KEPT, 1_000), notice=0, removal_delay=0.02)
+        self.archiver = Mover(
+            store.site, database, HotLimits(articles=KEPT, articles_per_user=1_000), notice=0, removal_delay=0.02
+        )
         self.mirror = Mirror(store.site, database)
         self.posters: dict[int, str] = {}
 
@@ -73,7 +75,7 @@ class Beside:
 
     async def archive(self, kept: int = KEPT) -> None:
         """Archive what is beyond a limit, and remove the places of what came back."""
-        self.archiver.limits = HotLimits(kept, 1_000)
+        self.archiver.limits = HotLimits(articles=kept, articles_per_user=1_000)
         async with running(self.mirror.catch_up):
             for _ in range(3):
                 await self.archiver.move()
@@ -148,7 +150,7 @@ async def test_repairs_beside_the_archiver_lose_nothing_and_bring_no_deleted_art
     repair = partial(world.findings, repair=True)
     async with running(world.mirror.catch_up, repair, repair, repair, delete):
         while len(await world.hot()) > KEPT + 10:
-            world.archiver.limits = HotLimits(KEPT, 1_000)
+            world.archiver.limits = HotLimits(articles=KEPT, articles_per_user=1_000)
             await world.archiver.move()
     with suppress(NotFound):
         await world.delete(deleted[-1])  # which may have been interrupted
@@ -171,7 +173,7 @@ async def test_nothing_is_found_while_articles_move(world, slow_steps):
 
     async with running(world.mirror.catch_up, look, look, bring_back):
         while len(await world.hot()) > KEPT + 10:
-            world.archiver.limits = HotLimits(KEPT, 1_000)
+            world.archiver.limits = HotLimits(articles=KEPT, articles_per_user=1_000)
             await world.archiver.move()
 
     assert found == []
@@ -222,7 +224,7 @@ async def test_an_article_whose_deletion_the_database_has_still_to_apply_is_not_
     plain, returned = max(await world.hot()), min(await world.archived())
     for number in plain, returned:
         await world.delete(number)
-    world.archiver.limits = HotLimits(KEPT, 1_000)
+    world.archiver.limits = HotLimits(articles=KEPT, articles_per_user=1_000)
     for _ in range(2):
         await asyncio.sleep(world.archiver.removal_delay)
         await world.archiver.move()  # removes the places, and the mark, of the one that came back to be deleted

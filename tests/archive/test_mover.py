@@ -227,10 +227,10 @@ async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis
     number = await posted(calm)
     site, database = calm.archiving.store.site, calm.archiving.database
     assert database
-    old = Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0)
+    old = Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
     redis.delete(leases.lease(0, "archiver"))
-    await Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0).move()
+    await Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0).move()
     redis.set(leases.lease(0, "archiver"), old.token)  # the old process takes it again and has not claimed the database
     calm.clock.advance(WINDOW + 70)
     await Mirror(site, database).catch_up()
@@ -307,7 +307,7 @@ async def test_what_is_unavailable_without_a_database_has_changed_nothing(
 async def test_a_moderator_acts_on_an_archived_article_as_on_others(calm: Pair) -> None:  # M2, M3
     numbers = [await posted(calm, poster) for poster in ("alice", "Bob", "alice")]
     for world in calm.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, None, "a good eye")
+        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, group=None, reason="a good eye")
     await calm.archive_all()
     before = await calm.ask(QUERIES["articles"], None, first=5), await calm.ask(TIMELINE, None, first=5, name="alice")
 
@@ -335,7 +335,7 @@ async def test_a_moderator_acts_on_an_archived_article_as_on_others(calm: Pair) 
 async def test_an_article_with_a_state_or_a_lock_stays_in_redis(calm: Pair) -> None:
     numbers = [await posted(calm) for _ in range(2)]
     for world in calm.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, None, "a good eye")
+        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, group=None, reason="a good eye")
     await calm.mutate("remove", "carol", subjectId=f"article:{numbers[0]}", reason="a reason")
     await calm.mutate("lock", "carol", articleId=f"article:{numbers[1]}", reason="a reason")
 

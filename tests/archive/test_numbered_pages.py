@@ -37,7 +37,16 @@ def few_skipped(monkeypatch):
     monkeypatch.setattr(reads, "SKIPPED_ENTRIES", 0)
 
 
-@pytest.mark.parametrize("limits", first([HotLimits(10, 20), HotLimits(60, 1_000), HotLimits(1_000, 5)]))
+@pytest.mark.parametrize(
+    "limits",
+    first(
+        [
+            HotLimits(articles=10, articles_per_user=20),
+            HotLimits(articles=60, articles_per_user=1_000),
+            HotLimits(articles=1_000, articles_per_user=5),
+        ]
+    ),
+)
 async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database, clock, limits):  # D3
     """The oldest articles of the site are archived, or those of each user."""
     chance = random.Random(1)
@@ -57,7 +66,7 @@ async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database,
 async def test_a_page_behind_all_newer_articles_is_found_in_one_step(store, each_database, clock, monkeypatch):
     await history(store, 1, 90)
     clock.advance(8 * DAY)
-    await archived(store, each_database, HotLimits(30, 1_000))
+    await archived(store, each_database, HotLimits(articles=30, articles_per_user=1_000))
     of_store, calls = ArchiveReads(store.site, each_database, partial(load_again, store.site)), []
     ask = reads.ask
     monkeypatch.setattr(reads, "ask", lambda *arguments: calls.append(arguments) or ask(*arguments))

@@ -91,7 +91,7 @@ async def findings(store: Store) -> list[Finding]:
     return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_purged_texts_are_nowhere_in_the_store(store, subjects, redis):
     done = [await purge(store, number) for number in subjects]
     assert texts_in(redis) == []
@@ -112,7 +112,7 @@ async def test_purged_texts_are_nowhere_in_the_store(store, subjects, redis):
     assert everything(redis) == before
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
     await registered(store, "alice")
     article = (await post(store, "alice")).number
@@ -126,10 +126,10 @@ async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
     assert texts_in(redis) == []
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_purge_is_neither_reverted_nor_approved(store, subjects, redis):
     article, first, _ = subjects
-    removed = await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    removed = await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="a reason")
     done = [await purge(store, number) for number in (article, first)]
     before = everything(redis)
     for each in done:
@@ -151,7 +151,7 @@ async def test_purge_is_neither_reverted_nor_approved(store, subjects, redis):
     assert await findings(store) == []
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_refused_purge_changes_nothing(store, subjects, redis):
     before = everything(redis)
     with pytest.raises(NotAModerator):

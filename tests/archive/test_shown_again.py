@@ -27,7 +27,7 @@ SHOWN = """query($id: ID!) { article(id: $id) { commentCount comments(order: VOT
 async def hidden_and_shown(pair: Pair) -> str:
     """An old article with two comments, which was removed and has just been approved: its id."""
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     pair.crashes, pair.days = False, 2
     article, _ = await talked(pair, "Bob")
     pair.clock.advance(3 * DAY)

@@ -33,7 +33,7 @@ async def comment(world: World, who: str, article: str, text: str = "late") -> d
 @on_both
 async def test_refusals_are_those_of_a_conversation_that_stays_in_redis(pair: Pair) -> None:  # D5
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     article, first = await talked(pair, "alice")
     await write(pair, "removeContent", "alice", subjectId=first, reason="off topic")
     await write(pair, "lockArticle", "alice", articleId=article, reason="enough")
@@ -58,7 +58,7 @@ async def test_refusals_are_those_of_a_conversation_that_stays_in_redis(pair: Pa
 @on_both
 async def test_the_revert_of_a_ban_reaches_comments_that_have_left(pair: Pair) -> None:  # D5
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     article, first = await talked(pair, "alice")
     banned = await write(pair, "banUser", "alice", userId="user:carol", reason="noise", removeTexts=True)
     await left(pair, article)
@@ -125,7 +125,7 @@ async def test_a_user_brings_so_many_conversations_back_in_a_day(pair: Pair) -> 
 @on_both
 async def test_only_whom_an_action_is_about_brings_a_conversation_back_by_an_appeal(pair: Pair) -> None:  # D5
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     removals, articles = [], []
     for _ in range(2):
         article, first = await talked(pair, "Bob")
@@ -156,7 +156,7 @@ async def test_only_whom_an_action_is_about_brings_a_conversation_back_by_an_app
 async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None:  # D5
     articles, firsts = zip(*[await talked(pair, poster) for poster in ("alice", "Bob", "erin")], strict=True)
     world, site = pair.archiving, pair.archiving.store.site
-    await roles.grant(site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    await roles.grant(site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     object.__setattr__(site, "woken_comments", 5)  # each has two
     await left(pair, *articles)
 
@@ -216,7 +216,7 @@ async def test_flags_bring_so_many_conversations_back_as_comments(pair: Pair) ->
 @on_both
 async def test_what_moderators_have_decided_about_leaves_with_its_flags(pair: Pair) -> None:  # D5
     for world in pair.worlds:
-        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     article, approved = await talked(pair, "alice")
     removed = (await write(pair, "comment", "Bob", articleId=article, content="noise"))["comment"]["id"]
     for id in (article, approved, removed):

@@ -264,7 +264,8 @@ class Pair:
 
     async def run_mover(self, articles: int, articles_per_user: int) -> bool:
         """Run a pass of the mover with these limits; False if its process ended in a simulated crash."""
-        world, limits = self.archiving, HotLimits(articles, articles_per_user, self.days)
+        world = self.archiving
+        limits = HotLimits(articles=articles, articles_per_user=articles_per_user, days=self.days)
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
@@ -457,6 +458,7 @@ STEPS = [
 
 # The listings whose articles have one order only; all articles and those of a group have each `Order`.
 OF_ONE_ORDER = ("timeline", "front page", "link", "feed")
+# what every run has to reach
 EXPECTED = (
     *(
         f"{kind} {region}"
@@ -472,4 +474,4 @@ EXPECTED = (
     *(f"{name} of an archived article" for name in ("edit", "regroup", "delete", "vote")),
     *("since", "pinned", "of a day", "unseen", "page number", "equal values", "archived node"),
     *("returned article", "deleted archived", "new weights", "crash before a transaction", "crash after a transaction"),
-)  # what every run has to reach
+)

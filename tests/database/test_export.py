@@ -88,7 +88,7 @@ async def site_of(store, redis_url, database_url):
         site = Site(http)
         for name in NAMES:
             await site.join(name)
-        await roles.grant(store.site, OPERATOR, "mona", Role.ADMIN, None, "helps")
+        await roles.grant(store.site, OPERATOR, "mona", Role.ADMIN, group=None, reason="helps")
         yield site
 
 

@@ -12,7 +12,7 @@ from tests.database.conftest import mirrored, rebuilt
 from tests.store.held import holding
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def states(database):
@@ -28,7 +28,7 @@ async def test_state_of_what_is_held_is_in_the_database(store, database):  # M2
         await registered(store, name)
     article = await post(store, "alice")
     with holding(store):
-        held = (await store.articles.post("bob", Draft("held", "", "@alice"))).article
+        held = (await store.articles.post("bob", Draft("held", content="@alice"))).article
         comment = (await store.comments.post(article.number, None, "bob", "@alice")).comment
     await mirrored(store, database)
     pending = await states(database)

@@ -101,7 +101,7 @@ def test_entries_of_many_votes_are_written_in_several_transactions(monkeypatch):
 
 @on_both
 async def test_deletion_of_an_archived_article_removes_its_places(store, alice, each_database):
-    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text", groups=("show",)))).article.number
     await mirrored(store, each_database)
     await each_database.write(article_places.archive, store.site, [await article(store, number)])
     await store.articles.delete(number, alice)
@@ -156,7 +156,7 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
 
 
 async def test_actions_that_people_read(store, alice, bob, database):
-    granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "the first")).action
+    granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="the first")).action
     other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
     revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
     await mirrored(store, database)
@@ -183,7 +183,7 @@ def rows_that_people_read(connection):
 
 
 async def test_deletions_are_forgotten_when_the_database_has_them(store, alice, database, redis):
-    numbers = [(await store.articles.post(alice, Draft(f"title {n}", "", "text"))).article.number for n in range(4)]
+    numbers = [(await store.articles.post(alice, Draft(f"title {n}", content="text"))).article.number for n in range(4)]
     comment = await commented(store, numbers[0], alice)
     deleted = keys.deleted(store.site.home_of_article(numbers[0]))
     await mirrored(store, database)
@@ -201,7 +201,7 @@ async def test_deletions_are_forgotten_when_the_database_has_them(store, alice, 
 
 
 async def test_deleted_article_leaves_no_row(store, alice, bob, database):
-    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text", groups=("show",)))).article.number
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
     first = await commented(store, number, bob)
@@ -221,7 +221,7 @@ async def test_deleted_article_leaves_no_row(store, alice, bob, database):
 @on_both
 async def test_deleted_comment_leaves_no_text_and_no_voters(store, alice, bob, each_database):  # C6
     """With replies a row is left that says where it was; the last reply that goes takes it along."""
-    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
     top = await commented(store, number, bob)
     middle = await commented(store, number, alice, top)
     last = await commented(store, number, bob, middle)
@@ -257,7 +257,7 @@ async def test_chain_of_deleted_comments_that_goes_in_steps_leaves_no_row(
 ):  # C6
     monkeypatch.setattr(comments, "STUBS_AT_ONCE", 2)
     monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 1)
-    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
     chain = [await commented(store, number, bob)]
     for _ in range(6):
         chain.append(await commented(store, number, bob, chain[-1]))
@@ -270,7 +270,7 @@ async def test_chain_of_deleted_comments_that_goes_in_steps_leaves_no_row(
 
 @on_both
 async def test_comment_is_searched_in_the_groups_that_its_article_has_now(store, alice, each_database):
-    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text", groups=("show",)))).article.number
     comment = await commented(store, number, alice, text="redis")
     await mirrored(store, each_database)
     await store.articles.regroup(number, alice, ["ask"], ["show"])
@@ -286,7 +286,7 @@ async def test_comment_is_searched_in_the_groups_that_its_article_has_now(store,
 
 @on_both
 async def test_repaired_comment_has_its_counts(store, alice, each_database, redis):
-    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
     comment = await commented(store, number, alice)
     await mirrored(store, each_database)
     partition = store.site.home_of_article(number)
@@ -305,7 +305,7 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
 async def test_entries_of_other_programs_are_passed_over(store, alice, database, redis, entry):
     await mirrored(store, database)
     redis.xadd(keys.log(store.site.home_of_user(alice)), entry)
-    posted = await store.articles.post(alice, Draft("a title", "", "text"))
+    posted = await store.articles.post(alice, Draft("a title", content="text"))
 
     await mirrored(store, database)
 
@@ -329,7 +329,7 @@ async def test_log_learns_the_position_of_a_killed_process(store, alice, databas
 async def test_lag_is_counted_in_entries_and_seconds(store, alice, database):
     await mirrored(store, database)
     for turn in range(3):
-        await store.articles.post(alice, Draft(f"title {turn}", "", "text"))
+        await store.articles.post(alice, Draft(f"title {turn}", content="text"))
     await asyncio.sleep(0.05)
 
     lag = await database.lag(store.site)

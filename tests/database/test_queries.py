@@ -26,7 +26,7 @@ QUERIES = re.findall(r"^```sql\n(.*?);\n```", PAGE, re.DOTALL | re.MULTILINE)
 async def filled(store, clock, database):
     history = History(store, clock, random.Random(7))
     await history.run(400)
-    number = (await store.articles.post("Alice", Draft("a title", "", "text"))).article.number
+    number = (await store.articles.post("Alice", Draft("a title", content="text"))).article.number
     await store.articles.vote(number, "bob", Vote.UP)
     clock.advance(60)
     await store.articles.edit(number, "Alice", {"title": "another"})

@@ -218,10 +218,12 @@ async def test_actions_of_moderators_are_the_same_after_a_rebuild_and_redacted_t
 
 @on_both
 async def test_removals_of_a_ban_name_it_also_after_a_rebuild(store, alice, bob, each_database):
-    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
     comment = await commented(store, number, bob)
-    await comment_moderation.remove(store.site, OPERATOR, comment.number, None, "by itself")
-    ban = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam", removes_texts=True)).action
+    await comment_moderation.remove(store.site, OPERATOR, comment.number, group=None, reason="by itself")
+    ban = (
+        await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam", removes_texts=True)
+    ).action
     await banned_texts.settle(store, None, ban.number)
     await mirrored(store, each_database)
     running = await rows_of(each_database)

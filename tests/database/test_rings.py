@@ -118,7 +118,7 @@ async def test_moves_are_those_of_the_listing_after_annulling(store, each_databa
         assert before.index(move["article"]["id"]) == move["place"] - 1
 
     for name in RING:
-        action = (await annulments.annul(store.site, OPERATOR, name, None, None, "a ring")).action
+        action = (await annulments.annul(store.site, OPERATOR, name, since=None, until=None, reason="a ring")).action
         await archive_annulments.settle(store, None, action.number)
 
     after = [node["id"] for node in (await http.post("/", json=query)).json()["data"]["articles"]["nodes"]]
@@ -138,7 +138,9 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
     await mirrored(store, each_database)
 
     async def annul(name: str, since: int | None = None) -> int:
-        return (await annulments.annul(store.site, OPERATOR, name, since, None, "a ring")).action.number
+        return (
+            await annulments.annul(store.site, OPERATOR, name, since=since, until=None, reason="a ring")
+        ).action.number
 
     clock.advance(60)
     await annul(RING[0])  # before the search: not of what is cast after it
@@ -148,7 +150,7 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
     assert (await asked(http, token))["annulledMembers"] == []
     clock.advance(60)
     await annul(RING[1], found_at - 90_000)  # of some votes only
-    await bans.ban(store.site, OPERATOR, RING[2], None, None, "a ring", annuls_votes=True)
+    await bans.ban(store.site, OPERATOR, RING[2], group=None, until=None, reason="a ring", annuls_votes=True)
     reverted = await annul(RING[3])
     await annul(RING[4])
     assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == [
@@ -158,6 +160,23 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
     await reverts.revert(store.site, OPERATOR, reverted, "no ring")
 
     assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == ["user:ring-2", "user:ring-4"]
+
+
+@on_both
+async def test_annulled_member_is_one_after_many_other_actions(store, each_database, http, clock):
+    await fill(store)
+    token = await token_of(store, "mona", Role.MODERATOR)
+    await mirrored(store, each_database)
+    await rings._search(store, each_database, False)
+    for name in RING[:2]:
+        if name == RING[0]:
+            await annulments.annul(store.site, OPERATOR, name, None, None, "a ring")
+        for _ in range(22):  # two actions each
+            clock.advance(1)
+            ban = (await bans.ban(store.site, OPERATOR, name, None, None, "a ring")).action
+            await reverts.revert(store.site, OPERATOR, ban.number, "no ring")
+
+    assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == ["user:ring-0"]
 
 
 @on_both

@@ -33,7 +33,7 @@ async def test_rules_are_tried_on_the_past(
 ):
     monkeypatch.setattr(history, "ROWS_AT_ONCE", rows)
     await registered(store, "mona")
-    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, group=None, reason="helps")
     draft = Draft("Cheap PILLS", "https://www.bad.example/", "and\nspam, " + "so many more words " * 3)
     posted = (await store.articles.post(bob, draft)).article
     clock.advance(1)

@@ -58,6 +58,17 @@ def limit(monkeypatch, found: int, ranked: int) -> None:
     monkeypatch.setattr(search, "MAX_RANKED", ranked)
 
 
+async def test_names_that_end_in_js_are_found_with_a_dot_and_without(run):  # S1
+    for number, title in enumerate(["Learn Node.js", "Learn NodeJS", "Learn the js of a node", "JS: a node"], 1):
+        await run(write, 1024 * number, title)
+
+    for query in ("nodejs", "node.js", "Learn nodejs", "nodejs learn", "node.js learn"):
+        assert sorted(await run(found, query)) == [1024, 2048], query
+    assert await run(found, '"nodejs"') == [2048]
+    assert await run(found, '"node.js"') == [1024]
+    assert await run(found, "nodejs", kinds=frozenset({SearchKind.COMMENT})) == []
+
+
 async def test_articles_are_found_by_words_of_title_and_content(run):  # S1
     await run(write, 1024, "Redis in Action", content="Lists, sets and <b>hashes</b>")
     await run(write, 2048, "Something else")

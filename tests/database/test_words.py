@@ -69,7 +69,9 @@ def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
         ("“in action”", (("in", "action"),)),
         ("«in action»", (("in", "action"),)),
         ('"" "a"b', (("a",), ("b",))),
-        ("node.js 日本", (("node", "js"), ("日", "本"))),
+        ("node.js 日本", (("node", "js~"), ("日", "本"))),
+        ("nodejs vuejs", (("nodejs~",), ("vuejs~*",))),
+        ('"nodejs" js', (("nodejs",), ("js",))),
         ("a A á", (("a",),)),
         ("a AND b OR NOT c* NEAR(d) title:e ^f", (*(((x,)) for x in ("a", "and~", "b", "or", "not~", "c")),
          ("near", "d"), ("title", "e"), ("f",))),
@@ -141,6 +143,11 @@ def shown(query: str, *texts: str) -> str:
     return excerpt(parse(query), texts).replace(MATCH_START, "[").replace(MATCH_END, "]")
 
 
+def test_excerpt_marks_both_writings_of_a_name():
+    assert shown("nodejs", "Node.js, nodejs, and the js of a node") == "[Node.js], [nodejs], and the js of a node"
+    assert shown("node.js", "NodeJS and Node") == "[NodeJS] and Node"
+
+
 def test_excerpt_marks_whole_words_of_a_prefix():
     assert shown("postgres", "PostgreSQL, and postgres") == "[PostgreSQL], and [postgres]"
     assert (
@@ -210,7 +217,7 @@ def test_phrases_stand_in_one_text():
 def test_queries_of_the_documentation_find_what_it_says():
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", QUERIES, re.MULTILINE)
 
-    assert len(rows) == 14
+    assert len(rows) == 15
     for query, found, other in rows:
         assert all(matches(parse(query), [text]) for text in found.split(", ")), query
         assert not any(matches(parse(query), [text]) for text in other.split(", ")), query

@@ -54,6 +54,13 @@ PINGS = """() => Promise.all(openedSockets.filter((each) => each.readyState === 
     socket.addEventListener('close', () => done());
     socket.send('{"type":"ping"}');
   })))"""
+# The sum of all layout shifts since the page was opened.
+SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifts += each.value)))
+    .observe({ type: 'layout-shift', buffered: true });
+  return new Promise((resolve) => setTimeout(() => resolve(window.shifts), 100));
+}"""
 # Texts in a language that is written from right to left; the others of its pages are English.
 ARABIC = "nav-groups = المجموعات\ngroups-title = المجموعات\nfollow = متابعة\nfollow-name = متابعة { $name }\n"
 Axe = Callable[[Page], Awaitable[list[str]]]

@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import held_back, opened, settled
 from tests.reader.lines import expect_votes, line, titles
+
+FOLLOW_GROUP = 'mutation { followGroup(input: {group: "emptied"}) { changed userErrors { message } } }'
+REGROUP = "mutation($input: RegroupArticleInput!) { regroupArticle(input: $input) { userErrors { message } } }"
 
 
 async def test_groups_are_listed_by_name_and_lead_to_their_articles(page, scene):
@@ -86,10 +90,42 @@ async def test_ranking_of_a_group_is_live(visit, site):
     await expect_votes(line(page, "First of the live group"), 2)
 
 
-async def test_empty_and_impossible_groups_say_so(page, faults):
-    await opened(page, "/group/nobody-posts-here")
+@pytest.mark.parametrize("path", ["/group/", "/comments?group="])
+async def test_absent_group_is_not_found_and_its_first_article_makes_it(visit, site, faults, path):
+    page, name = await visit(site.member()), f"new-{path[1]}"
+    let_go = await held_back(page, f"{path}{name}")
+    html = await page.locator("#root main").inner_text()
+    await let_go()
+    await settled(page)
+
+    await expect(page).to_have_title("Not found · Upvote")
+    assert await page.locator("#root main").inner_text() == html
+    assert f"The group {name} begins with its first article: post one." in html
+    await page.get_by_role("link", name="post one").click()
+    await page.get_by_label("Title").fill("The first one")
+    await page.get_by_label("Link").fill(f"https://example.com/{name}")
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("The first one")
+    await opened(page, f"{path}{name}")
+    await expect(page.get_by_role("heading", level=1)).not_to_have_text("Not found")
+    faults.ignore("status of 404")
+
+
+async def test_page_of_a_followed_group_stays_when_it_has_no_articles_any_more(visit, site, faults):
+    member = site.member()
+    article = site.post(member, "The only one", groups=["emptied"])
+    site.ask(FOLLOW_GROUP, member)
+    site.ask(REGROUP, member, input={"articleId": article, "remove": ["emptied"]})
+    page = await visit(member)
+    await opened(page, "/group/emptied")
+
     await expect(page.get_by_text("There are no articles here yet.")).to_be_visible()
-    await page.goto("/group/a%20b!")
+    await expect(page.get_by_role("button", name=re.compile("follow", re.IGNORECASE))).to_be_visible()
+    faults.ignore("status of 404")
+
+
+async def test_name_that_no_group_can_have_is_told(page, faults):
+    await opened(page, "/group/a%20b!")
     await expect(page.get_by_text("No group can have this name.")).to_be_visible()
     faults.ignore("status of 404")
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, PHONE, held_back, settled
+from tests.reader.conftest import DESKTOP, PHONE, SHIFTS, held_back, settled
 
 # Ages go on while a test runs, and so do the widths of their lines.
 NO_AGES = "document.querySelectorAll('#root time').forEach((time) => (time.textContent = 'an age'))"
@@ -45,13 +45,6 @@ DRAWN = [  # pages, but for the front page: that is not replaced, the script wai
     "log",
     "log of a group",
 ]
-# The sum of all layout shifts since the page was opened.
-SHIFTS = """() => {
-  window.shifts = 0;
-  new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifts += each.value)))
-    .observe({ type: 'layout-shift', buffered: true });
-  return new Promise((resolve) => setTimeout(() => resolve(window.shifts), 100));
-}"""
 # Begins the sum anew.
 FORGET_SHIFTS = """() => new Promise((resolve) => setTimeout(() => resolve(window.shifts = 0), 100))"""
 

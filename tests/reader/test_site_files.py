@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from server.branding import themes
 from server.branding.files import PAGES
-from tests.reader.conftest import held_back, opened
+from tests.reader.conftest import SHIFTS, held_back, opened, settled
 from tests.reader.scene import TEXT
 from tests.reader.site import serving_sample
 
@@ -23,6 +23,14 @@ OVERLAPS = """() => {
   const pairs = boxes.flatMap(([name, box], index) =>
     boxes.slice(index + 1).filter(([, other]) => overlap(box, other)).map(([other]) => `${name}, ${other}`));
   return document.documentElement.scrollWidth > innerWidth ? [...pairs, "too wide"] : pairs;
+}"""
+
+# A number of things that wait for moderators.
+BADGE = """() => {
+  const badge = document.createElement('span');
+  badge.className = 'unseen';
+  badge.textContent = '120';
+  document.querySelector('header .desk').append(badge);
 }"""
 
 
@@ -55,20 +63,40 @@ async def test_header_and_footer_have_room_at_all_widths(visit, named, language,
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-async def test_wide_header_of_a_moderator_has_two_lines(visit, named, language):
-    moderator = named.member("longname")
+@pytest.mark.parametrize("width", [320, 360, 375, 832, 1280])
+async def test_header_of_a_moderator_has_the_lines_of_the_html(visit, named, language, width):
+    """Also on the first visit with a browser, which knows nothing of roles yet, and with a badge of three digits."""
+    moderator = named.member("moderator-wi")
     named.moderate(moderator)
-    page = await visit(moderator, base_url=f"{named.url}/")
-    await opened(page, f"/?lang={language}")
+    page = await visit(moderator, base_url=f"{named.url}/", viewport={"width": width, "height": 740})
+    let_go = await held_back(page, f"/?lang={language}")
+    before = await page.locator("#root header").bounding_box()
+    await page.evaluate(SHIFTS)
+    await let_go()
+    await settled(page)
     await expect(page.locator("header .desk")).to_be_visible()
-    found = []
-    for width in [832, *(width for width in WIDTHS if width > 832)]:
-        await page.set_viewport_size({"width": width, "height": 700})
-        found += [f"{width}: {each}" for each in await page.evaluate(OVERLAPS)]
-        height = (await page.locator("header").bounding_box())["height"]
-        found += [f"{width}: {height} px"] if height > 100 else []
 
-    assert found == []
+    assert await page.locator("#root header").bounding_box() == before
+    assert await page.evaluate("new Promise((done) => setTimeout(() => done(window.shifts), 100))") < 0.01
+    assert await page.evaluate(OVERLAPS) == []
+    assert before["height"] < (70 if width >= 832 else 100 if width >= 375 else 140)
+    await page.evaluate(BADGE)
+    assert await page.evaluate(OVERLAPS) == []
+
+
+async def test_focused_search_of_a_moderator_covers_the_links_of_a_phone(visit, named):
+    moderator = named.member("moderator-wi")
+    named.moderate(moderator)
+    page = await visit(moderator, base_url=f"{named.url}/", viewport={"width": 320, "height": 740})
+    await opened(page, "/?lang=en")
+    await expect(page.locator("header .desk")).to_be_visible()
+    header, box = page.locator("header"), page.get_by_role("searchbox")
+    before = await header.bounding_box()
+    assert (await box.bounding_box())["width"] < 100
+    await page.keyboard.press("/")
+
+    assert (await box.bounding_box())["width"] > 270
+    assert await header.bounding_box() == before
 
 
 @pytest.fixture(scope="module", params=themes.names())

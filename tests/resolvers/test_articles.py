@@ -9,7 +9,7 @@ from resolvers.context import Context
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed  # with several partitions, see tests/conftest.py
+pytestmark = pytest.mark.many_partitions
 
 
 async def assert_awaited(subjects, context):

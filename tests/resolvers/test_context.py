@@ -14,7 +14,7 @@ import pytest
 from resolvers.context import Context
 from tests.servers import PATIENCE
 
-pytestmark = pytest.mark.routed  # with several partitions, see tests/conftest.py
+pytestmark = pytest.mark.many_partitions
 
 
 async def doubled(parents: list[int], context: Context) -> list[int]:

@@ -9,7 +9,7 @@ from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import NOTIFIED
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 APPEALED = "appeal { id text at answer answeredBy { username } answeredAt }"
 APPEAL = f"""mutation($id: ID!, $text: String! = "I did not") {{ appeal(input: {{actionId: $id, text: $text}}) {{
@@ -34,7 +34,7 @@ async def sam(store):
 async def removed(store, token):
     """The removal of an article of vera's in the group go."""
     article = await post(store, "vera", groups=["go"])
-    return (await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")).action
+    return (await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")).action
 
 
 async def waiting(ask, token, **given):
@@ -99,12 +99,10 @@ async def test_appeal_is_told_to_its_author_and_to_moderators_of_the_place(store
 
 async def test_queue_is_for_moderators_of_the_place(store, ask, token, removed, sam):  # M1
     await ask(APPEAL, token, id=removed.id)
-    of_lua = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    of_lua = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     await ask(APPEAL, token, id=of_lua.id)
-    go, both = (
-        await signed_in(store, "gus", Role.MODERATOR, "go"),
-        await signed_in(store, "lea", Role.MODERATOR, "go", "lua"),
-    )
+    go = await signed_in(store, "gus", Role.MODERATOR, "go")
+    both = await signed_in(store, "lea", Role.MODERATOR, "go", "lua")
 
     assert await waiting(ask, sam) == await waiting(ask, both) == [removed.id, of_lua.id]
     assert await waiting(ask, go) == await waiting(ask, go, group="Go") == [removed.id]
@@ -133,7 +131,7 @@ async def test_strangers_do_not_answer(store, ask, token, removed, redis):  # M1
     assert await refusal(sam, text=" ") == await refusal(sam, id="user:vera") == "INVALID"
     assert await refusal(sam, id="action:1024") == "NOT_FOUND"
     assert everything(redis) == before
-    await roles.revoke(store.site, OPERATOR, "sam", Role.MODERATOR, None, "enough")
+    await roles.revoke(store.site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="enough")
     assert await refusal(sam) == "NOT_A_MODERATOR"
 
 
@@ -165,16 +163,14 @@ async def test_queue_is_paged_both_ways_the_oldest_first(store, ask, clock, grou
 
 async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, listen):
     of_lua = await signed_in(store, "lea", Role.MODERATOR, "lua")
-    whole, group, other = (
-        await listen(QUEUE_CHANGED, sam),
-        await listen(QUEUE_CHANGED, sam, group="go"),
-        await listen(QUEUE_CHANGED, of_lua),
-    )
+    whole = await listen(QUEUE_CHANGED, sam)
+    group = await listen(QUEUE_CHANGED, sam, group="go")
+    other = await listen(QUEUE_CHANGED, of_lua)
     await ask(APPEAL, token, id=removed.id)
     assert [await whole.value(), await group.value()] == [1, 1]
     await ask(ANSWER, sam, id=removed.id)
     assert [await whole.value(), await group.value()] == [0, 0]
-    banned = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    banned = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     await ask(APPEAL, token, id=banned.id)
     assert [await whole.value(), await other.value()] == [1, 1]
     await ask(REVERT, sam, id=banned.id)
@@ -184,7 +180,7 @@ async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, list
 async def test_answer_is_heard_in_the_inbox(store, ask, token, removed, sam, listen, clock):
     subscriber = await listen(NOTIFIED, token)
     await ask(APPEAL, token, id=removed.id)
-    banned = (await bans.ban(store.site, OPERATOR, "vera", "lua", None, "noise")).action
+    banned = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action
     heard = await subscriber.value()
     clock.advance(1)
     await ask(APPEAL, token, id=banned.id)

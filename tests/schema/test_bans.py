@@ -16,7 +16,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import article, everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 WHY = """fragment Why on UserError { __typename code message field
   ... on Banned { id rule params { name value } until group { name } } }"""
@@ -88,7 +88,7 @@ WITHOUT_SESSION = {  # they ask for no session, with the code of another refusal
 async def moderator(store):
     """The token of a moderator of the site, mona."""
     token = (await store.users.register("mona", "correct horse")).token
-    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, group=None, reason="helps")
     return token
 
 
@@ -112,13 +112,13 @@ def refusal(answer):
 async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M6
     store, ask, alice, bob, vera, token, clock, redis
 ):
-    await roles.grant(store.site, OPERATOR, vera, Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, vera, Role.ADMIN, group=None, reason="the first")
     await registered(store, "mona")
-    await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "stays when vera leaves")
+    await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="stays when vera leaves")
     own, other = (await post(store, vera)).number, (await post(store, alice)).number
     comment = (await store.comments.post(other, None, vera, "mine")).comment.number
     reply = (await store.comments.post(own, None, bob, "theirs")).comment.number
-    action = (await bans.ban(store.site, OPERATOR, vera, "lua", None, "spam")).action.number
+    action = (await bans.ban(store.site, OPERATOR, vera, group="lua", until=None, reason="spam")).action.number
     await store.follows.follow(vera, alice)
     seen = await ask("{ feed { articles { edges { cursor } } } inbox { notifications { edges { cursor } } } }", token)
     place, notification = (
@@ -248,7 +248,7 @@ async def test_only_moderators_ban(store, ask, token, alice, redis):  # M1
 
 async def test_request_with_the_roles_of_before_a_revocation_is_refused(store, ask, moderator, alice):  # M1
     await ask("{ viewer { roles { role } } }", moderator)
-    await roles.revoke(store.site, OPERATOR, "mona", Role.MODERATOR, None, "enough")
+    await roles.revoke(store.site, OPERATOR, "mona", Role.MODERATOR, group=None, reason="enough")
 
     assert refusal(await ask(BAN, moderator, user="user:alice"))[0]["code"] == "NOT_A_MODERATOR"
 
@@ -347,7 +347,7 @@ async def test_whom_a_moderator_acts_upon_reads_it_in_the_inbox(store, ask, mode
 
 
 async def test_banned_user_appeals_and_nobody_else(store, ask, vera, token, alice):  # M6
-    action = (await bans.ban(store.site, OPERATOR, vera, None, None, "spam")).action
+    action = (await bans.ban(store.site, OPERATOR, vera, group=None, until=None, reason="spam")).action
     own, other = [(await store.sessions.open(name)).token for name in (vera, alice)]
     appeal = (
         "mutation($id: ID!, $text: String!) { appeal(input: {actionId: $id, text: $text}) {"

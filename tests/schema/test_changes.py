@@ -32,7 +32,7 @@ from tests.schema.subscribers import answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PAGE = """query($after: String, $limit: Int, $kinds: [String!]) {
   changes(after: $after, limit: $limit, kinds: $kinds) {
@@ -193,7 +193,7 @@ async def test_only_some_kinds_are_read(store, read, monkeypatch):
 
 async def test_page_of_large_texts_is_short(store, read, alice):
     for number in range(6):
-        await store.articles.post(alice, Draft(f"title {number}", "", "x" * 39_000, ()))
+        await store.articles.post(alice, Draft(f"title {number}", content="x" * 39_000, groups=()))
     whole = await read()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(changes, "PAGE_CHARACTERS", 60_000)
@@ -210,9 +210,9 @@ async def test_only_server_keys_and_admins_read_the_log(store, ask, key, token):
     for wrong in (None, "reader", "reader.wrong", "other." + key.partition(".")[2], key + "x"):
         assert await code_of(ask, server_key=wrong) == "FORBIDDEN"
     assert await code_of(ask, token=token) == "FORBIDDEN"
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group=None, reason="helps")
     assert await code_of(ask, token=token) == "FORBIDDEN"
-    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, None, "helps")
+    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, group=None, reason="helps")
     assert "errors" not in await ask(SHORT, token=token)
     assert "errors" not in await ask(SHORT, token=token, server_key="reader.wrong")
 
@@ -407,10 +407,10 @@ async def test_subscription_ends_when_its_key_is_revoked(store, url, live, key, 
 async def test_subscription_ends_when_its_admin_is_one_no_more(store, url, live, alice, token, monkeypatch):  # M1
     monkeypatch.setattr(changes, "CHECK_INTERVAL", 0)
     for name in ("vera", alice):
-        await roles.grant(store.site, OPERATOR, name, Role.ADMIN, None, "helps")
+        await roles.grant(store.site, OPERATOR, name, Role.ADMIN, group=None, reason="helps")
     async with subscribed(url, FOLLOWED, token=token) as subscriber:
         await listening(live)
-        await roles.revoke(store.site, OPERATOR, "vera", Role.ADMIN, None, "helps no more")
+        await roles.revoke(store.site, OPERATOR, "vera", Role.ADMIN, group=None, reason="helps no more")
 
         assert (await subscriber.refusal())[0] == "FORBIDDEN"
 

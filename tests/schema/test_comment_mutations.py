@@ -17,7 +17,7 @@ from tests.examples import examples
 from tests.schema.community import COMMENT, DELETE, EDIT, PEOPLE, READ, SHOWN, VOTE
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 def set_article(store, redis, id, **fields):

@@ -82,7 +82,7 @@ async def test_order_of_siblings_is_best_by_default(store, ask, article):
         assert await walked(ask, ANSWERS, 5, id=f"article:{article}", order=order) == [low.number, high.number]
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_comments_of_a_user_are_the_newest_first(store, ask, article, clock):
     other = (await post(store, "erin")).number
     own = []

@@ -11,7 +11,7 @@ from tests.schema.community import DELETE, PEOPLE, VOTE
 from tests.store.reading import everything
 from tests.support.refusals import WEEK
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_vote_sets_the_value_of_the_voter(community):  # C2: V1, V2, V3, V4

@@ -12,7 +12,7 @@ from tests.store import discussions
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ALL = """{ __typename id depth content state postedAt editedAt votes upvotes downvotes viewerVote isVotingOpen
   votingClosesAt replyCount descendantCount poster { username } article { id commentCount } parent { id }

@@ -31,7 +31,7 @@ from tests.examples import examples
 from tests.store.reading import post
 from tests.support.executions import COMMENT, CURSORS, FIRST, OLDER, OPERATIONS, THREAD, VOTER, filled
 
-pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
+pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
 
 DOCUMENTS = {

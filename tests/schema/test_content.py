@@ -32,7 +32,7 @@ from tests.store.discussions import commented
 from tests.store.held import set_state
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
 STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
@@ -104,7 +104,7 @@ async def article(store, alice):
 
 
 def remove(store, number):
-    return article_moderation.remove(store.site, OPERATOR, number, None, "a reason")
+    return article_moderation.remove(store.site, OPERATOR, number, group=None, reason="a reason")
 
 
 def approve(store, number):
@@ -283,9 +283,11 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
         if query == COMMENT_CHANGED:
             await store.comments.delete(first.number, "alice")
             assert [(await each())["state"] for each in told] == ["DELETED"] * 3
-            await comment_moderation.remove(store.site, OPERATOR, second.number, None, "a reason")
+            await comment_moderation.remove(store.site, OPERATOR, second.number, group=None, reason="a reason")
             assert [STATES(await each()) for each in told] == [("REMOVED", None, None)] * 3
-            await roles.revoke(store.site, OPERATOR, "adam", Role.ADMIN, None, "a reason")  # who reads no more then
+            await roles.revoke(
+                store.site, OPERATOR, "adam", Role.ADMIN, group=None, reason="a reason"
+            )  # who reads no more then
             await comment_moderation.approve(store.site, OPERATOR, second.number)
             assert [STATES(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
             await approve(store, article.number)

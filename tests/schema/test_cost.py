@@ -106,7 +106,7 @@ async def test_flags_for_moderators_cost_one_round_trip_for_a_page(store, proxy,
         await flags.flag(store.site, "vera", "article", posted.number, FlagReason.SPAM)
 
     nobody, member = await cost(ask, proxy, query), await cost(ask, proxy, query, token)
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group=None, reason="helps")
     moderator = await cost(ask, proxy, query, token)
     assert [each["roundTrips"] for each in (nobody, member, moderator)] == [2, 3, 4]
 

@@ -7,7 +7,7 @@ import pytest
 from store.ranking.formulas import Order
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 NUMBER = "0000000000000001"
 LISTINGS = {  # by the name of the listing in its cursors, a query of it: one for each kind of connection

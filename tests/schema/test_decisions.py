@@ -7,7 +7,7 @@ from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ACTION = "{ id kind reason moderator { username } }"
 READ = f"query($id: ID!) {{ article(id: $id) {{ state removal {ACTION} isLocked lock {ACTION} }} }}"
@@ -45,7 +45,7 @@ async def test_removed_article_says_why(store, ask, article, owner):
     first = await remove(store, article.number, "spam")
     await reverts.revert(store.site, OPERATOR, first.action.number, "a mistake")
     standing = await remove(store, article.number, "spam after all")
-    await article_moderation.lock(store.site, OPERATOR, article.number, None, "heated")
+    await article_moderation.lock(store.site, OPERATOR, article.number, group=None, reason="heated")
 
     found = (await ask(READ, owner, id=article.id))["data"]["article"]
 
@@ -69,7 +69,7 @@ async def test_article_out_of_a_group_is_not_removed(store, ask, article, owner)
 
 
 async def test_locked_article_says_why_until_the_last_lock_is_reverted(store, ask, article):  # M4
-    locked = await article_moderation.lock(store.site, OPERATOR, article.number, None, "heated")
+    locked = await article_moderation.lock(store.site, OPERATOR, article.number, group=None, reason="heated")
 
     assert (await ask(READ, id=article.id))["data"]["article"]["lock"] == told(locked)
     await reverts.revert(store.site, OPERATOR, locked.action.number, "calm again")

@@ -9,7 +9,7 @@ from store import keys
 from tests.conftest import registered
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 FEED = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { feed {
   id unseenCount seenThrough

@@ -15,7 +15,7 @@ from tests.conftest import Clock, client, registered
 from tests.examples import examples
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
 READERS = PEOPLE[:2]

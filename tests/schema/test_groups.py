@@ -9,7 +9,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 GROUP = "query($name: String!) { group(name: $name) { id name title about articles { totalCount } } }"
 GROUPS = "{ groups { totalCount nodes { name title } } }"
@@ -113,7 +113,7 @@ async def test_moderator_edits_a_group_and_sees_it_at_once(store, ask: Ask, toke
 
 
 async def test_edit_by_an_admin_makes_the_group(store, ask: Ask, token):
-    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, None, "a reason")
+    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, group=None, reason="a reason")
     edited = (await ask(EDIT, token, input={"group": "lua", "title": "Lua"}))["data"]["editGroup"]
     posted = (await ask(POST, token, groups=["lua"]))["data"]["post"]
 

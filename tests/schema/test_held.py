@@ -11,7 +11,7 @@ from tests.schema.subscribers import COMMENTED, FED, NOTIFIED, POSTED
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 INBOX = "{ inbox { unseenCount notifications { nodes { kind at subject { id } } } } }"
 LISTED = """query($id: ID!) { articles(order: TIME) { nodes { id } } feed { articles { nodes { id } } }
@@ -20,7 +20,7 @@ LATER = "2016-08-04T11:52:05.000Z"
 
 
 async def held_article(store, poster, content="text"):
-    draft = Draft("a title", "", content, ("go",))
+    draft = Draft("a title", content=content, groups=("go",))
     with holding(store):
         return (await store.articles.post(poster, draft)).article
 
@@ -136,7 +136,7 @@ async def test_held_comment_is_announced_when_its_article_is_shown(store, ask, a
     content = " ".join(f"@{name}" for name in readers)
     with holding(store):
         held = (await store.comments.post(article.number, None, bob, content)).comment
-    removed = (await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")).action
+    removed = (await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")).action
     await comment_moderation.approve(store.site, OPERATOR, held.number)
     subscribers = [await listen(NOTIFIED, each) for each in readers.values()]
     for each in readers.values():

@@ -19,7 +19,7 @@ from tests.store.held import holding
 from tests.store.reading import post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ERRORS = "userErrors { code message rule }"
 TEXTS = "heldEdit { title link content heldBy at }"
@@ -420,7 +420,7 @@ async def test_moderators_of_the_place_read_why_the_check_holds_a_text(store, as
     elsewhere, stranger = await signed_in(store, "eve", Role.MODERATOR, "lua"), await signed_in(store, "bert")
     with holding(store, "it names\na shop"):
         if kind == "article":
-            posted = (await store.articles.post("vera", Draft("a title", "", "a text", ("go",)))).article
+            posted = (await store.articles.post("vera", Draft("a title", content="a text", groups=("go",)))).article
         elif kind == "comment":
             posted = (await store.comments.post(article.number, None, "vera", "an answer")).comment
         else:

@@ -13,7 +13,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 FOLLOW = """mutation($group: String!) { followGroup(input: {group: $group}) { changed userErrors { code field message }
   group { name viewerIsFollowing followerCount } } }"""

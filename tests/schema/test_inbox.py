@@ -12,7 +12,7 @@ from tests.store.discussions import commented, died
 from tests.store.reading import post
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 INBOX = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { inbox {
   id unseenCount seenThrough
@@ -42,7 +42,7 @@ def ids(answer: dict[str, Any]) -> list[str]:
 async def test_inbox_has_replies_and_mentions_newest_first(store, ask, article, alice, bob, token, clock):  # C8
     first = await commented(store, article, "bob", text="a reply")
     clock.advance(1)
-    other = (await store.articles.post(alice, Draft("a title", "", "see @Vera"))).article
+    other = (await store.articles.post(alice, Draft("a title", content="see @Vera"))).article
     clock.advance(1)
     second = await commented(store, other.number, "bob", text="@vera too")
     await commented(store, article, "vera", first, "an answer to bob")
@@ -163,7 +163,7 @@ async def test_each_notification_is_sent(store, listen, live, article, alice, to
     await commented(store, article, "Alice", first, "not about her")
     await store.comments.vote(first.number, alice, Vote.UP)
     sent = [await subscriber.value()]
-    other = (await store.articles.post(alice, Draft("a title", "", "@vera"))).article
+    other = (await store.articles.post(alice, Draft("a title", content="@vera"))).article
     sent.append(await subscriber.value())
     third = await commented(store, article, "Alice", first, "another")
     await store.comments.edit(third.number, alice, "another, @vera")

@@ -31,7 +31,7 @@ REPEATED = {
 async def long_articles(store):
     await registered(store, "alice")
     for number in range(10):
-        await store.articles.post("alice", Draft(f"title {number}", "", CONTENT, ["show"]))
+        await store.articles.post("alice", Draft(f"title {number}", content=CONTENT, groups=["show"]))
 
 
 @pytest.mark.parametrize("text", REPEATED.values(), ids=REPEATED.keys())

@@ -1,4 +1,7 @@
-"""A mutation that was executed has a response, even if a field below it fails or times out."""
+"""
+A mutation that was executed has a response, even if a field below it fails or times out. graphql-core executes the
+first request with a document, and the plan that is compiled from the document executes the others.
+"""
 
 import asyncio
 
@@ -52,7 +55,7 @@ async def test_post_below_which_a_field_fails_or_times_out_returns_the_rest(
 ):
     monkeypatch.setattr(Reads, "voters", below)
 
-    for number in range(3):  # by graphql-core, and then by the plan
+    for number in range(3):
         answer = await post_query(http, token, POST, title=f"title {number}")
         article = {"title": f"title {number}", "voters": None, "groups": []}
         assert answer["data"] == {"post": {"replayed": False, "article": article, "userErrors": []}}
@@ -65,7 +68,7 @@ async def test_post_below_which_a_field_fails_or_times_out_returns_the_rest(
 async def test_mutation_after_the_timeout_is_not_executed(store, http, token, clock, monkeypatch):
     monkeypatch.setattr(Reads, "voters", hang)
 
-    for number in range(2):  # by graphql-core, and then by the plan
+    for number in range(2):
         clock.advance(11)  # later than a double click
         answer = await post_query(http, token, SEVERAL)
         assert answer["data"] == {"a": {"article": {"title": "first", "voters": None}}, "b": None}
@@ -76,7 +79,7 @@ async def test_mutation_after_the_timeout_is_not_executed(store, http, token, cl
 async def test_mutation_that_times_out_itself_is_an_error(store, http, token, monkeypatch):
     monkeypatch.setattr(type(store.articles), "post", hang)
 
-    for _ in range(3):  # by graphql-core, and then by the plan
+    for _ in range(3):
         answer = await post_query(http, token, POST, title="title")
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["TIMEOUT"]
         assert "data" not in answer

@@ -22,7 +22,7 @@ POST = """mutation($input: PostInput!) { post(input: $input) {
   replayed article { id } duplicateOf { id title poster { username } } userErrors { code } } }"""
 POST_ALONE = "mutation($input: PostInput!) { post(input: $input) { article { id } } }"
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def posted_by(store, *posters: str) -> list[str]:

@@ -172,7 +172,7 @@ async def test_link_is_for_who_has_no_password_and_an_address(store, ask, ada, t
     assert await asked_for_link(ask, eve) == [{"code": "INVALID", "field": None}]
     await mails.note_unusable(store.site, "ada", NEW)
     assert await asked_for_link(ask, ada) == [{"code": "INVALID", "field": None}]
-    await bans.ban(store.site, OPERATOR, "ada", None, None, "spam")
+    await bans.ban(store.site, OPERATOR, "ada", group=None, until=None, reason="spam")
     assert await asked_for_link(ask, (await store.sessions.open("ada")).token) == [{"code": "BANNED", "field": None}]
     assert "identity" not in [each.what for each in await mails.due(store.site, 9)]
 

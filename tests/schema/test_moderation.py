@@ -11,7 +11,7 @@ from tests.engine.sample import until
 from tests.schema.subscribers import subscribed
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ACTION = """id kind at moderator { username karma } subjectId subject { __typename id } group { name }
   reason note expiresAt role reverts { id } revertedBy { id }"""
@@ -36,7 +36,7 @@ PLACE = """{ group(name: "show") { viewerCanModerate moderators { totalCount nod
 @pytest.fixture
 async def admin(store, token) -> str:
     """The token of vera, an admin."""
-    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, group=None, reason="the first")
     return token
 
 
@@ -107,7 +107,7 @@ async def test_viewer_can_moderate_by_a_role_of_the_site_or_of_the_group(store, 
     assert await answers(token) == await answers(None) == [False, False]
     await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "show", "a reason")
     assert (await answers(token), await answers(None)) == ([True, False], [False, False])
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, None, "a reason")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group=None, reason="a reason")
     assert await answers(token) == [True, True]
 
 
@@ -277,7 +277,7 @@ async def test_revert_and_what_it_reverts_name_each_other(ask, admin, bob):  # M
 
 
 async def test_revert_of_others_and_of_malformed_ids_is_refused(store, ask, redis, token, alice):  # M9
-    action = (await roles.grant(store.site, OPERATOR, "Alice", Role.ADMIN, None, "a reason")).action
+    action = (await roles.grant(store.site, OPERATOR, "Alice", Role.ADMIN, group=None, reason="a reason")).action
     before = everything(redis)
     for id, viewer, code in (
         (action.id, token, "NOT_A_MODERATOR"), (action.id, None, "UNAUTHENTICATED"), ("article:1024", token, "INVALID"),

@@ -12,7 +12,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $before: String) {
   articles(order: $order, first: $first, after: $after, last: $last, before: $before) {

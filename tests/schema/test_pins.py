@@ -16,7 +16,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: String, $last: Int, $before: String,
   $pinned: Boolean = true) {

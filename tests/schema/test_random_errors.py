@@ -20,7 +20,7 @@ from schema.schema import SCHEMA
 from tests.servers import PATIENCE
 from tests.support.executions import CURSORS, OPERATIONS, finish_tasks, with_groups
 
-pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
+pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
 DOCUMENTS = 10
 DEPTH = 6

@@ -21,7 +21,7 @@ from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, RANKING, Subscr
 from tests.server.conftest import serving
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, clock, alice, bob):

@@ -20,7 +20,7 @@ from tests.schema.subscribers import POSTED
 from tests.store.reading import everything, post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ERRORS = "userErrors { code message field rule params { name value } }"
 POST = f"""mutation($title: String! = "a title", $link: URL, $content: String = "a text", $key: String) {{
@@ -138,7 +138,7 @@ class TestTexts:
         assert held["comment"]["content"] == content
         if rule != "repeated_text":
             assert (posted["heldBy"], posted["article"]["state"]) == (rule, "PENDING")
-            shown = (await store.articles.post(alice, Draft("a title", "", "a text"))).article
+            shown = (await store.articles.post(alice, Draft("a title", content="a text"))).article
             assert (await subscriber.value())["id"] == shown.id
         node = "query($id: ID!) { node(id: $id) { id } }"
         seen = [await ask(node, each, id=held["comment"]["id"]) for each in (None, token, moderator)]

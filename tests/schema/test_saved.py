@@ -13,7 +13,7 @@ from store.saved import SAVED
 from tests.store.held import set_comment_state, set_state
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SAVE = """mutation($id: ID!) { save(input: {subjectId: $id}) {
   changed subject { __typename id viewerHasSaved } userErrors { code field message }
@@ -126,7 +126,7 @@ def published_entries(store):
 async def test_what_cannot_be_saved_is_refused(store, ask, token, alice, bob, redis):
     article, removed = await post(store, alice), await post(store, alice)
     below = await comment_on(store, removed, bob)
-    await article_moderation.remove(store.site, OPERATOR, removed.number, None, "spam")
+    await article_moderation.remove(store.site, OPERATOR, removed.number, group=None, reason="spam")
     first = await comment_on(store, article, alice)
     await store.comments.post(article.number, first.number, bob, "an answer")
     await store.comments.delete(first.number, alice)
@@ -163,7 +163,7 @@ async def test_one_thing_too_many_is_refused(store, ask, token, alice, monkeypat
 
 async def test_banned_user_saves_nothing(store, ask, token, alice):  # M7
     article = await post(store, alice)
-    await bans.ban(store.site, OPERATOR, "vera", None, None, "noise")
+    await bans.ban(store.site, OPERATOR, "vera", group=None, until=None, reason="noise")
     opened = (await store.sessions.open("vera")).token
 
     for document, name in ((SAVE, "save"), (UNSAVE, "unsave")):
@@ -196,7 +196,7 @@ async def test_hidden_thing_is_not_shown_until_it_comes_back(store, ask, token, 
     await saves(ask, token, article, *comments)
     await set_comment_state(store, comments[0].number, ContentState.PENDING)
     partly = await listed(ask, token)
-    removal = await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
+    removal = await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
     nothing = await listed(ask, token)
     own = await listed(ask, (await store.sessions.open(alice)).token)
     await article_moderation.revert(store.site, OPERATOR, removal.action, "an error")

@@ -29,7 +29,7 @@ CHANGED = """subscription($id: ID!, $titled: Boolean! = false) {
 PLAIN = "subscription($id: ID!) { articleChanged(id: $id) { id votes score } }"
 NESTED = "subscription($id: ID!) { articleChanged(id: $id) { votes voters(first: 5) { nodes { username } } } }"
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @dataclass

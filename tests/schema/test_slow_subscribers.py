@@ -18,7 +18,7 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.support.events import receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alice):

@@ -1,4 +1,7 @@
-"""`articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a subscription."""
+"""
+`articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a subscription. `token` is
+that of the user vera.
+"""
 
 import asyncio
 from contextlib import aclosing
@@ -19,7 +22,7 @@ from tests.schema.subscribers import CHANGED, FED, POSTED, RANKING, SEVERAL, ans
 from tests.store.reading import post
 from tests.support.events import receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, alice, bob, token):

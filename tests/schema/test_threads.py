@@ -74,7 +74,7 @@ async def walked(ask, article: int, size: int, upwards: bool, **variables) -> li
         cursor, is_first = info["startCursor" if upwards else "endCursor"], False
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 @pytest.mark.parametrize("seed", range(2))
 async def test_pages_make_the_thread_of_a_plain_model_whatever_their_size(store, ask, article, seed):  # C4, C5, C6
     """Random discussions with deleted comments, by every order, in whole and below comments, of any greatest depth."""
@@ -130,7 +130,7 @@ async def test_stub_in_a_thread_has_neither_content_nor_poster(store, ask, artic
     }
 
 
-@pytest.mark.routed
+@pytest.mark.many_partitions
 async def test_thread_below_a_comment_of_another_article_is_empty(store, ask, article):
     other = (await post(store, "alice")).number  # in the same partition, and of the same slot
     third = (await post(store, "bob")).number

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 async def number(store, alice):
-    return (await store.articles.post(alice, Draft("A title", "", "Words"))).article.number
+    return (await store.articles.post(alice, Draft("A title", content="Words"))).article.number
 
 
 @pytest.fixture
@@ -72,9 +72,8 @@ async def test_deep_comment_begins_with_the_nearest_above(http, number, comment,
 
 
 async def test_long_comments_above_leave_space_for_the_comment(http, number, comment, alice):
-    numbers = [
-        await comment(alice, "*a* " * 2_400)
-    ]  # 9,600 characters, and more than three times as many bytes of HTML
+    # 9,600 characters, and more than three times as many bytes of HTML
+    numbers = [await comment(alice, "*a* " * 2_400)]
     for _ in range(NEAREST):
         numbers.append(await comment(alice, "*a* " * 2_400, numbers[-1]))
 
@@ -102,7 +101,7 @@ async def test_answers_have_pages(http, number, comment, alice):
 
 
 async def test_comment_below_another_article_moves_to_its_own(http, store, number, comment, alice):
-    other = (await store.articles.post(alice, Draft("Another title", "", "Words"))).article.number
+    other = (await store.articles.post(alice, Draft("Another title", content="Words"))).article.number
     own = await comment(alice, "own")
 
     for query in ("", "?order=NEWEST&lang=de"):

@@ -37,7 +37,7 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
     linked = (
         await store.articles.post(alice, Draft("Linked", "https://www.example.org/?a=1&b=2", "", ["a-b"]))
     ).article
-    await store.articles.post(alice, Draft("Written", "", "text"))
+    await store.articles.post(alice, Draft("Written", content="text"))
     await store.comments.post(linked.number, None, bob, "a comment")
     await store.articles.vote(linked.number, bob, Vote.UP)
 
@@ -60,7 +60,7 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
 
 async def test_pages_lead_to_each_other(http, store, alice):
     for number in range(2 * PAGE_SIZE + 1):
-        await store.articles.post(alice, Draft(f"Title {number}", "", "text"))
+        await store.articles.post(alice, Draft(f"Title {number}", content="text"))
 
     pages = [await read(http, f"/?order=TIME&page={number}") for number in (1, 2, 3)]
 
@@ -103,7 +103,7 @@ async def test_what_is_no_ranking_is_not_found(http, query):
 
 
 async def test_page_after_the_last_is_not_for_search_engines(http, store, alice):
-    await store.articles.post(alice, Draft("A title", "", "text", ("show",)))
+    await store.articles.post(alice, Draft("A title", content="text", groups=("show",)))
     for path in ("/?page=2", "/group/show?page=2"):
         page = await read(http, path)
 
@@ -125,7 +125,7 @@ async def test_orders_that_the_store_does_not_keep_have_no_page(redis_url):
 
 
 async def test_front_page_is_by_hot_and_shows_four_orders(http, store, alice):
-    await store.articles.post(alice, Draft("A title", "", "text"))
+    await store.articles.post(alice, Draft("A title", content="text"))
 
     page, other = await read(http, "/"), await read(http, "/?order=VOTES")
 
@@ -162,7 +162,7 @@ async def test_order_of_the_front_page_is_not_in_its_address(redis_url, sent, ad
 
 
 async def test_links_to_feeds_name_the_order_of_the_front_page_or_of_their_group(redis_url, store, alice):
-    await store.articles.post(alice, Draft("A title", "", "text", ["show"]))
+    await store.articles.post(alice, Draft("A title", content="text", groups=["show"]))
     async with serving(redis_url, front_order="TIME") as http:
         found = {
             path: [link["href"] for link in (await read(http, path)).select("[href*='rss.xml']")]
@@ -188,7 +188,7 @@ async def test_store_without_hot_shows_its_first_order(redis_url):
 
 
 async def test_client_without_points_gets_the_page_without_articles(redis_url, store, alice):
-    await store.articles.post(alice, Draft("A title", "", "text"))
+    await store.articles.post(alice, Draft("A title", content="text"))
     async with serving(redis_url, rate_limits="on", rate_address_points=200, rate_address_points_back=1e-6) as http:
         whole = await read(http, "/")
         while (response := await http.get("/")).status_code == 200:

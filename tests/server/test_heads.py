@@ -54,7 +54,7 @@ async def test_article_without_text_is_described_by_its_host_and_poster(http, st
 
 
 async def test_long_text_is_described_by_its_first_words(http, store, alice):
-    posted = await store.articles.post(alice, Draft("A title", "", "word " * 100))
+    posted = await store.articles.post(alice, Draft("A title", content="word " * 100))
 
     described = metas(await read(http, f"/article/{posted.article.number}"))["description"]
 
@@ -169,7 +169,7 @@ async def test_what_does_not_exist_is_not_found(http, number, path):
 
 
 async def test_comment_under_another_article_is_moved_and_an_absent_one_not_found(http, store, number, alice, bob):
-    other = (await store.articles.post(alice, Draft("Other", "", "text"))).article.number
+    other = (await store.articles.post(alice, Draft("Other", content="text"))).article.number
     comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
 
     moved = await http.get(f"/article/{other}/comment/{comment}")
@@ -185,7 +185,9 @@ async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone
     comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
     out = await article_moderation.remove(store.site, OPERATOR, number, "show", "Not here")
     assert out.changed and (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
-    removed = await article_moderation.remove(store.site, OPERATOR, number, None, HOSTILE, "a secret note")
+    removed = await article_moderation.remove(
+        store.site, OPERATOR, number, group=None, reason=HOSTILE, note="a secret note"
+    )
 
     for path in (f"/article/{number}", f"/article/{number}/comment/{comment}"):
         page = await read(http, path, status=410)
@@ -207,7 +209,7 @@ async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone
 async def test_removed_comment_says_why(http, store, number, bob):  # M2
     comment = (await store.comments.post(number, None, bob, "a bad word")).comment.number
     path = f"/article/{number}/comment/{comment}"
-    removed = await comment_moderation.remove(store.site, OPERATOR, comment, None, "Rude")
+    removed = await comment_moderation.remove(store.site, OPERATOR, comment, group=None, reason="Rude")
 
     page = await read(http, path, status=410)
     assert page.title.text == "Removed · Votes & Co"
@@ -220,7 +222,7 @@ async def test_removed_comment_says_why(http, store, number, bob):  # M2
 async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, store, number, bob, alice):  # M2
     comment = (await store.comments.post(number, None, bob, "a bad word")).comment.number
     answer = (await store.comments.post(number, comment, alice, "an answer")).comment.number
-    await comment_moderation.remove(store.site, OPERATOR, comment, None, "Rude")
+    await comment_moderation.remove(store.site, OPERATOR, comment, group=None, reason="Rude")
 
     page = await read(http, f"/article/{number}/comment/{comment}")
     assert page.title.text == "Comment on A *title* · Votes & Co"
@@ -230,12 +232,12 @@ async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, s
     assert (removed.select_one("h3").text, kept["id"]) == ("removed", f"comment-{answer}")
     assert "an answer" in kept.text
     assert "a bad word" not in str(page)
-    await comment_moderation.remove(store.site, OPERATOR, answer, None, "Also rude")
+    await comment_moderation.remove(store.site, OPERATOR, answer, group=None, reason="Also rude")
     assert (await read(http, f"/article/{number}/comment/{comment}", status=410)).find(id="root").q.text == "Rude"
 
 
 async def test_purged_and_pending_articles_do_not_show_what_they_had(http, store, redis, alice, number):
-    pending = (await store.articles.post(alice, Draft("A waiting title", "", "text"))).article.number
+    pending = (await store.articles.post(alice, Draft("A waiting title", content="text"))).article.number
     await set_state(store, pending, '"pending"')
     await purges.purge(store.site, OPERATOR, number, "A secret of somebody")
 

@@ -41,7 +41,7 @@ def links(page, selector):
 
 
 async def posted(store, poster, title, *groups):
-    return (await store.articles.post(poster, Draft(title, "", "text", groups))).article.number
+    return (await store.articles.post(poster, Draft(title, content="text", groups=groups))).article.number
 
 
 async def followed(http, page):
@@ -112,6 +112,20 @@ async def test_what_is_no_list_is_not_found(http, store, alice, path):
     await posted(store, alice, "A title", "show")
 
     assert (await read(http, path, status=404)).select_one("#root h1").text == "Not found"
+
+
+@pytest.mark.parametrize("path", ["/group/Absent", "/comments?group=Absent"])
+async def test_absent_group_is_made_by_posting_where_the_site_says_so(redis_url, path):
+    async with serving(redis_url) as http:
+        page, impossible = await read(http, path, status=404), await read(http, f"{path}!", status=404)
+    async with serving(redis_url, groups="listed") as http:
+        listed = await read(http, path, status=404)
+
+    assert page.title.text == impossible.title.text == listed.title.text == "Not found · Votes & Co"
+    assert links(page, "main a") == [("./", "front page"), ("post?group=absent", "post one")]
+    assert links(listed, "main a") == links(impossible, "main a") == [("./", "front page")]
+    assert impossible.select("main p")[1].text == "No group can have this name."
+    assert listed.find("meta", attrs={"name": "upvote-groups"})["content"] == "listed"
 
 
 @pytest.mark.parametrize("path", ["/top/day?after=x", "/good?after=x", "/groups?after=x", "/user/alice?before=x"])
@@ -229,7 +243,7 @@ async def test_pages_of_a_user_lead_to_each_other(http, store, alice):
 
 
 async def test_banned_user_has_a_notice(http, store, alice):
-    await bans.ban(store.site, OPERATOR, "alice", None, None, "noise")
+    await bans.ban(store.site, OPERATOR, "alice", group=None, until=None, reason="noise")
 
     assert (await read(http, "/user/alice")).select_one("p.notice").text == (
         "Banned from this site. What moderators did"

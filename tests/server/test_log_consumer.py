@@ -16,7 +16,7 @@ from store.store import Store
 from tests.server.commands import ROOT
 from tests.store.reading import post
 
-pytestmark = [pytest.mark.routed, pytest.mark.one_server]
+pytestmark = [pytest.mark.many_partitions, pytest.mark.one_server]
 
 PEOPLE = ("alice", "bob", "carol", "dave")
 

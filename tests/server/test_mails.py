@@ -74,7 +74,7 @@ async def replies(store, username, often):
 
 async def answered(store, by="bob", text="a *text* with <b> & \n.dots"):
     """An article of alice with a comment of somebody."""
-    article = (await store.articles.post("Alice", Draft("Redis in Action", "", "text", ()), "key")).article
+    article = (await store.articles.post("Alice", Draft("Redis in Action", content="text", groups=()), "key")).article
     return (await store.comments.post(article.number, None, by, text)).comment
 
 
@@ -224,7 +224,7 @@ async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, ou
     smtp.taken()
     await replies(store, "bob", MailFrequency.AT_ONCE)
     comment = await answered(store, text="@bob look")
-    await bans.ban(store.site, roles.OPERATOR, "alice", None, None, "noise")
+    await bans.ban(store.site, roles.OPERATOR, "alice", group=None, until=None, reason="noise")
     for asked in ("alice", ADDRESS, "bob", "bob@example.com"):
         await mails.ask_for_reset(store.site, asked)
     clock.advance(HOUR)
@@ -389,7 +389,7 @@ async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):
         await outbox.turn()
         (one,) = smtp.taken()
         await store.comments.post(comment.article, None, "carol", "another")
-        await article_moderation.lock(store.site, roles.OPERATOR, comment.article, None, "Heated")
+        await article_moderation.lock(store.site, roles.OPERATOR, comment.article, group=None, reason="Heated")
         clock.advance(DAY)
         await outbox.turn()
         (several,) = smtp.taken()

@@ -11,7 +11,7 @@ from tests.server.pages import HOSTILE, canonical, metas, read
 
 @pytest.fixture
 async def number(store, alice):
-    return (await store.articles.post(alice, Draft("A title", "", "text", ["show"]))).article.number
+    return (await store.articles.post(alice, Draft("A title", content="text", groups=["show"]))).article.number
 
 
 def root(page):
@@ -23,11 +23,15 @@ def texts(page):
 
 
 async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, number, alice, clock):  # M9
-    banned = await bans.ban(store.site, OPERATOR, alice, None, clock() + 86_400_000, "Threats", "a secret note")
+    banned = await bans.ban(
+        store.site, OPERATOR, alice, group=None, until=clock() + 86_400_000, reason="Threats", note="a secret note"
+    )
     clock.advance(1)
-    removed = await article_moderation.remove(store.site, OPERATOR, number, None, "Advertising", "a secret note")
+    removed = await article_moderation.remove(
+        store.site, OPERATOR, number, group=None, reason="Advertising", note="a secret note"
+    )
     clock.advance(1)
-    out = await article_moderation.lock(store.site, OPERATOR, number, None, "Heated")
+    out = await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="Heated")
     clock.advance(1)
     await reverts.revert(store.site, OPERATOR, removed.action.number, "A mistake")
 
@@ -65,7 +69,7 @@ async def test_log_of_a_subject_or_a_group_has_pages(http, store, number, alice,
 
 
 async def test_removed_article_is_named_by_its_id(http, store, number):  # M2
-    await article_moderation.remove(store.site, OPERATOR, number, None, HOSTILE)
+    await article_moderation.remove(store.site, OPERATOR, number, group=None, reason=HOSTILE)
 
     page = await read(http, f"/log?subject=article:{number}")
 
@@ -84,7 +88,9 @@ async def test_malformed_address_is_a_wrong_request(http, number, query):
 
 async def test_what_a_ban_removed_is_said_in_the_language_of_the_page(http, store, number, alice, clock):
     clock.advance(1)
-    banned = await bans.ban(store.site, OPERATOR, alice, None, clock() + 86_400_000, "Spam", removes_texts=True)
+    banned = await bans.ban(
+        store.site, OPERATOR, alice, group=None, until=clock() + 86_400_000, reason="Spam", removes_texts=True
+    )
     await banned_texts.begin(store, None, banned.action.number)
     clock.advance(1)
 

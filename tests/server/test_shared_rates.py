@@ -10,7 +10,7 @@ from engine.limits.rate_limiter import RatePolicy
 from server.shared_rates import buckets_of, take, usernames
 from store.sessions import parse_token
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 HERE, THERE, ELSEWHERE = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 POLICIES = {"address": RatePolicy(100, 10), "user": RatePolicy(100, 10)}

@@ -126,7 +126,7 @@ async def test_manifest_and_search_lead_to_the_site(serving):
             "theme.css:2: there is no variable --acent; the default stands in",
         ),
         ("theme.css", ":root {\n\n  --ink: url(x);\n}", "theme.css:3: --ink is not a colour"),
-        ("theme.css", ":root {\n  --ink: #000;\n", "theme.css:2: it is not like `--accent: #b4390b;`"),
+        ("theme.css", ":root {\n  --ink: #000;\n", "theme.css:2: `}` is missing"),
         ("theme.css", "/* a\n */ body { color: red }", "theme.css:2: `:root {` is missing"),
         ("theme.css", ":root { --sans: a}</style>; }", "theme.css:1: `:root {` is missing"),
         ("logo.svg", "<svg xmlns='http://www.w3.org/2000/svg'>\n<g>\n</svg>", "logo.svg:3: it is not XML"),
@@ -154,6 +154,25 @@ def test_broken_file_is_told_and_the_default_stands_in(folder, name, content, fa
     assert not found.has_logo
     assert found.card.body == (files.DEFAULTS / "card.png").read_bytes()
     assert (dict(found.pages), found.security) == ({}, None)
+
+
+def test_each_fault_of_a_theme_is_told(folder):
+    (folder / "theme.css").write_text(
+        "body { color: red }\n:root {\n  --acent: #fff;\n  --ink #000;\n  --line: #eee;\n"
+        "  --quiet: url(x);\n}\n:root {\n  --paper: 1;"
+    )
+
+    found = files.read(folder)
+
+    assert [line.removeprefix(f"{folder}/theme.css:")[:30] for line in found.faults] == [
+        "1: `:root {` is missing: a the",
+        "3: there is no variable --acen",
+        "4: it is not like `--accent: #",
+        "6: --quiet is not a colour, su",
+        "9: --paper is not a colour, su",
+        "9: `}` is missing; the default",
+    ]
+    assert found.theme is None
 
 
 def test_missing_folder_that_a_setting_names_stops_the_start(tmp_path):

@@ -38,7 +38,7 @@ async def articles(store, alice, bob, clock):
     """Two articles: a link in two groups, and a minute later a text by somebody else."""
     link = await store.articles.post(alice, Draft("A link", "https://example.org/?a=1&b=2", "", ["show", "ask"]))
     clock.advance(60)
-    text = await store.articles.post(bob, Draft("A text", "", "Some *words* <b>", ["show"]))
+    text = await store.articles.post(bob, Draft("A text", content="Some *words* <b>", groups=["show"]))
     return link.article.number, text.article.number
 
 
@@ -151,7 +151,7 @@ def test_any_text_is_valid_xml(title, html):
 
 @pytest.mark.parametrize("name", FORMATS)
 async def test_hostile_title_and_text_are_text(http, store, alice, redis, name):
-    posted = await store.articles.post(alice, Draft(HOSTILE, "", f"{HOSTILE}\n\n[a](javascript:alert(1))"))
+    posted = await store.articles.post(alice, Draft(HOSTILE, content=f"{HOSTILE}\n\n[a](javascript:alert(1))"))
     redis.hset(f"article:{{0}}:{posted.article.number}", "title", f"{HOSTILE}\x00\x08\ufffe")
 
     response = await http.get(f"/{name}")
@@ -217,7 +217,7 @@ async def test_feed_in_an_order_by_votes_has_no_date(http, articles):
 
 async def test_feed_is_as_long_as_said_and_cuts_long_texts(http, store, alice):
     for number in range(LENGTH + 1):
-        await store.articles.post(alice, Draft(f"Title {number}", "", "word " * 2_000))
+        await store.articles.post(alice, Draft(f"Title {number}", content="word " * 2_000))
 
     _, feed = await read(http, "/atom.xml")
 
@@ -235,7 +235,7 @@ def test_feed_by_head_has_no_body(live):
 
 async def test_feed_is_compressed_under_the_same_tag(http, store, alice):
     for number in range(3):
-        await store.articles.post(alice, Draft(f"Title {number}", "", "word " * 200))
+        await store.articles.post(alice, Draft(f"Title {number}", content="word " * 200))
     plain = await http.get("/rss.xml", headers={"Accept-Encoding": "identity"})
     packed = await http.get("/rss.xml", headers={"Accept-Encoding": "gzip"})
     again = await http.get("/rss.xml", headers={"If-None-Match": packed.headers["etag"]})

@@ -89,14 +89,14 @@ async def test_text_is_held_or_refused_with_its_reason(checked, service, alice, 
 async def test_rules_and_service_together_say_what_is_stricter(checked, service, alice, tmp_path, results):
     set_rules(checked, tmp_path, '[words]\nhold = ["maybe"]\nrefuse = ["spam"]')
     with pytest.raises(RuleBroken) as by_rule:
-        await checked.articles.post(alice, Draft("spam", "", "a text"))
+        await checked.articles.post(alice, Draft("spam", content="a text"))
     assert (by_rule.value.rule, service.asked) == ("words", [])
 
     service.answer = saying(action="hold")
-    assert (await checked.articles.post(alice, Draft("maybe", "", "a text"))).held_by == "words"
+    assert (await checked.articles.post(alice, Draft("maybe", content="a text"))).held_by == "words"
     service.answer = saying(action="refuse")
     with pytest.raises(RuleBroken) as by_service:
-        await checked.articles.post(alice, Draft("maybe", "", "another"))
+        await checked.articles.post(alice, Draft("maybe", content="another"))
     assert by_service.value.rule == "check"
 
 

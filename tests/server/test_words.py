@@ -168,6 +168,21 @@ def test_broken_texts_are_told_with_their_line(body, line, fault):
     assert (raised.value.line, raised.value.reason) == (line, fault)
 
 
+def test_each_fault_of_a_file_is_told(folder):
+    (folder / "words.ftl").write_text("vote-upp = Up\nvote-up\nvotes = { $x }\nvote-down = { -down }\n")
+    (folder / "fr.ftl").write_text("\n".join(f"none-{number} = x" for number in range(30)))
+
+    lines = [line.removeprefix(f"{folder}/").partition(";")[0] for line in files.read(folder).faults]
+
+    assert lines[:10] == [f"fr.ftl:{number + 1}: there is no text none-{number}" for number in range(10)]
+    assert lines[10:] == [  # a reference may lead to what is not Fluent: it is told once the rest is right
+        "fr.ftl: and 20 more",
+        "words.ftl:1: there is no text vote-upp",
+        'words.ftl:2: it is not Fluent: Expected token: "="',
+        "words.ftl:3: votes has no variable $x",
+    ]
+
+
 def test_broken_file_is_told_and_those_of_other_languages_stay(folder):
     (folder / "fr.ftl").write_text("vote-up = Pour\n")
     (folder / "de.ftl").write_text("vote-up\n")

@@ -86,7 +86,7 @@ class Site:
                 )
 
     async def _post(self, store: Store, n: int) -> int:
-        draft = Draft(f"article {n}", "", "a text", (f"group-{n % 3}",))
+        draft = Draft(f"article {n}", content="a text", groups=(f"group-{n % 3}",))
         return (await store.articles.post(f"poster-{n % POSTERS}", draft, str(n))).number
 
     async def killed_when(self, number: int, is_between: Callable[[int], bool]) -> bool:
@@ -112,14 +112,14 @@ class Site:
             return is_between(await annulments.held(store.site, number))
 
     async def _is_begun(self, store: Store, number: int, is_between: Callable[[int], bool]) -> bool:
-        found = await reverts.read(store.site, number)
+        found = await reverts.read_action(store.site, number)
         is_done = found and found.annulment and found.annulment.state in (AnnulmentState.DONE, AnnulmentState.RESTORED)
         return bool(is_done) or is_between(await annulments.held(store.site, number))
 
     async def until(self, number: int, state: AnnulmentState) -> ModerationAction:
         async with self.store() as store, asyncio.timeout(PATIENCE):
             while True:
-                found = await reverts.read(store.site, number)
+                found = await reverts.read_action(store.site, number)
                 if found and found.annulment and found.annulment.state is state:
                     return found
                 await asyncio.sleep(0.05)

@@ -28,6 +28,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
 PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "server", "store")
+# languages of blocks that are only shown
 NOT_RUN_HERE = (
     "caddyfile",
     "console",
@@ -40,7 +41,7 @@ NOT_RUN_HERE = (
     "ts",
     "tsx",
     "yaml",
-)  # languages of blocks that are only shown
+)
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
 SHOWN = ("article:3676697395200749", "comment:3676697396201197", "action:1541")  # ids on the pages
 FOR_A_STORE = ("backups", "database")  # pages whose first commands are for a store that is there

@@ -1,6 +1,6 @@
 """
-Faults of a server at random moments while simulated people write: kills, a full disk, a closed log, no more file
-descriptors, lost connections.
+Faults of a server at random moments while simulated people write: kills, a full disk, no more file descriptors, lost
+connections, and a reader of the lines that it logs who goes away ("log closed") or does not read ("log not read").
 
 After each fault the server recovers or is started again, and everything acknowledged is there, once. Run it alone with
 `python -m tests.soak.chaos --minutes 5 --seed 1`.

@@ -80,13 +80,14 @@ MODERATION = {  # by name, how often relative to each other where only these are
 }
 ACTING = (*MODERATION, "annulVotes")  # mutations whose payload has an action of a moderator
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
+# once in a document at most, and first
 HASHING = (
     "register",
     "logIn",
     "changePassword",
     "resetPassword",
     "editAccount",
-)  # once in a document at most, and first
+)
 NOT_IN_PAYLOADS = ("search",)  # a search finds what a write has changed a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 HELD = "heldEdit { id title link content heldBy at }"

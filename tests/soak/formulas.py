@@ -26,7 +26,7 @@ class Policy:
     gravity_votes: float = 0.8  # the exponent of votes
     gravity_age: float = 1.8  # the exponent of age
     gravity_delay: float = 120  # minutes that are added to the age
-    voters: str = "everybody"  # who reads the list of voters
+    voters: str = "everybody"  # who reads the list of voters: everybody, moderators or nobody
     rules: Rules | None = None
     comment_days: int | None = None  # after which an article takes no comments
 

@@ -74,9 +74,8 @@ class Kills:
         self.writers = Writers(server, seed)
         self.counts: Counter[str] = Counter()
         url = server.database_url.replace("postgresql:", "postgresql+psycopg:")
-        self._engine = sqlalchemy.create_engine(
-            url, poolclass=NullPool
-        )  # a pooled connection would break when PostgreSQL is killed
+        # a pooled connection would break when PostgreSQL is killed
+        self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)
 
     async def run(self, kills: int) -> None:
         await self.server.start()

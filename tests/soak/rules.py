@@ -1,6 +1,6 @@
 """
-Rules that hold or refuse texts, votes and flags, as docs/rules.md describes them: those of a server of the soak test,
-which sends random requests to it and to a model of it. Users who have a role are exempt.
+Rules that hold or refuse texts, votes and flags, as docs/rules.md describes them. The soak test sends random requests
+to a server with such rules and to a model of it. Users who have a role are exempt.
 """
 
 import json
@@ -123,7 +123,7 @@ class Rules:
         unreached = [each for each in self.texts_a_day if age_days < each.younger_than_days]
         return min(unreached, key=lambda each: each.younger_than_days, default=None)
 
-    def said(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
+    def repeatable(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
         """The words of each field, if they are enough for the rule about repeated texts; else None."""
         said = tuple(" ".join(words(text)) for text in texts.values())
         is_long = self.repeated_text and sum(map(len, said)) >= self.repeated_text.least_length
@@ -145,8 +145,8 @@ def has_link(text: str) -> bool:
 
 def chosen(random: Random, *, has_archived: bool) -> Rules:
     """
-    Some of the rules. First texts are not held where articles leave Redis, as archived ones have stood, and when they
-    leave is not known.
+    Some of the rules. First texts are not held where articles leave Redis: an archived text counts as one that was
+    approved, and the model does not know when an article is archived.
     """
     flags = FlagRule(random.choice((1, 2, 2)), random.choice((1, 2, 3)), random.choice((0, 0, 1)))
     given: dict[str, Any] = {"flags": flags, "link_action": random.choice((HOLD, REFUSE))}
@@ -164,9 +164,10 @@ def chosen(random: Random, *, has_archived: bool) -> Rules:
     return Rules(**given)
 
 
+# for tests that the soak finds faults in the code of rules
 EVERY = Rules(
     FlagRule(1, 2, 0),
     {"downvotes": Least(karma=1), "links": Least(karma=1)},
     texts_a_day=(Daily(1, 8), Daily(3, 12)),
     repeated_text=Repetition(1, 24, 12, REFUSE),
-)  # for tests that the soak finds faults in the code of rules
+)

@@ -66,9 +66,8 @@ class Threads:
         self._model = model
         self._replies: dict[Any, list[Comment]] = {}
         self._version = -1
-        self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(
-            dict
-        )  # by article: when they were made, by order and moves
+        # by article: when they were made, by order and moves
+        self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(dict)
         self._pinned: dict[tuple[int, str, int], Values] = {}  # by article, order and moves
         self._replaced: set[tuple[int, str, int]] = set()  # pins, by the same, that this step replaces
 
@@ -88,7 +87,10 @@ class Threads:
         return comment.is_visible or self.visible_descendants(comment) > 0
 
     def read(self, viewer: User | None, comment: Comment | None) -> Comment | Reading | None:
-        """What a viewer, or a stranger, reads of a comment by its id."""
+        """
+        What a viewer, or a stranger, reads of a comment by its id: a `Reading` of one that is not visible, which its
+        poster and moderators may read.
+        """
         if comment is None:
             return None
         is_rightful = viewer is not None and (comment.poster is viewer or viewer.moderates(comment.article.groups))
@@ -132,7 +134,7 @@ class Threads:
         A page of the thread of an article, or below its comment `under`, `deepest` levels below the first one.
 
         After a cursor, the comments above the cursor keep the values that it has. Comments that have been on the other
-        side of it since the walk began are left out.
+        side of it since the walk began are left out. `ANYTHING` is any page: what the server lists is not known.
         """
         paging.check(MOST_PLACES)
         listing = ("thread", article.number, order, under, deepest)
@@ -168,9 +170,9 @@ class Threads:
 
     def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
         """
-        Whether the server has forgotten the values with which a walk began, because the conversation has left Redis,
-        or has come back: if since then there were votes, or comments that a pin does not show. The walk then goes on by
-        the present values, and after a return with all comments.
+        Whether the server has forgotten the values with which a walk began. They are lost when the conversation leaves
+        Redis or comes back, and are other ones if since the beginning there were votes, or comments that its pin does
+        not show. The walk then goes on by the present values; after a return, with all comments.
         """
         comments = [each for each in self._model.comments.values() if each.article is article]
         leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
@@ -295,7 +297,8 @@ class Threads:
     def _level(self, comment: Comment, order: str, values: Values | None) -> Level:
         value = self._value(comment, order)
         if values is not None:
-            value = values.get(comment.number, formulas.value(self._model.policy, order, 0, 1, 0, 0))
+            new = formulas.value(self._model.policy, order, posted_at=0, up=1, down=0, now=0)
+            value = values.get(comment.number, new)
         return Level(value, comment.number) if order == "OLDEST" else Level(-value, -comment.number)
 
     def _value(self, comment: Comment, order: str) -> float:
@@ -327,6 +330,6 @@ def _bounds(policy: formulas.Policy, order: str, move: Move) -> tuple[float, flo
         case "BEST":
             return formulas.best(policy, up_low, down_high), formulas.best(policy, up_high, down_low)
     if up_low == up_high and down_low == down_high:
-        exact = formulas.value(policy, order, 0, up_low, down_low, 0)
+        exact = formulas.value(policy, order, posted_at=0, up=up_low, down=down_low, now=0)
         return exact, exact
     return 0, up_high + down_high

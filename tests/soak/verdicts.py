@@ -90,7 +90,7 @@ class Verdicts:
         if daily := rules.daily(self._age(poster) / DAY):
             numbers = {"most": daily.most, "younger_than_days": daily.younger_than_days}
             windows["a day", poster, daily] = (DAY, daily.most, Breach(REFUSE, "texts_a_day", None, numbers))
-        said, repeated = rules.said(texts), rules.repeated_text
+        said, repeated = rules.repeatable(texts), rules.repeated_text
         if said and repeated:
             numbers = {"most": repeated.most, "hours": repeated.hours}
             breach = Breach(repeated.action, "repeated_text", None, numbers)

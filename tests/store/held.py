@@ -32,7 +32,9 @@ async def set_state(store: Store, number: int, state: str) -> None:
     """Set the state of an article. `state` is an expression of Lua, such as `"pending"` with its quotes, or `nil`."""
     script = Script("moderate_article")
     functions = script.body[: script.body.index(BEGINNING)]
-    command = store.site.command(script, store.site.home_of_article(number), "", store.site.partitions)
+    command = store.site.command(
+        script, store.site.home_of_article(number), "", store.site.partitions
+    )  # EVALSHA, digest
     text = f'{functions}set_state(find_article("{number}"), {state}, "bob")'
     await store.site.redis.run(("EVAL", text, *command[2:]))
 
@@ -44,7 +46,7 @@ async def set_comment_state(store: Store, number: int, state: ContentState) -> b
     """
     site = store.site
     if state is ContentState.REMOVED:
-        return (await comment_moderation.remove(site, OPERATOR, number, None, "a reason")).changed
+        return (await comment_moderation.remove(site, OPERATOR, number, group=None, reason="a reason")).changed
     found = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "state"))
     if found == ContentState.REMOVED.value:
         await comment_moderation.approve(site, OPERATOR, number)

@@ -85,7 +85,7 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
     content = f"{' '.join(f'@{name.upper()}' for name in mentioned)} {chance.random()}"
     text = chance.choice(model.texts) if model.texts else None
     if text is None or turn < 0.15:
-        article = (await store.articles.post(who, Draft("a title", "", content))).article
+        article = (await store.articles.post(who, Draft("a title", content=content))).article
         model.post(Text("article", article.number, who), mentioned, now)
     elif turn < 0.55:
         article = text.article or text

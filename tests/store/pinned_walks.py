@@ -233,7 +233,10 @@ def check_page(model: Model, walk: Walk, page: ThreadPage, beyond: ThreadPositio
 
 
 def is_lost(model: Model, beyond: ThreadPosition) -> bool:
-    """Whether a position lacks ancestors, and all comments below these are gone, so that nothing says where it was."""
+    """
+    Whether nothing says any more where a position was. A cursor has the levels above it, from the article down, but not
+    all of them in a deep thread: the place of the level below such a gap is known only while its comment exists.
+    """
     for above, level in pairwise(beyond.levels):
         if level.depth > above.depth + 1:
             return not model.nodes[int(level.position.member)].exists

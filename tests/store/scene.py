@@ -235,18 +235,20 @@ async def _moderate(scene: Scene) -> None:
     an appeal that is answered; an annulled vote.
     """
     site = scene.store.site
-    await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, None, "the first of them")
+    await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, group=None, reason="the first of them")
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
     hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))  # all flags count, and 1,000 hide something
     await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
-    banned = await bans.ban(site, "bob", "Alice", "quiet", None, "noise")
+    banned = await bans.ban(site, "bob", "Alice", group="quiet", until=None, reason="noise")
     assert banned.action
     await appeals.submit(site, "Alice", banned.action.number, "I whispered")
     removed = await post(scene.store, "carol", groups=["show"])
     await flags.flag(site, "dave", "article", removed.number, FlagReason.SPAM)
-    removal = await article_moderation.remove(site, roles.OPERATOR, removed.number, None, "an advertisement")
+    removal = await article_moderation.remove(
+        site, roles.OPERATOR, removed.number, group=None, reason="an advertisement"
+    )
     assert removal.action
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
@@ -386,7 +388,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
         lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),
         lambda: store.comments.delete(comment, who),
-        lambda: article_moderation.remove(store.site, moderator, other, None, reason),
+        lambda: article_moderation.remove(store.site, moderator, other, group=None, reason=reason),
         lambda: article_moderation.remove(store.site, moderator, other, chance.choice(GROUPS), reason),
         lambda: article_moderation.approve(store.site, moderator, int(held[0]) if held else other),
         lambda: set_comment_state(store, comment, chance.choice(STATES)),

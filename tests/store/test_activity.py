@@ -11,9 +11,7 @@ import pytest
 
 from archive import steps
 from store import keys, listings, threads
-from store.errors import (
-    NotFound,
-)
+from store.errors import NotFound
 from store.maintenance import reindex
 from store.ranking.formulas import Order
 from store.records import ContentState, Vote
@@ -21,7 +19,7 @@ from tests.store.discussions import PEOPLE, commented, comments
 from tests.store.reading import article as stored_article
 from tests.store.reading import numbers, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity(store, article, clock):
@@ -86,14 +84,14 @@ async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, 
         assert (await stored_article(store, article)).active_at == newest
         assert redis.zscore(keys.index(partition, "active"), keys.member(article)) == (newest or posted_at)
 
-    posted_at, sizes = (await stored_article(store, article)).posted_at, set()
+    posted_at, has_latest = (await stored_article(store, article)).posted_at, set()
     for share in (0.1, 0.9, 0.1):  # of deletions
         for _ in range(times):
             clock.advance(chance.choice((-0.01, 0.001, 0.02)))
             await asyncio.gather(*(change(share) for _ in range(writers)))
             await check()
-            sizes.add(redis.exists(threads.LATEST(partition, article)))
-    assert sizes == {0, 1}
+            has_latest.add(redis.exists(threads.LATEST(partition, article)))
+    assert has_latest == {0, 1}
     assert await verified(store) == []
 
 
@@ -109,10 +107,8 @@ async def long_thread(store, article, clock) -> list[int]:
 
 async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
     partition = store.site.home_of_article(article)
-    latest, before = (
-        threads.LATEST(partition, article),
-        redis.zrange(threads.LATEST(partition, article), 0, -1, withscores=True),
-    )
+    latest = threads.LATEST(partition, article)
+    before = redis.zrange(latest, 0, -1, withscores=True)
     missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
     redis.zrem(latest, missing)
     redis.zadd(latest, {late: before[-1][1] + 1, foreign: 5})
@@ -196,10 +192,8 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
     clock.advance(1)
     await commented(store, article, "bob")
     partition = store.site.home_of_article(article)
-    hash, indexes = (
-        keys.article(partition, article),
-        [keys.index(partition, "active"), keys.group(partition, "show", "active")],
-    )
+    hash = keys.article(partition, article)
+    indexes = [keys.index(partition, "active"), keys.group(partition, "show", "active")]
     if damage:
         redis.hset(hash, mapping=damage)
     else:

@@ -36,13 +36,13 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, numbers, post, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture
 async def banned(store, alice):
     """A ban of Alice from the site."""
-    return (await bans.ban(store.site, OPERATOR, alice, None, None, "spam")).action
+    return (await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")).action
 
 
 async def appeal_against(store, action):
@@ -66,7 +66,7 @@ async def test_banned_user_appeals_once(store, alice, banned, clock, redis):  # 
 
 
 async def test_others_do_not_appeal(store, bob, banned, redis):
-    await roles.grant(store.site, OPERATOR, bob, Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, bob, Role.ADMIN, group=None, reason="the first")
     before = everything(redis)
 
     with pytest.raises(Forbidden):
@@ -134,15 +134,15 @@ async def removed_texts(store, *groups):
     """Removals of an article of Alice in some groups, and of a comment on it by Bob."""
     article = await post(store, "Alice", groups=groups)
     comment = (await store.comments.post(article.number, None, "bob", "a text")).comment
-    first = await comment_moderation.remove(store.site, OPERATOR, comment.number, None, "rude")
-    second = await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
+    first = await comment_moderation.remove(store.site, OPERATOR, comment.number, group=None, reason="rude")
+    second = await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
     return second.action, first.action
 
 
 async def test_appeal_waits_where_moderators_could_revert_the_action(store, redis, alice, bob, clock):
     one, comment = await removed_texts(store, "go")
     two, second_comment = await removed_texts(store, "go", "lua")
-    of_group = (await bans.ban(store.site, OPERATOR, alice, "lua", None, "noise")).action
+    of_group = (await bans.ban(store.site, OPERATOR, alice, group="lua", until=None, reason="noise")).action
     granted = (await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, "go", "helps")).action
     for action in (one, two, of_group, granted):
         await appeals.submit(store.site, alice, action.number, "I did not")
@@ -203,15 +203,15 @@ async def test_only_who_could_revert_the_action_answers(store, redis, alice, bob
     of_site = await moderator(store, "sam")
     of_go, of_both = await moderator(store, "gus", "go"), await moderator(store, "lea", "go", "lua")
     article, comment = await removed_texts(store, "go", "lua")
-    site_wide = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam")).action
-    of_group = (await bans.ban(store.site, OPERATOR, bob, "go", None, "noise")).action
+    site_wide = (await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")).action
+    of_group = (await bans.ban(store.site, OPERATOR, bob, group="go", until=None, reason="noise")).action
     granted = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "rust", "helps")).action
-    votes = (await annulments.annul(store.site, OPERATOR, alice, None, None, "a ring")).action
+    votes = (await annulments.annul(store.site, OPERATOR, alice, since=None, until=None, reason="a ring")).action
     of_alice, of_bob = (site_wide, article, votes), (comment, of_group, granted)
     for author, action in (*((alice, each) for each in of_alice), *((bob, each) for each in of_bob)):
         await appeals.submit(store.site, author, action.number, "No")
     ada = await registered(store, "ada")
-    await roles.grant(store.site, OPERATOR, ada, Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, ada, Role.ADMIN, group=None, reason="the first")
     vera, before = await registered(store, "vera"), everything(redis)
 
     async def refused(who, action):
@@ -237,9 +237,9 @@ async def test_only_who_could_revert_the_action_answers(store, redis, alice, bob
 async def test_nobody_answers_their_own_appeal(store, redis):
     """Not even an admin, who may act on their own texts."""
     ada = await registered(store, "ada")
-    await roles.grant(store.site, OPERATOR, ada, Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, ada, Role.ADMIN, group=None, reason="the first")
     article = await post(store, ada)
-    action = (await article_moderation.remove(store.site, OPERATOR, article.number, None, "a test")).action
+    action = (await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="a test")).action
     await appeals.submit(store.site, ada, action.number, "No")
     before = everything(redis)
 
@@ -263,7 +263,7 @@ async def test_answer_that_is_not_possible_is_refused(store, redis, alice, banne
     assert everything(redis) == before
     session = parse_token((await store.sessions.open(mona)).token)
     await appeals.submit(store.site, alice, banned.number, "No")
-    await bans.ban(store.site, OPERATOR, mona, None, None, "rogue")
+    await bans.ban(store.site, OPERATOR, mona, group=None, until=None, reason="rogue")
     with pytest.raises(Unauthenticated):
         await appeals.answer(store.site, session, banned.number, "Yes")
     with pytest.raises(Banned):
@@ -316,7 +316,7 @@ async def test_appeal_leaves_the_queue_with_what_it_is_about(store, redis, alice
 
 async def test_verify_repairs_queues_of_appeals(store, redis, alice, bob, clock):
     removed, _ = await removed_texts(store, "go")
-    banned = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam")).action
+    banned = (await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")).action
     for action in (banned, removed):
         await appeals.submit(store.site, alice, action.number, "No")
     partition, member = store.site.home_of_user(alice), keys.member(removed.number)

@@ -32,7 +32,7 @@ from tests.store import histories
 from tests.store.held import set_state
 from tests.store.reading import article, contents, everything, numbers, page, post, profile, read, verified, voters
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 LINK = "https://example.com/"
 LISTS = ("held", "actions", "deleted")  # the sorted sets that have articles which are not visible
 
@@ -293,7 +293,7 @@ async def test_action_after_a_revocation_or_an_ended_session_is_refused(store, a
     number = (await post(store, alice)).number
     action = (await remove(store, number, session)).action
 
-    await roles.revoke(store.site, OPERATOR, mod, Role.MODERATOR, None, "a reason")
+    await roles.revoke(store.site, OPERATOR, mod, Role.MODERATOR, group=None, reason="a reason")
     for refused in (approve(store, number, session), lock(store, number, session), revert(store, action, session)):
         with pytest.raises(NotAModerator):
             await refused

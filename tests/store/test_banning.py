@@ -19,7 +19,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 HOUR = 3600 * 1000
 REASON = "spam"
@@ -28,14 +28,14 @@ REASON = "spam"
 @pytest.fixture
 async def admin(store):
     name = await registered(store, "adam")
-    await roles.grant(store.site, OPERATOR, name, Role.ADMIN, None, "the first")
+    await roles.grant(store.site, OPERATOR, name, Role.ADMIN, group=None, reason="the first")
     return name
 
 
 @pytest.fixture
 async def moderator(store):
     name = await registered(store, "mona")
-    await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group=None, reason="helps")
     return name
 
 

@@ -29,7 +29,7 @@ from tests.store.inbox_model import PEOPLE
 from tests.store.reading import article as stored_article
 from tests.store.reading import everything, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, DELETED = ContentState
 HIDDEN = (PENDING, REMOVED)
 ORDERS = list(CommentOrder)
@@ -343,7 +343,7 @@ async def test_comments_of_a_hidden_article_leave_lists_and_come_back(twins, sto
         await pair.change()
     twin, earned = pair.moderated, await karma(store)
     before = await all_that_is_shown(twin)
-    await article_moderation.remove(store.site, OPERATOR, twin.article, None, "a reason")
+    await article_moderation.remove(store.site, OPERATOR, twin.article, group=None, reason="a reason")
     hidden, while_hidden = await all_that_is_shown(twin), await karma(store)
     read_by_all = await Reads(store, None).comments(twin.numbers)
     assert await findings(store) == []
@@ -374,15 +374,15 @@ async def test_moderators_of_any_group_of_the_article_remove_and_approve(twins, 
     before = everything(redis)
     for who in (asker, pair.posters[0]):
         with pytest.raises(NotAModerator):
-            await comment_moderation.remove(store.site, who, number, None, "a reason")
+            await comment_moderation.remove(store.site, who, number, group=None, reason="a reason")
     with pytest.raises(Invalid):
         await comment_moderation.remove(store.site, OPERATOR, number, "ask", "a reason")
     with pytest.raises(NotFound):
-        await comment_moderation.remove(store.site, shower, number + keys.SLOTS, None, "a reason")
+        await comment_moderation.remove(store.site, shower, number + keys.SLOTS, group=None, reason="a reason")
     assert everything(redis) == before
 
-    removed = await comment_moderation.remove(store.site, shower, number, None, "a reason", "a note")
-    again = await comment_moderation.remove(store.site, OPERATOR, number, None, "another reason")
+    removed = await comment_moderation.remove(store.site, shower, number, group=None, reason="a reason", note="a note")
+    again = await comment_moderation.remove(store.site, OPERATOR, number, group=None, reason="another reason")
     approved = await comment_moderation.approve(store.site, shower, number)
     reverted = await comment_moderation.revert(store.site, shower, approved.action, "a reason")
     with pytest.raises(AlreadyReverted):
@@ -406,10 +406,12 @@ async def test_moderators_do_not_act_on_their_own_or_on_each_other(twins, store)
     posted = (await store.comments.post(pair.moderated.article, None, first, "a text")).comment
     for who in (first, second):
         with pytest.raises(NotAModerator):
-            await comment_moderation.remove(store.site, who, posted.number, None, "a reason")
+            await comment_moderation.remove(store.site, who, posted.number, group=None, reason="a reason")
 
     site_wide = await moderator(store, "wide")
-    assert (await comment_moderation.remove(store.site, site_wide, posted.number, None, "a reason")).changed
+    assert (
+        await comment_moderation.remove(store.site, site_wide, posted.number, group=None, reason="a reason")
+    ).changed
 
 
 async def test_reverted_removal_of_a_pending_comment_leaves_it_pending(twins, store):
@@ -417,7 +419,7 @@ async def test_reverted_removal_of_a_pending_comment_leaves_it_pending(twins, st
     await pair.post(None)
     number = pair.moderated.numbers[0]
     await pair.set_state(0, PENDING)
-    removed = await comment_moderation.remove(store.site, OPERATOR, number, None, "a reason")
+    removed = await comment_moderation.remove(store.site, OPERATOR, number, group=None, reason="a reason")
     await comment_moderation.revert(store.site, OPERATOR, removed.action, "a reason")
 
     (fields,) = await read(store, queries.hash_of(store.site, queries.COMMENTS, number))
@@ -429,7 +431,7 @@ async def test_refused_action_changes_nothing(twins, store, redis):
     await pair.post(None)
     before = everything(redis)
     for call in (
-        comment_moderation.remove(store.site, OPERATOR, pair.moderated.numbers[0], None, "  "),
+        comment_moderation.remove(store.site, OPERATOR, pair.moderated.numbers[0], group=None, reason="  "),
         comment_moderation.approve(store.site, "alice", pair.moderated.numbers[0]),
     ):
         with pytest.raises(Refusal):
@@ -438,12 +440,12 @@ async def test_refused_action_changes_nothing(twins, store, redis):
 
 
 async def test_mentions_of_an_article_leave_inboxes_with_it_and_come_back(store, people, redis):  # M2, M3
-    draft = Draft("a title", "", "@alice and @dave, see this")
+    draft = Draft("a title", content="@alice and @dave, see this")
     number = (await store.articles.post("bob", draft)).article.number
     seen = []
     for act in (
         None,
-        article_moderation.remove(store.site, OPERATOR, number, None, "a reason"),
+        article_moderation.remove(store.site, OPERATOR, number, group=None, reason="a reason"),
         article_moderation.approve(store.site, OPERATOR, number),
     ):
         if act:

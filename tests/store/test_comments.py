@@ -32,7 +32,7 @@ from tests.store import discussions
 from tests.store.discussions import PEOPLE, comment, commented, comments, descendants, numbers_by
 from tests.store.reading import downvoters, everything, post, profile, read, upvoters
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 WEEK = 7 * 86_400
 
 
@@ -452,12 +452,13 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
     entries = [
         entry for entry in await read_log(store.site, partition, last, 100) if entry.subject.startswith("comment")
     ]
+    # the first one went with the text
     assert [(entry.kind, entry.actor, entry.subject) for entry in entries] == [
         ("commented", "alice", reply.id),
         ("comment_voted", "carol", parent.id),
         ("comment_edited", "alice", reply.id),
         ("comment_deleted", "bob", parent.id),
-    ]  # the first one went with the text
+    ]
     home = str(article)
     notified = f"reply:bob:{keys.slot('bob')}:{clock.now} mention:carol:{keys.slot('carol')}:{clock.now}"
     assert entries[0].values == {

@@ -22,7 +22,7 @@ from tests.store import held
 from tests.store.held import set_comment_state
 from tests.store.reading import contents, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, _ = ContentState
 KINDS = ("article", "comment")
 
@@ -124,7 +124,7 @@ async def test_reverting_everything_brings_back_the_first_state(subject, seed): 
 
 
 async def _stands(subject: Subject, number: int) -> bool:
-    action = await reverts.read(subject.store.site, number)
+    action = await reverts.read_action(subject.store.site, number)
     return action is not None and action.reverted_by is None
 
 
@@ -153,7 +153,7 @@ async def test_verify_repairs_a_lock_that_the_actions_do_not_say(store, alice, r
     number = (await post(store, alice)).number
     key = keys.article(store.site.home_of_article(number), number)
     if is_locked:
-        await article_moderation.lock(store.site, OPERATOR, number, None, "a reason")
+        await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="a reason")
         redis.hdel(key, "locked")
     else:
         redis.hset(key, "locked", "1")

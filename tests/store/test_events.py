@@ -31,7 +31,7 @@ from tests.store.reading import post
 from tests.store.replaying import entries
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SPAM = FlagReason.SPAM
 
@@ -125,7 +125,7 @@ async def test_missed_events_of_comments_are_those_that_were_published(
 async def test_missed_action_of_a_moderator_has_its_number(store, alice, received, disconnection):  # M6
     seen = all_of(received)
     await disconnection.begin()
-    banned = await bans.ban(store.site, OPERATOR, alice, None, None, "spam")
+    banned = await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")
     await disconnection.finish(store, received)
 
     found = [as_tuple(event) for event in seen if event.kind is EventKind.MODERATED]
@@ -259,7 +259,7 @@ async def test_decisions_about_flags_are_known_entries(store, alice, received, d
     await receive_all(store, received)
     seen = all_of(received)
     await disconnection.begin()
-    await article_moderation.remove(store.site, OPERATOR, article.number, None, "an advertisement")
+    await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="an advertisement")
     await disconnection.finish(store, received)
 
     kinds = {event.kind for event in seen}

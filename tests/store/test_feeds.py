@@ -22,7 +22,7 @@ from store.store import Store
 from tests.conftest import client
 from tests.examples import examples
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 VIEWER = "viewer"
 

@@ -16,7 +16,7 @@ from tests.conftest import registered
 from tests.store.held import set_state
 from tests.store.reading import everything, numbers, page, post, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture
@@ -314,7 +314,9 @@ async def test_approval_clears_flags_and_its_revert_brings_them_back(store, alic
 async def test_removal_takes_a_thing_out_of_the_queue_and_its_revert_brings_it_back(store, alice, bob):  # M3
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
-    removed = await article_moderation.remove(store.site, OPERATOR, article.number, None, "an advertisement")
+    removed = await article_moderation.remove(
+        store.site, OPERATOR, article.number, group=None, reason="an advertisement"
+    )
     assert await flagged(store) == await flagged(store, "go") == []
     assert await verified(store) == []
     await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
@@ -327,11 +329,13 @@ async def test_flagged_comment_waits_only_while_its_article_is_visible(store, al
     article = await post(store, alice, groups=["go"])
     comment = await commented(store, article, alice)
     await flags.flag(store.site, bob, "comment", comment.number, FlagReason.SPAM)
-    removed = await article_moderation.remove(store.site, OPERATOR, article.number, None, "an advertisement")
+    removed = await article_moderation.remove(
+        store.site, OPERATOR, article.number, group=None, reason="an advertisement"
+    )
     assert await flagged(store) == await flagged(store, "go") == []
     assert await verified(store) == []
 
-    hidden = await comment_moderation.remove(store.site, OPERATOR, comment.number, None, "abuse")
+    hidden = await comment_moderation.remove(store.site, OPERATOR, comment.number, group=None, reason="abuse")
     await comment_moderation.revert(store.site, OPERATOR, hidden.action, "it was none")
     assert await flagged(store) == []
     await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
@@ -354,7 +358,9 @@ async def test_pending_article_waits_since_it_was_posted(store, redis, alice, bo
     assert [(each.number, each.value) for each in found] == [(article.number, article.posted_at)]
     assert await flagged(store) == []
     assert await verified(store) == []
-    removed = await article_moderation.remove(store.site, OPERATOR, article.number, None, "an advertisement")
+    removed = await article_moderation.remove(
+        store.site, OPERATOR, article.number, group=None, reason="an advertisement"
+    )
     assert await pending(store) == await pending(store, "go") == []
     await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
     assert await pending(store) == await pending(store, "lua") == [article.number]
@@ -393,7 +399,9 @@ async def test_flagged_comment_is_approved_and_removed(store, alice, bob, carol)
     article = await post(store, alice, groups=["go"])
     comment = await commented(store, article, alice)
     await flags.flag(store.site, bob, "comment", comment.number, FlagReason.SPAM)
-    removed = await comment_moderation.remove(store.site, OPERATOR, comment.number, None, "an advertisement")
+    removed = await comment_moderation.remove(
+        store.site, OPERATOR, comment.number, group=None, reason="an advertisement"
+    )
     assert await flagged(store) == await flagged(store, "go") == []
     await comment_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
     assert await flagged(store) == await flagged(store, "go") == [comment.number]

@@ -16,7 +16,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 GROUPS = ("ask", "lua", "show")
 

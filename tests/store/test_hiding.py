@@ -33,7 +33,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 RULE = FlagRules(hide_at=3, least_karma=0)
 WEEK = 7 * 86_400_000  # milliseconds
@@ -257,7 +257,7 @@ async def test_flags_of_who_is_banned_since_do_not_count(store, redis, thing, th
 
 async def test_flags_count_again_when_a_ban_is_over(store, redis, thing, three, clock):
     await flag_all(store, three[:2], thing)
-    await bans.ban(store.site, OPERATOR, "carol", None, clock.now + 1000, "a ring")
+    await bans.ban(store.site, OPERATOR, "carol", group=None, until=clock.now + 1000, reason="a ring")
     await flag(store, "erin", thing)
     assert state(store, redis, thing) is None
     clock.advance(1)
@@ -408,7 +408,7 @@ async def test_last_ten_outcomes_are_kept(store, redis, alice, three):
     for n, each in enumerate(posted):
         await flag(store, "carol", each)
         if n % 3:
-            await article_moderation.remove(store.site, OPERATOR, each.number, None, "an advertisement")
+            await article_moderation.remove(store.site, OPERATOR, each.number, group=None, reason="an advertisement")
         else:
             await article_moderation.approve(store.site, OPERATOR, each.number)
     await effects.complete(store.site)
@@ -422,7 +422,7 @@ async def test_deletion_and_edit_leave_outcomes(store, redis, alice, three, cloc
     removed, approved = [await post(store, alice) for _ in range(2)]
     for each in (removed, approved):
         await flag(store, "carol", each)
-    await article_moderation.remove(store.site, OPERATOR, removed.number, None, "an advertisement")
+    await article_moderation.remove(store.site, OPERATOR, removed.number, group=None, reason="an advertisement")
     await article_moderation.approve(store.site, OPERATOR, approved.number)
     await store.articles.delete(removed.number, alice)
     await store.articles.edit(approved.number, alice, {"content": "another text"})
@@ -476,7 +476,7 @@ async def test_flags_of_users_who_were_upvoted_by_several_others_hide(opened, re
     bad, other = [await post(site, "alice") for _ in range(2)]
     for thing in (bad, other):
         await flag_all(site, ["bob", "carol"], thing)
-    await article_moderation.remove(site.site, OPERATOR, bad.number, None, "an advertisement")
+    await article_moderation.remove(site.site, OPERATOR, bad.number, group=None, reason="an advertisement")
     await effects.complete(site.site)
     clock.advance(WEEK / 1000 - 1)
     await flag_all(site, ["bob", "carol"], fresh := await post(site, "alice"))

@@ -27,7 +27,7 @@ from tests.examples import TAKES_FEW, first
 from tests.store.reading import post, verified
 from tests.support.made_up_articles import CROWDS, made_up, write
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin", "frank")
 GROUPS = tuple(f"group-{each}" for each in range(12))

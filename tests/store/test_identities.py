@@ -19,7 +19,7 @@ from store.queries import PROFILES, hash_of
 from tests.conftest import registered
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ADA = Subject("shop", "1")
 
@@ -152,7 +152,7 @@ async def test_claims_give_and_take_only_roles_that_claims_gave(store):  # U1
     name = await store.identities.user_of(claims(roles=frozenset({"moderator:show", "moderator"})))
     assert await held(store, name) == ["moderator", "moderator:show"]
     await roles.grant(store.site, roles.OPERATOR, name, Role.MODERATOR, "video", "by hand")
-    await roles.grant(store.site, roles.OPERATOR, name, Role.ADMIN, None, "by hand")
+    await roles.grant(store.site, roles.OPERATOR, name, Role.ADMIN, group=None, reason="by hand")
 
     await store.identities.user_of(claims(at=2, roles=frozenset({"moderator:video", "moderator:ask"})))
     assert await held(store, name) == ["admin", "moderator:ask", "moderator:video"]
@@ -207,7 +207,7 @@ async def test_issuer_that_gives_no_roles_takes_none(store):
 
 async def test_bans_hold_whatever_the_claims_say(store):  # U1
     name = await store.identities.user_of(claims())
-    await bans.ban(store.site, roles.OPERATOR, name, None, None, "noise")
+    await bans.ban(store.site, roles.OPERATOR, name, group=None, until=None, reason="noise")
 
     await store.identities.user_of(claims(at=2, roles=frozenset({"moderator"})))
 

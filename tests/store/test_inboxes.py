@@ -29,7 +29,7 @@ from tests.store.held import holding
 from tests.store.inbox_model import MOST_MENTIONS, PEOPLE, InboxModel, act, check, kinds_of, page_of
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 REPLY, MENTION = NotificationKind.REPLY, NotificationKind.MENTION
 
 
@@ -64,7 +64,7 @@ async def test_answer_notifies_the_poster_of_what_it_answers(store, article, clo
 async def test_mentions_notify_each_user_once(store, article, clock):  # C8
     first = await commented(store, article, "bob", text="@ALICE and @carol, @carol: @nobody")
     clock.advance(1)
-    other = (await store.articles.post("dave", Draft("@bob", "", "@bob and @carol"))).article
+    other = (await store.articles.post("dave", Draft("@bob", content="@bob and @carol"))).article
 
     assert await inbox(store, "Alice") == [(REPLY, first.number)]
     assert await inbox(store, "Carol") == [(MENTION, other.number), (MENTION, first.number)]
@@ -117,7 +117,7 @@ async def test_edit_notifies_those_who_are_new_in_it(store, article, clock):  # 
 
 async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, people, partitions, clock):  # C8
     strict = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=2)
-    article = (await strict.articles.post("Alice", Draft("a title", "", "@bob @carol @dave"))).article
+    article = (await strict.articles.post("Alice", Draft("a title", content="@bob @carol @dave"))).article
     await strict.articles.edit(article.number, "Alice", {"content": "@dave"})
     first = (await strict.comments.post(article.number, None, "bob", "@carol")).comment
     await strict.comments.edit(first.number, "bob", "@dave")
@@ -134,10 +134,10 @@ async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, 
 async def test_replay_notifies_once(store, article, clock):  # C8, C9
     for _ in range(2):
         await store.comments.post(article, None, "bob", "@carol", "a key")
-        await store.articles.post("bob", Draft("a title", "", "@dave"), "a key")
+        await store.articles.post("bob", Draft("a title", content="@dave"), "a key")
         clock.advance(1)
 
-    assert [len(await inbox(store, name)) for name in PEOPLE] == [1, 0, 1, 1]
+    assert {name: len(await inbox(store, name)) for name in PEOPLE} == {"Alice": 1, "bob": 0, "Carol": 1, "dave": 1}
 
 
 async def test_deleted_comment_leaves_the_inboxes(store, article):  # C8
@@ -162,7 +162,7 @@ async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article
 
 
 async def test_imported_stories_notify_nobody(store, people, clock):
-    await import_batch(store, [Story("1", "@bob", "https://example.com/@bob", "Alice", clock.now - 5, 9)])
+    await import_batch(store, [Story("1", "@bob", "https://example.com/@bob", "Alice", clock.now - 5, votes=9)])
 
     assert await inbox(store, "bob") == []
 
@@ -280,7 +280,7 @@ async def test_dropped_notifications_are_not_missed(store, article, redis, clock
 
 
 async def test_article_that_mentions_is_not_archived(store, people):
-    article = (await store.articles.post("Alice", Draft("a title", "", "@bob"))).article
+    article = (await store.articles.post("Alice", Draft("a title", content="@bob"))).article
     partition = store.site.home_of_article(article.number)
 
     assert await steps.archivable(store.site, partition, [article.number]) == []
@@ -302,14 +302,17 @@ async def test_inboxes_are_those_of_a_plain_model(redis_url, store, people, part
 
 @pytest.mark.parametrize("is_held", [False, True])
 async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(store, people, clock, is_held):  # H3
-    """In all partitions: also the article that was hidden, and its comments with it, and what was held until now."""
+    """
+    Whether the home of a user is the partition of the article or another one; for the article that was hidden, for its
+    comments, which were hidden with it, and for an article that was held until a moderator approved it.
+    """
     blocking = [name for name in PEOPLE if name not in ("bob", "Carol")][: store.site.max_mentions]
     for name in blocking:
         await blocked.block(store.site, name, "bob")
     clock.advance(1)
     text = " ".join(f"@{name}" for name in (*blocking[1:], "Carol"))
     with holding(store) if is_held else nullcontext():
-        article = (await store.articles.post("bob", Draft("A title", "", text))).article.number
+        article = (await store.articles.post("bob", Draft("A title", content=text))).article.number
     if is_held:
         await article_moderation.approve(store.site, OPERATOR, article)
     first = await commented(store, article, blocking[0])
@@ -320,7 +323,7 @@ async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(st
     assert [before[name] for name in blocking] == [[]] * len(blocking)
 
     clock.advance(1)
-    await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="a reason")
     assert await inbox(store, "Carol") == []
     await article_moderation.approve(store.site, OPERATOR, article)
 

@@ -13,7 +13,7 @@ from store.one_time_tokens import Purpose, issue
 from store.sessions import NewSession, new_token, parse_token
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PASSWORD = "correct horse"
 

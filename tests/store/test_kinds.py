@@ -21,7 +21,7 @@ from store import (
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 DIGEST = "0" * 64
 AT = 1_470_311_520_000

@@ -20,7 +20,7 @@ from tests.conftest import registered
 from tests.store.histories import PEOPLE, sorted_by_hand
 from tests.store.reading import article, numbers, page, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PAGE = "https://example.com/a?b=1"
 

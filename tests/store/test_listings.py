@@ -16,7 +16,7 @@ from store.records import Position, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, page, post, read
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 DAY = 86_400
 

@@ -10,7 +10,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_newest_entries_are_those_of_all_partitions(store):

@@ -27,7 +27,7 @@ from tests.store import scene as scenes
 from tests.store.reading import post
 from tests.store.replaying import Replay, entries, records, stored
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 PASSWORDS = ("correct horse battery", "another staple")

@@ -16,7 +16,7 @@ from store.store import Store
 from tests.store.reading import verified
 from tests.support.memory import full
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 ADDRESS = "alice@example.com"
 
@@ -95,7 +95,7 @@ async def test_mail_is_taken_once_and_not_after_it_was_put_off(mailed):
 async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
     await confirm(store, "Alice")
     await store.mailboxes._edit("Alice", "keep", "", MailFrequency.WEEKLY)
-    posted = await store.articles.post("bob", Draft("a title", "", "@alice", ()), "key")
+    posted = await store.articles.post("bob", Draft("a title", content="@alice", groups=()), "key")
     assert posted.article
     due = []
     for often in (MailFrequency.WEEKLY, MailFrequency.DAILY, MailFrequency.AT_ONCE, MailFrequency.NEVER):

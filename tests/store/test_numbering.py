@@ -21,7 +21,7 @@ from tests.store.histories import listing_of
 from tests.store.reading import article, everything, page, post, verified
 from tests.support.pages import assert_pages
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PEOPLE = [f"user-{number}" for number in range(12)]
 STEP = 2 * keys.SLOTS  # between the numbers of two posts of one instant in one partition

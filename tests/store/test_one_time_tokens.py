@@ -16,7 +16,7 @@ from store.one_time_tokens import LIFETIMES, MAX_TOKENS, Purpose, issue
 from store.sessions import NewSession, parse_token
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 OLD, NEW = "correct horse", "battery staple"
 

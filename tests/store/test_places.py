@@ -24,7 +24,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import article, everything, post, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 NAMES = ["ask", "show", "graphics", "lua", "music"]  # in several of 8 partitions
 
@@ -253,7 +253,7 @@ async def test_post_to_a_group_that_is_not_listed_is_refused(listed, alice, redi
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await listed.articles.post(alice, Draft("a title", "", "text", ("show", "lua", "ask")))
+        await listed.articles.post(alice, Draft("a title", content="text", groups=("show", "lua", "ask")))
 
     refused = [refusal.value, *refusal.value.others]
     assert [(each.field, each.message.partition(":")[0]) for each in refused] == [
@@ -294,7 +294,7 @@ async def test_every_process_knows_a_listed_group_at_once(store, listed, alice):
 
 async def test_post_is_replayed_after_its_group_left_the_list(listed, alice):
     await listed.places.add("lua")
-    draft = Draft("a title", "", "text", ("lua",))
+    draft = Draft("a title", content="text", groups=("lua",))
     first = await listed.articles.post(alice, draft, "a key")
     await listed.places.remove("lua")
 

@@ -10,7 +10,7 @@ from store.roles import OPERATOR
 from store.sessions import new_token, parse_token
 from tests.store.reading import everything, profile
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 PROFILE = {"display_name": "Alice A.", "about": "Writes *Lua*.\nReads.", "avatar_url": "https://pictures.example/a.png"}
 
@@ -88,7 +88,7 @@ async def test_longest_and_other_scripts_are_taken(store, alice, about):
 
 async def test_ended_session_and_banned_user_edit_nothing(store, alice, redis):
     session = parse_token((await store.sessions.open(alice)).token)
-    await bans.ban(store.site, OPERATOR, alice, None, None, "noise")
+    await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="noise")
     other = parse_token((await store.sessions.open(alice)).token)
     before = everything(redis)
 

@@ -21,7 +21,7 @@ from tests.store.discussions import commented
 from tests.store.inbox_model import PEOPLE
 from tests.store.reading import post, profile, read, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
         return await own(site, partition, number)
 
     monkeypatch.setattr(removals, "_list_comments", overtaken)
-    removed = await article_moderation.remove(store.site, OPERATOR, article, None, "an advertisement")
+    removed = await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="an advertisement")
     own_notice = [removed.action.number]
     assert await shown(store) == {name: (own_notice, 1, []) if name == "bob" else ([], 0, []) for name in PEOPLE}
     await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")

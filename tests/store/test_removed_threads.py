@@ -22,7 +22,7 @@ from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, died, numbers_by
 from tests.store.reading import everything, profile, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis, caplog):

@@ -13,12 +13,12 @@ from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
 from store.moderation_records import ModerationKind, Role
 from store.redactions import REDACTED, redact
-from store.reverts import read, revert
+from store.reverts import read_action, revert
 from store.roles import OPERATOR
 from tests.store.reading import everything, numbers, profile, verified
 from tests.support.memory import full
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def granted(store, username, role=Role.MODERATOR, group=None):
@@ -43,7 +43,7 @@ async def test_revert_names_what_it_reverts_and_changes_nothing_else_of_it(store
         *(0, ModerationKind.REVERT, clock.now, "operator", "user:bob", "show", "a mistake"),
         *("do not tell", None, Role.MODERATOR, action.number, None, None, False, None),
     )
-    assert await read(store.site, action.number) == action._replace(reverted_by=done.number)
+    assert await read_action(store.site, action.number) == action._replace(reverted_by=done.number)
     assert not await has_role(store, bob)
     assert await numbers(store, moderation.log(store.site, "user:bob")) == [done.number, action.number]
     assert await verified(store) == []
@@ -150,12 +150,12 @@ async def test_redaction_replaces_texts_and_nothing_else(store, redis, alice, cl
     action = await granted(store, alice, group="show")
     other = (await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "show", "other words")).action
     await revert(store.site, OPERATOR, other.number, "secret words", "a secret note")
-    done = (await read(store.site, other.number)).reverted_by
-    before = await read(store.site, done)
+    done = (await read_action(store.site, other.number)).reverted_by
+    before = await read_action(store.site, done)
     clock.advance(1)
     redacted = (await redact(store.site, OPERATOR, done)).action
 
-    assert redacted == await read(store.site, done) == before._replace(reason="[redacted]", note="[redacted]")
+    assert redacted == await read_action(store.site, done) == before._replace(reason="[redacted]", note="[redacted]")
     assert (await redact(store.site, OPERATOR, action.number)).action == action._replace(reason="[redacted]")
     entries = await logged(store)
     assert [entry.values["reason"] for entry in entries] == ["other words", "[redacted]", "[redacted]"]
@@ -209,4 +209,4 @@ async def test_full_store_redacts_what_moderators_wrote(store, alice, redis):  #
     with full(redis):
         assert (await redact(store.site, OPERATOR, number)).changed
 
-    assert (await read(store.site, number)).reason == REDACTED
+    assert (await read_action(store.site, number)).reason == REDACTED

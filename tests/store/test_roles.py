@@ -17,7 +17,7 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store.reading import everything, numbers, page, profile
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def granted(store, username, role=Role.ADMIN, group=None):
@@ -79,14 +79,17 @@ async def test_role_that_is_held_is_not_granted_again(store, redis, alice):
     action = await granted(store, alice)
     before = everything(redis)
 
-    assert await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "again") == (action, False)
+    assert await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="again") == (action, False)
     assert everything(redis) == before
 
 
 async def test_role_that_is_not_held_is_not_revoked(store, redis, alice):
     before = everything(redis)
 
-    assert await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, None, "a reason") == (None, False)
+    assert await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, group=None, reason="a reason") == (
+        None,
+        False,
+    )
     assert everything(redis) == before
 
 
@@ -122,11 +125,11 @@ async def test_revoked_admin_is_refused_at_once(store, redis, alice, bob):  # M1
     await granted(store, alice)
     await granted(store, bob)
     session = await session_of(store, bob)
-    await roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason")
+    await roles.revoke(store.site, alice, bob, Role.ADMIN, group=None, reason="a reason")
     before = everything(redis)
 
     with pytest.raises(NotAModerator):
-        await roles.grant(store.site, session, bob, Role.ADMIN, None, "a reason")
+        await roles.grant(store.site, session, bob, Role.ADMIN, group=None, reason="a reason")
     assert everything(redis) == before
 
 
@@ -134,10 +137,10 @@ async def test_role_that_was_revoked_after_it_was_read_is_refused_in_the_home_pa
     await granted(store, alice)
     await granted(store, bob)
     authority = await roles.read_authority(store.site, bob)
-    await roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason")
+    await roles.revoke(store.site, alice, bob, Role.ADMIN, group=None, reason="a reason")
 
     with pytest.raises(NotAModerator):
-        await roles.grant(store.site, authority, bob, Role.MODERATOR, None, "a reason")
+        await roles.grant(store.site, authority, bob, Role.MODERATOR, group=None, reason="a reason")
 
 
 async def test_last_admin_is_not_revoked(store, redis, alice):
@@ -146,7 +149,7 @@ async def test_last_admin_is_not_revoked(store, redis, alice):
 
     for actor in (alice, OPERATOR):
         with pytest.raises(Invalid, match="Alice is the last admin"):
-            await roles.revoke(store.site, actor, alice, Role.ADMIN, None, "a reason")
+            await roles.revoke(store.site, actor, alice, Role.ADMIN, group=None, reason="a reason")
     assert everything(redis) == before
 
 
@@ -155,8 +158,8 @@ async def test_one_of_two_admins_stays_who_revoke_each_other(store, alice, bob):
         for each in (alice, bob):
             await granted(store, each)
         done = await asyncio.gather(
-            roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason"),
-            roles.revoke(store.site, bob, alice, Role.ADMIN, None, "a reason"),
+            roles.revoke(store.site, alice, bob, Role.ADMIN, group=None, reason="a reason"),
+            roles.revoke(store.site, bob, alice, Role.ADMIN, group=None, reason="a reason"),
             return_exceptions=True,
         )
 
@@ -168,14 +171,14 @@ async def test_wrong_input_changes_nothing(store, redis, alice):
     before = everything(redis)
 
     with pytest.raises(NotFound, match="there is no user:nobody"):
-        await roles.grant(store.site, OPERATOR, "Nobody", Role.ADMIN, None, "a reason")
+        await roles.grant(store.site, OPERATOR, "Nobody", Role.ADMIN, group=None, reason="a reason")
     with pytest.raises(Invalid, match="an admin is one of the whole site"):
         await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, "show", "a reason")
     with pytest.raises(Invalid, match="a group's name"):
         await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, "no group", "a reason")
     for reason in ("", "  ", "x" * 1_001, "a\x00b"):
         with pytest.raises(Invalid) as refused:
-            await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, reason)
+            await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason=reason)
         assert refused.value.field == ("reason",)
     assert everything(redis) == before
 
@@ -189,14 +192,14 @@ async def test_ended_session_and_banned_admin_are_refused(store, redis, alice, b
 
     for actor in (alice, session):
         with pytest.raises(Banned) as refused:
-            await roles.grant(store.site, actor, alice, Role.MODERATOR, None, "a reason")
+            await roles.grant(store.site, actor, alice, Role.MODERATOR, group=None, reason="a reason")
         assert (refused.value.until, refused.value.group) == (clock.now + 1000, None)
     assert everything(redis) == before
     clock.advance(1)
-    assert (await roles.grant(store.site, session, alice, Role.MODERATOR, None, "a reason")).changed
+    assert (await roles.grant(store.site, session, alice, Role.MODERATOR, group=None, reason="a reason")).changed
     clock.advance(store.site.session_lifetime + 1)
     with pytest.raises(Unauthenticated):
-        await roles.grant(store.site, session, alice, Role.MODERATOR, None, "a reason")
+        await roles.grant(store.site, session, alice, Role.MODERATOR, group=None, reason="a reason")
 
 
 async def test_grant_is_published_with_its_entry(store, alice, published):
@@ -225,4 +228,4 @@ async def test_imported_user_with_the_name_of_the_operator_is_no_admin(store, al
     await registered(store, "operator")
 
     with pytest.raises(NotAModerator):
-        await roles.grant(store.site, "operator", alice, Role.ADMIN, None, "a reason")
+        await roles.grant(store.site, "operator", alice, Role.ADMIN, group=None, reason="a reason")

@@ -139,7 +139,8 @@ def test_head_of_a_file_says_which_names_it_takes_from_others(name):
 def test_names_taken_are_those_that_a_file_does_not_define_itself(written):
     written(
         "lib",
-        one="local SIZE, limit = 1, 2\nlocal function first(a, ...) return a end\nlocal t = {}\nfunction t.f(x) end\n",
+        one="local SIZE, limit = 1, 2\nlocal function first(a, ...) return a end\n"
+        "local t = {}\nfunction t.f(x) --> number | nil\nend\n",
         two="-- requires: one\nlocal function second(limit) return {SIZE = limit, first = x.first} end\n",
     )
     written(
@@ -148,10 +149,10 @@ def test_names_taken_are_those_that_a_file_does_not_define_itself(written):
     )
 
     assert lua_names.taken("two") == {}
-    assert lua_names.taken("three") == {"one": ["t.f(x)", "limit"], "two": ["second(limit)"]}
+    assert lua_names.taken("three") == {"one": ["t.f(x) -> number | nil", "limit"], "two": ["second(limit)"]}
     assert lua_names.with_lines("three").splitlines()[:3] == [
         "-- requires: two",
-        "-- from one: t.f(x), limit",
+        "-- from one: t.f(x) -> number | nil, limit",
         "-- from two: second(limit)",
     ]
 

@@ -6,7 +6,7 @@ from store import server_keys
 from store.errors import StoreUnavailable
 from store.maintenance.write_lock import WriteLock
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def test_key_is_valid_only_as_a_whole_and_until_it_is_revoked(store):

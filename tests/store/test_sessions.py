@@ -13,7 +13,7 @@ from tests.store.reading import everything
 PASSWORD = "correct horse"
 HOUR, DAY, YEAR = 3_600, 86_400, 31_536_000  # seconds
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

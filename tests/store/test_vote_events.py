@@ -16,7 +16,7 @@ from store.records import Vote
 from tests.store.reading import post
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

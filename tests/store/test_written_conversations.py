@@ -52,7 +52,9 @@ OPERATIONS: dict[str, Operation] = {
     "annul a vote": annul_vote,
     "restore a vote": restore_vote,
     "answer": lambda scene: scene.store.comments.post(scene.open.number, scene.comment, "bob", "an answer"),
-    "remove": lambda scene: comment_moderation.remove(scene.store.site, roles.OPERATOR, scene.comment, None, "spam"),
+    "remove": lambda scene: comment_moderation.remove(
+        scene.store.site, roles.OPERATOR, scene.comment, group=None, reason="spam"
+    ),
     "restore": lambda scene: comment_moderation.approve(scene.store.site, roles.OPERATOR, scene.comment),
     "delete an answer": lambda scene: scene.store.comments.delete(scene.answer, "Alice"),
     "delete": lambda scene: scene.store.comments.delete(scene.comment, "carol"),

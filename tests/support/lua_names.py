@@ -1,10 +1,11 @@
 """
 The names that a Lua file of the store takes from the files that it requires, as lines for its head.
 
-    -- from comments: find_comment(number), note_written(article)
+    -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
     -- from home_places: articles_left (that may still be read)
 
 `python -m tests.support.lua_names --write` writes them to all files. They are for readers: the server ignores them.
+What a function returns is said after `-->` in its first line; several values stand in parentheses.
 """
 
 import re
@@ -23,8 +24,8 @@ KEYWORD = re.compile(
     "and|break|do|else|elseif|end|false|for|function|if|in|local|nil|not|or|repeat|return|then|true|until|while"
 )
 # what a file defines: fields of tables, as functions or constants; local functions; local values, with their comments
-INNER = re.compile(r"^ *function ([\w.]+)(\([^)]*\))|^ *(\w+\.[A-Z_]+) = ", re.MULTILINE)
-LOCAL_FUNCTION = re.compile(r"^local function (\w+)(\([^)]*\))", re.MULTILINE)
+INNER = re.compile(r"^ *function ([\w.]+)(\([^)]*\)(?: -->.+)?)|^ *(\w+\.[A-Z_]+) = ", re.MULTILINE)
+LOCAL_FUNCTION = re.compile(r"^local function (\w+)(\([^)]*\)(?: -->.+)?)", re.MULTILINE)
 LOCAL_VALUES = re.compile(r"^local (?!function )(\w+(?:, \w+)*)[^\n]*?(?:-- (.+))?$", re.MULTILINE)
 # the lines that are written here, with those that continue them
 FROM_LINES = re.compile(r"^-- from \w+: .*\n(?:--   +\S.*\n)*", re.MULTILINE)
@@ -33,20 +34,25 @@ FROM_LINES = re.compile(r"^-- from \w+: .*\n(?:--   +\S.*\n)*", re.MULTILINE)
 @cache
 def names_of(file: str) -> dict[str, str]:
     """
-    The names that a file gives those that require it, and how each is shown: a function with its arguments, and a
-    value with the comment of its line.
+    The names that a file gives those that require it, and how each is shown: a function with its arguments and what it
+    returns, and a value with the comment of its line.
     """
     text = FILES[file].read_text()
-    names = {name: name + arguments for name, arguments in LOCAL_FUNCTION.findall(text)}
+    names = {name: name + _shown(signature) for name, signature in LOCAL_FUNCTION.findall(text)}
     for listed, meaning in LOCAL_VALUES.findall(text):
         given = [name.strip() for name in listed.split(",")]
         names |= {name: name for name in given}
         if meaning and len(given) == 1:
             names[given[0]] = f"{given[0]} ({meaning})"
-    for name, arguments, constant in INNER.findall(text):
+    for name, signature, constant in INNER.findall(text):
         if (name or constant).partition(".")[0] in names:
-            names[name or constant] = name + arguments if name else constant
+            names[name or constant] = name + _shown(signature) if name else constant
     return names
+
+
+def _shown(signature: str) -> str:
+    """The arguments of a function and what it returns, from its first line."""
+    return signature.replace(" --> ", " -> ")
 
 
 @dataclass(slots=True)

@@ -149,12 +149,15 @@ function PageLink({ path, name }: { path: string; name: string }) {
   );
 }
 
-/** A link to the pages of moderators, with the number of things that wait for them. */
+/** A link to the pages of moderators, with the number of things that wait for them. Where there is no room, it is a shield. */
 function DeskLink() {
   const [current] = useLocation();
   return (
     <Link href="/moderation" className="desk" aria-current={current === "/moderation" ? "page" : undefined}>
-      {t("nav-moderation")}
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M8 1.300l5.500 2v4.200c0 3.200-2.200 5.900-5.500 7.200-3.300-1.300-5.500-4-5.500-7.200v-4.200z" />
+      </svg>
+      <span className="name">{t("nav-moderation")}</span>
       <Suspense>
         <Waiting />
       </Suspense>

@@ -8,8 +8,8 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
-import { graphql, type DocumentType } from "../gql";
-import { NotFound } from "./NotFound";
+import { graphql } from "../gql";
+import { exists, NoGroup } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -18,12 +18,8 @@ const COMMENTS = graphql(`
     ...Frame
     group(name: $name) {
       id
-      title
-      about
-      isListed
-      articles(first: 1) {
-        totalCount
-      }
+      name
+      ...Existence
     }
     comments(group: $group, first: $first, after: $after, last: $last, before: $before) {
       nodes {
@@ -59,7 +55,7 @@ function Comments() {
   // Without a cursor, only `first` is there.
   const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
   const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
-  if (group && result.data && !exists(result.data.group)) return <NotFound />;
+  if (group && result.data && !exists(result.data.group)) return <NoGroup name={result.data.group?.name} />;
   return (
     <Page title={group ? t("comments-in", { group }) : t("comments-title")} isReady={!result.fetching}>
       {group && (
@@ -96,7 +92,3 @@ function Comments() {
     </Page>
   );
 }
-
-/** Whether an admin has made a group, it has an article, or something is written about it, as the server's HTML has it. */
-const exists = (group: DocumentType<typeof COMMENTS>["group"]): boolean =>
-  Boolean(group && (group.articles.totalCount || group.isListed || group.title || group.about));

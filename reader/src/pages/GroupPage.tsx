@@ -14,7 +14,7 @@ import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { periodTexts, useSince } from "../periods";
-import { NoPage } from "./NotFound";
+import { exists, NoGroup, NoPage } from "./NotFound";
 import { t } from "../words";
 
 const GROUP = graphql(`
@@ -27,6 +27,7 @@ const GROUP = graphql(`
       viewerIsFollowing
       followerCount
       ...GroupAbout
+      ...Existence
       articles(order: $order, since: $since, page: $page, first: $first) {
         totalCount
         pageInfo {
@@ -63,16 +64,13 @@ function Ranking({ name, period, order, page }: RankingProps) {
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
   const title = result.data?.group?.title ?? result.data?.group?.name ?? name;
+  if (result.data && !exists(result.data.group)) return <NoGroup name={result.data.group?.name} />;
   return (
     <Page title={titleOfPage(title, page)} isReady={!result.fetching}>
       <RankingLists path={path} order={order} period={period} />
       <Content result={result} retry={retry}>
         {({ group }) =>
-          group ? (
-            <Group group={group} since={since} period={period} order={order} page={page} renew={renew} />
-          ) : (
-            <p className="empty">{t("no-group-of-name")}</p>
-          )
+          group && <Group group={group} since={since} period={period} order={order} page={page} renew={renew} />
         }
       </Content>
     </Page>

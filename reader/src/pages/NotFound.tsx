@@ -1,7 +1,9 @@
+import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { IS_GROUP_MADE_BY_POSTING, withQuery } from "../addresses";
 import { Page } from "../components/Page";
 import { usePageQuery } from "../frame";
-import { graphql } from "../gql";
+import { graphql, readFragment, type FragmentType } from "../gql";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -17,13 +19,50 @@ export function NoPage() {
   return <NotFound />;
 }
 
-/** What a page shows whose query has found nothing. */
-export function NotFound() {
+/** What a page shows whose query has found nothing; the children are a paragraph more. */
+export function NotFound({ children }: { children?: ReactNode }) {
   return (
     <Page title={t("not-found")}>
       <p>
         <Words id="not-found-text" link={(text) => <Link href="/">{text}</Link>} />
       </p>
+      {children}
     </Page>
+  );
+}
+
+/** What a group needs to have a page. */
+const EXISTENCE = graphql(`
+  fragment Existence on Group {
+    title
+    about
+    isListed
+    viewerIsFollowing
+    viewerCanModerate
+    all: articles(first: 1) {
+      totalCount
+    }
+  }
+`);
+
+/**
+ * Whether an admin has made a group, it has an article, or something is written about it, as the server's HTML has it. Those
+ * who follow or moderate it have its page in any case.
+ */
+export function exists(fragment: FragmentType<typeof EXISTENCE> | null | undefined): boolean {
+  const group = readFragment(EXISTENCE, fragment);
+  if (!group) return false;
+  const { title, about, isListed, viewerIsFollowing, viewerCanModerate, all } = group;
+  return Boolean(all?.totalCount || isListed || title || about || viewerIsFollowing || viewerCanModerate);
+}
+
+/** The page of a group that does not exist, with a link to post there if that makes it. Without a name, none can have it. */
+export function NoGroup({ name }: { name: string | undefined }) {
+  if (name !== undefined && !IS_GROUP_MADE_BY_POSTING) return <NotFound />;
+  const begin = (text: ReactNode) => <Link href={withQuery("/post", { group: name ?? "" })}>{text}</Link>;
+  return (
+    <NotFound>
+      <p>{name === undefined ? t("no-group-of-name") : <Words id="begin-group" name={name} link={begin} />}</p>
+    </NotFound>
   );
 }

@@ -131,7 +131,8 @@ function Search(request: SearchRequest) {
   const cursors = useCursors();
   const isTooLong = Array.from(q).length > QUERY_LENGTH;
   const isAsked = q !== "" && !isTooLong;
-  const hasPeople = isAsked && kind === null && Object.keys(cursors).length === 1; // on the first page: no cursor
+  const isFirstPage = !("after" in cursors || "before" in cursors);
+  const hasPeople = isAsked && kind === null && isFirstPage;
   const variables = { isAsked, hasPeople, query: q, kinds: kind ? [kind] : TEXTS, order, ...cursors };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (

@@ -63,7 +63,7 @@ class UserRecord(Record):
     fields: dict[str, str]
 
     def check(self) -> None:
-        check_fields(f"user {shown(self.fields.get('name'))}", self.fields, USER_FIELDS, DROPPABLE)
+        check_fields(f"user {shown(self.fields.get('name'))}", self.fields, needed=USER_FIELDS, optional=DROPPABLE)
 
     def commands(self, site: Site) -> Iterator[Command]:
         key = keys.user(site.home_of_user(self.fields["name"]), self.fields["name"])

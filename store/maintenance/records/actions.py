@@ -72,7 +72,7 @@ class ActionRecord(Record):
     def check(self) -> None:
         where = f"action {shown(self.number)}"
         check_number(where, self.number)
-        check_fields(where, self.fields, ACTION_FIELDS, OPTIONAL_FIELDS)
+        check_fields(where, self.fields, needed=ACTION_FIELDS, optional=OPTIONAL_FIELDS)
         if moderation.slot_of(self.fields["subject"]) != self.number % keys.SLOTS:
             raise MalformedRecord(f"{where}: it is not of the slot of {self.fields['subject']}")
 
@@ -108,7 +108,7 @@ class AppealRecord(Record):
     def check(self) -> None:
         where = f"appeal against action {shown(self.number)}"
         check_number(where, self.number)
-        check_fields(where, self.fields, APPEAL_FIELDS, OPTIONAL_APPEAL_FIELDS)
+        check_fields(where, self.fields, needed=APPEAL_FIELDS, optional=OPTIONAL_APPEAL_FIELDS)
         if ("answered_by" in self.fields) != ("answered_at" in self.fields):
             raise MalformedRecord(f"{where}: it says only in part when and by whom it was answered")
 

@@ -110,7 +110,7 @@ class ArticleRecord(VotedOnRecord):
     kind = "article"
 
     def _check_fields(self, where: str) -> None:
-        check_fields(where, self.fields, ARTICLE_FIELDS, OPTIONAL_ARTICLE_FIELDS)
+        check_fields(where, self.fields, needed=ARTICLE_FIELDS, optional=OPTIONAL_ARTICLE_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
         kept = _without(self.fields, DERIVED_ARTICLE_FIELDS)
@@ -127,7 +127,7 @@ class CommentRecord(VotedOnRecord):
     kind = "comment"
 
     def _check_fields(self, where: str) -> None:
-        check_fields(where, self.fields, COMMENT_FIELDS, OPTIONAL_COMMENT_FIELDS)
+        check_fields(where, self.fields, needed=COMMENT_FIELDS, optional=OPTIONAL_COMMENT_FIELDS)
         is_deleted = self.fields.get("state") == "deleted"
         for name in ("poster", "content"):
             if (name in self.fields) == is_deleted:

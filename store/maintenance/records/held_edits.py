@@ -38,7 +38,7 @@ class HeldEditRecord(Record):
     def check(self) -> None:
         where = f"edit of {shown(self.number)}"
         check_number(where, self.number)
-        check_fields(where, self.fields, NEEDED, OPTIONAL)
+        check_fields(where, self.fields, needed=NEEDED, optional=OPTIONAL)
         if not any(name in self.fields for name in held_edits.TEXTS):
             raise MalformedRecord(f"{where}: it changes nothing")
 

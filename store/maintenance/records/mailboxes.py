@@ -26,9 +26,9 @@ MAILBOX_FIELDS = {
     "email": validation.EMAIL,
     "pending": validation.EMAIL,
     "unusable": validation.EMAIL,
-    "replies": re.compile("|".join(each.value for each in MailFrequency)),
-    "key": re.compile("[0-9a-f]{32}"),
-    "edit": re.compile("[0-9a-f]{8}"),
+    "replies": re.compile("|".join(each.value for each in MailFrequency)),  # how often what arrives is mailed
+    "key": re.compile("[0-9a-f]{32}"),  # of links that end these mails
+    "edit": re.compile("[0-9a-f]{8}"),  # a random text of the last edit
 }
 WAITING_FIELDS = {
     "since": INSTANT,
@@ -48,7 +48,7 @@ class MailboxRecord(Record):
     def check(self) -> None:
         where = f"addresses of {shown(self.username)}"
         check_text(where, "username", self.username, mailboxes.mailbox.suffix)
-        check_fields(where, self.fields, {}, MAILBOX_FIELDS)
+        check_fields(where, self.fields, needed={}, optional=MAILBOX_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
         partition = site.home_of_user(self.username)
@@ -61,7 +61,8 @@ class MailboxRecord(Record):
 class MailingRecord(Record):
     """
     A mail that waits (see `mails`): `subject` is a username or the digest of an address, `what` what the mail is for,
-    `due` when it is due (unix milliseconds), and `fields` its hash.
+    `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` that has notifications or
+    addresses, each with the instant at which it came.
     """
 
     kind = "mailing"
@@ -80,7 +81,8 @@ class MailingRecord(Record):
         for name in noted:
             check_text(where, "part", name, mails.NOTED)
             check_text(where, name, self.fields[name], INSTANT)
-        check_fields(where, {name: self.fields[name] for name in self.fields.keys() - noted}, {}, WAITING_FIELDS)
+        others = {name: self.fields[name] for name in self.fields.keys() - noted}
+        check_fields(where, others, needed={}, optional=WAITING_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
         partition = mails.home(site, self.subject)

@@ -30,7 +30,7 @@ class PlaceRecord(Record):
     def check(self) -> None:
         where = f"place {shown(self.group)}"
         check_text(where, "name", self.group, keys.PLACE)
-        check_fields(where, self.fields, FIELDS, OPTIONAL_FIELDS)
+        check_fields(where, self.fields, needed=FIELDS, optional=OPTIONAL_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
         partition = site.home_of_group(self.group)

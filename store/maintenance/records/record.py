@@ -91,9 +91,16 @@ def shown(value: object) -> str:
 def check_fields(
     where: str,
     fields: Mapping[str, Any],
+    *,
     needed: Mapping[str, re.Pattern[str]],
     optional: Mapping[str, re.Pattern[str]],
 ) -> None:
+    """
+    Check the fields of a hash: each is a text, and follows its pattern if it has one in `needed` or `optional`.
+
+    Raises:
+        MalformedRecord: there are too many, one that is needed is missing, or one is wrong. The message names `where`.
+    """
     if len(fields) > MAX_FIELDS:
         raise MalformedRecord(f"{where}: it has {len(fields)} fields, more than {MAX_FIELDS}")
     for name in needed:

@@ -1,13 +1,14 @@
 -- Activate indexes that were rebuilt: from now on the site has these orders (such as HOT), or a group has new weights
 -- (the numbers in the formulas of orders), and the indexes built by them.
 -- requires: prelude
--- from prelude: WEIGHTED_BY (orders whose index depends on a weight), parse_weights(text),
---   append_log(kind, actor, subject, ...)
+-- from prelude: WEIGHTED_BY (orders whose index depends on a weight), parse_weights(text) -> weights by name,
+--   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
 --       siteranked: by the site's weights, the indexes of a group that has its own
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for the orders of the site
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
+--       7 group, or "" for the orders of the site
 --       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field
 --       10 "dropping" if the rebuild goes on after this because indexes are still to be dropped, else ""
@@ -39,5 +40,5 @@ else
   redis.call("HSET", KEY.ranking, active, new_value)
 end
 local id = append_log("ranked", "", "", "group", group)
-redis.call("PUBLISH", KEY.events, "ranked 0 - " .. id .. " " .. group)
+publish("ranked", 0, "-", id, group)
 return {"activated"}

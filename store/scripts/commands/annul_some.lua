@@ -2,11 +2,13 @@
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
 -- as it is, and so does the vote of a poster on their own.
 -- requires: vote_counts
--- from prelude: require_open(), window (milliseconds in which votes are open), split(text), add_place(index, value, member)
--- from annulled: held_vote(number, voter)
+-- from prelude: require_open(), window (milliseconds in which votes are open), split(text) -> {word, ...},
+--   add_place(index, value, member)
+-- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil
 -- from recounts: forget_recounted(position)
--- from vote_counts: case, voter, count_keys(kind, others), find_subject(number, archived), count_vote(subject, value, sign),
---   log_votes(kind)
+-- from vote_counts: case, voter, count_keys(kind, others) -> (number of subjects, number of keys),
+--   find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
+--   log_votes(kind) -> (entry id, effects, changes of karma)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter

@@ -2,13 +2,16 @@
 -- an action. The votes are annulled and restored in steps: see annul_some.lua and restore_some.lua.
 -- requires: actions, roles
 -- from prelude: now (unix milliseconds)
--- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
---   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
--- from roles: authority(), moderates_site(roles), outranks(roles, subject_roles, groups)
+-- from actions: revertible(number) -> fields by name | nil,
+--   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}},
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
+-- from roles: authority() -> (username, words of roles), moderates_site(roles), outranks(roles, subject_roles, groups)
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       annulling: actions whose votes are still to be annulled or restored   actions: actions of moderators, by time
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 username in lower case
 --       9 slot of the user   10 from when the votes were cast, or ""   11 until when (unix milliseconds)   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 -- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value,

@@ -1,17 +1,20 @@
 -- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
 -- action. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
--- from prelude: find_article(number), split(text), now (unix milliseconds)
+-- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...}, now (unix milliseconds),
+--   publish(kind, number, name, id, ...)
 -- from appeals: answer_appeal(number, moderator, text)
--- from log_text: append_text(kind, actor, type, number, ...)
--- from notifications: is_here(slot), notify_here(notified, type, number, poster), note_effects(id, slots),
---   slots_of(notified, ...)
--- from roles: authority(), moderates(roles, groups), is_admin(roles), may_moderate_article(moderator, roles, article, group),
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from notifications: is_here(slot), notify_here(notified, type, number, poster),
+--   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
+-- from roles: authority() -> (username, words of roles), moderates(roles, groups), is_admin(roles),
+--   may_moderate_article(moderator, roles, article, group),
 --   may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- kept replies, for a call that is sent again: answered
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       appeal: the appeal against an action
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 number of partitions
 --       9 number of the action   10 text
 --       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or
 --       ""
@@ -67,7 +70,7 @@ answer_appeal(number, moderator, answer)
 local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
 redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
 local entry = append_text("appeal_answered", moderator, "action", number, "text", answer, "notified", notified)
-redis.call("PUBLISH", KEY.events, table.concat({"appeal_answered", number, "-", entry}, " "))
+publish("appeal_answered", number, "-", entry)
 notify_here(notified, "action", number)
 return {
   "answered", number, redis.call("HGETALL", KEY.action .. number), entry, note_effects(entry, slots_of(notified)), notified,

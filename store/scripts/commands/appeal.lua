@@ -1,17 +1,19 @@
 -- Appeal against an action of a moderator, if it is about the actor or a text of the actor: once for each action. The appeal
 -- waits in the queues of the site and of the groups whose moderators could revert the action, until one answers it.
 -- requires: appeals, log_text
--- from prelude: reader(), split(text), now (unix milliseconds)
+-- from prelude: any_actor() -> username | false, split(text) -> {word, ...}, now (unix milliseconds),
+--   publish(kind, number, name, id, ...)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       appeal: the appeal against an action
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 text
--- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already | {"missing"} if there is no
---       such action, or what it is about is gone | {"forbidden"} | {"revert"} | {"reverted"} | {"known"} if there is another
---       appeal | {"unauthenticated"}
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the action   8 text
+-- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already
+--       | {"missing"} if there is no such action, or what it is about is gone | {"forbidden"} if it is about another user
+--       | {"revert"} if the action is itself a revert | {"reverted"} if it was reverted
+--       | {"known"} if there is another appeal | {"unauthenticated"}
 local text = ARGV[8]
-local author = reader()
+local author = any_actor()
 if not author then return {"unauthenticated"} end
 
 local action, number = KEY.action .. ARGV[7], ARGV[7]
@@ -54,5 +56,5 @@ redis.call("HSET", appeal, "username", author, "at", ARGV[3], "text", text)
 if words ~= "" then redis.call("HSET", appeal, "groups", words) end
 set_waiting("appeals", number, now, groups, {})
 local entry = append_text("appealed", author, "action", number, "text", text, "appealed_at", ARGV[3], "groups", words)
-redis.call("PUBLISH", KEY.events, table.concat({"appealed", number, "-", entry}, " "))
+publish("appealed", number, "-", entry)
 return {"appealed", redis.call("HGETALL", action)}

@@ -2,12 +2,14 @@
 -- names of its groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment,
 -- too: from now on nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes, flags, recent_comments
--- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
---   GRACE (milliseconds from the end of voting until the sets of voters expire), read_ranking(groups), ORDERS (of articles),
---   INDEX (keys of the site's indexes, by order), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
+-- from prelude: require_open(), find_article(number) -> fields by name | nil, now (unix milliseconds),
+--   window (milliseconds in which votes are open), GRACE (milliseconds from the end of voting until the sets of voters expire),
+--   read_ranking(groups) -> {orders, own, next_weights}, ORDERS (of articles), INDEX (keys of the site's indexes, by order),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from archived_values: note_orders(article, prefix, weights), note_greatest(listing, value)
 -- from flags: is_flagged(number)
--- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
+-- from article_indexes: remove_from_link(article), archived_of(name) -> (count, unix milliseconds),
+--   set_archived_of(name, count, newest)
 -- from recent_comments: recent.is_relisting(article)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -20,7 +22,7 @@
 --       siteranked: by the site's weights, the indexes of a group that has its own
 --       woken: articles whose comments came back from the database
 --       left: archived articles whose comments Redis still has
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
 --       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
 --       10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read

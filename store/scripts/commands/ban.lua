@@ -1,16 +1,20 @@
 -- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
 -- requires: actions, bans, roles
 -- from prelude: now (unix milliseconds)
--- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
---   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
+-- from actions: revertible(number) -> fields by name | nil,
+--   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}},
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from session_lists: end_sessions(subject, kept)
--- from bans: write_bans(subject), standing_bans(subject), place_of(group), ends_later(ends, other)
--- from roles: authority(), moderates(roles, groups), outranks(roles, subject_roles, groups)
+-- from bans: write_bans(subject), standing_bans(subject) -> {ends, number} by place, place_of(group) -> site | group:NAME,
+--   ends_later(ends, other)
+-- from roles: authority() -> (username, words of roles), moderates(roles, groups), outranks(roles, subject_roles, groups)
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       cleaning: bans whose texts are still to be removed or restored
 --       annulling: actions whose votes are still to be annulled or restored
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 username in lower case
 --       9 slot of the user   10 group, or "" for the site   11 until (unix milliseconds), 0 for good   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 --       15 "1" if the texts of the user are removed, too, else ""

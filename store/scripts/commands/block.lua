@@ -1,10 +1,10 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
--- from prelude: actor(), now (unix milliseconds)
+-- from prelude: actor() -> username | false, now (unix milliseconds)
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       unblocked: whom a user blocked before
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
 --       8 how many users somebody blocks at most, "0" to end it
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local blockee = ARGV[7]

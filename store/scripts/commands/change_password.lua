@@ -1,6 +1,6 @@
 -- Change a password, and end all other sessions and all one-time tokens of its user.
 -- requires: log_entry, one_time_tokens, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from one_time_tokens: end_tokens(subject, kept)
 -- from session_lists: end_sessions(subject, kept)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

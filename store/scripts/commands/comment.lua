@@ -1,20 +1,24 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
--- from prelude: actor(), require_not_banned(groups), now (unix milliseconds)
--- from numbers: next_number(slot)
+-- from prelude: actor() -> username | false, require_not_banned(groups), now (unix milliseconds)
+-- from numbers: next_number(slot) -> text
 -- from article_indexes: add_voters(article, voters)
--- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
---   is_here(slot), note_effects(id, slots), slots_of(notified, ...), notify_here(notified, type, number, poster)
--- from comments: find_comment(number), find_article_info(number),
+-- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
+--   add_notified(hash, before, notified), is_here(slot), note_effects(id, slots) -> {partition, entry id, ...},
+--   slots_of(notified, ...) -> {slot, ...}, notify_here(notified, type, number, poster)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   count_comment(comment, change), publish_comment(kind, comment, id, groups, channel), comment_hash(number)
+--   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
+--   comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       commented: number of a comment by its idempotency digest
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the article
 --       9 number of the parent comment, or ""   10 content   11 slot of the poster
 --       12-16 how it posts once: see idempotency.lua
 --       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves

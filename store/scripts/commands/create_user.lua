@@ -1,10 +1,11 @@
 -- Create a user without a password, if the username is free: no user has it, or had it and was deleted.
 -- requires: log_entry, name_digests
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from name_digests: pseudonym_of(departed, namekey, name)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
 -- kept replies, for a call that is sent again: created
 -- KEYS  1 user:{p}:NAME   2 closed:{p}   3 log:{p}   4 channel events:{p}   5 departed:{p}   6 namekey:{p}
--- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)   4 a field of the hash to set, if given
+-- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)
+--       4 a field of the hash that is set to 1, such as first_admin, if given
 -- Reply {"created"} | {"taken"}
 local username, joined, now, marked_field = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end

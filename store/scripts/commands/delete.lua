@@ -1,14 +1,15 @@
 -- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again. Its comments
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
--- from prelude: actor(), find_article(number), add_karma(article, votes), split(text), append_log(kind, actor, subject, ...),
+-- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, add_karma(article, votes),
+--   split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
 --   publish_event(kind, article, groups, id, channel), now (unix milliseconds)
 -- from annulled: forget_annulled(number)
 -- from flags: drop_flags(number)
 -- from appeals: end_appeals(subject)
--- from article_indexes: remove_from_indexes(article), karma_of(article)
--- from notifications: with_notified(notified, ...), forget_here(notified, type, number), note_effects(id, slots),
---   slots_of(notified, ...)
+-- from article_indexes: remove_from_indexes(article), karma_of(article) -> number
+-- from notifications: with_notified(notified, ...) -> field, value, ..., forget_here(notified, type, number),
+--   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
 --   recent.most_in(place)
 -- from comments: note_deleted(number, id)
@@ -21,7 +22,7 @@
 --       latest: an article's visible comments by time, if it has many
 --       logged: ids of the log's entries with texts, by number or user   tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 -- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {partition in which that
 --       has an effect, id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom the
 --       article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}

@@ -1,18 +1,20 @@
 -- Delete a comment, if the actor is its poster. While it has replies, a stub without content and poster is left. A stub
 -- whose last reply goes is removed, too. One that was not visible is not counted, so its deletion changes no count.
 -- requires: comment_removal
--- from prelude: actor()
+-- from prelude: actor() -> username | false
 -- from annulled: forget_annulled(number)
--- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), find_article_info(number), note_written(article), count_comment(comment, change),
---   note_deleted(number, id)
--- from comment_removal: has_descendants(comment), drop_comment(comment), update_places(number, limit),
---   log_removal(comment, deleter, stub, removed, groups)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
+--   count_comment(comment, change) -> groups, note_deleted(number, id)
+-- from comment_removal: has_descendants(comment), drop_comment(comment),
+--   update_places(number, limit) -> (removed numbers, next number | nil),
+--   log_removal(comment, deleter, stub, removed, groups) -> (entry id, effects, change of karma)
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: deleted
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       stubs: those comments of a tree that are not visible
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 how many stubs above it to change at most, as the script blocks the server
 -- Reply {"deleted", id of the log's entry, {partition in which that has an effect, id of the entry before with one
 --       there or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment had

@@ -10,7 +10,8 @@
 --       stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many
 --       pins: moments at which a thread's order was kept   woken: articles whose comments came back from the database
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the article
 --       9 token of the lease that one process at a time has for this task   10 how many comments to remove at most
 -- Reply {"more"} | {"done"} | {"overtaken"} if another process has the lease
 require_open()

@@ -1,13 +1,13 @@
 -- Change the title, link or content of an article, if the actor is its poster. An edit that a rule of the site holds
 -- waits for a moderator, and the article stays as it is, unless the article is pending already.
 -- requires: article_edits
--- from prelude: actor(), find_article(number)
--- from article_indexes: article_hash(number)
+-- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil
+-- from article_indexes: article_hash(number) -> {field, value, ...}
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
--- from article_edits: change_article(article, changes, link_digest, most, mentioned)
+-- from article_edits: change_article(article, changes, link_digest, most, mentioned) -> (entry id, effects, notified)
 -- kept replies, for a call that is sent again: edited without part 2, held without part 2
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 digest of the new link, or ""   10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)

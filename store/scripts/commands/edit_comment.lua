@@ -1,12 +1,15 @@
 -- Change the content of a comment, if the actor is its poster. An edit that a rule of the site holds waits for a
 -- moderator, and the comment stays as it is, unless the comment is pending already.
 -- requires: comment_edits
--- from prelude: actor()
--- from comments: find_comment(number), find_article_info(number), note_written(article), comment_hash(number)
+-- from prelude: actor() -> username | false
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
+--   comment_hash(number) -> {field, value, ...}
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
--- from comment_edits: change_comment(comment, content, most, mentioned)
+-- from comment_edits: change_comment(comment, content, most, mentioned) -> (entry id, effects, notified)
 -- kept replies, for a call that is sent again: edited without part 2, held without part 2
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number   9 content
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
+--       9 content
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
 --       11 how many mentions of a comment notify at most
 --       12 from here on: each user whom the content mentions, as username in lower case, then slot

@@ -2,12 +2,13 @@
 -- on.
 -- requires: article_indexes, log_entry, roles
 -- from article_indexes: remove_if_empty(group)
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from roles: authority(), moderates(roles, groups), is_admin(roles)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from roles: authority() -> (username, words of roles), moderates(roles, groups), is_admin(roles)
 -- kept replies, for a call that is sent again: edited without part 2
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       place: what is written about a group   groups: names of groups that are listed or have articles
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 name of the group
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 name of the group
 --       9 "unlisted" to take it from the list, or ""
 --       10 from here on: each field to change, title or about, then its text; "" removes it
 -- Reply {"edited" | "same", {field, value, ...}} | {"refused"}

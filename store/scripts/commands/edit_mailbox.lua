@@ -3,13 +3,13 @@
 -- requires: mail_drops, mailboxes, one_time_tokens, prelude
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from mail_drops: drop_mail(subject, what)
--- from mails: mails.queue(keys, subject, what, at), mails.due_at(often, at)
+-- from mails: mails.queue(keys, subject, what, at), mails.due_at(often, at) -> unix milliseconds
 -- from mailboxes: unlist_address(subject, email)
--- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
--- from prelude: reader(), actor(), now (unix milliseconds)
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
+-- from prelude: any_actor() -> username | false, actor() -> username | false, now (unix milliseconds)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       mailbox: a user's addresses   mail: what a mail is about   mailing: mails that wait, by when they are due
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
 --       11 the key of links, if there is none yet   12 a random text of this edit
@@ -19,7 +19,7 @@
 local verified_hash, this_edit, token = ARGV[9], ARGV[12], ARGV[13]
 local change, address, often = ARGV[7], ARGV[8], ARGV[10]
 local name
-if change == "keep" then name = reader() else name = actor() end
+if change == "keep" then name = any_actor() else name = actor() end
 if not name then return {"unauthenticated"} end
 local subject = string.lower(name)
 local box = KEY.mailbox .. subject

@@ -1,9 +1,9 @@
 -- Change what a user has written about themselves.
 -- requires: profiles
--- from prelude: actor()
+-- from prelude: actor() -> username | false
 -- from profiles: write_profile(name, changes)
 -- kept replies, for a call that is sent again: edited
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 from here on: each field to change, display_name, about or avatar_url, then its text; "" removes it
 -- Reply {"edited" | "same", username} | {"unauthenticated"}
 local name = actor()

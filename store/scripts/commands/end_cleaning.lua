@@ -5,7 +5,7 @@
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       cleaning: bans whose texts are still to be removed or restored
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the ban
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the ban
 --       8 "1" if what was done follows its revert, else ""
 -- Reply {"done"} | {"reverted"}
 local ban = ARGV[7]

@@ -5,7 +5,7 @@
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       posters: usernames, by the time of the newest article   leaving: users who are being deleted
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 member of `leaving`: NAME PSEUDONYM TEXTS, the last one keep or remove
 --       8 username in lower case
 --       9 pseudonym

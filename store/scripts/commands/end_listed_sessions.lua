@@ -1,7 +1,8 @@
 -- End another session of a user, or all others.
 -- requires: log_entry, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from sessions: acting_user(name, digest, now), session_details(subject, digest)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from sessions: acting_user(name, digest, now) -> username | nil,
+--   session_details(subject, digest) -> (id, logged in at, agent)
 -- from session_lists: end_sessions(subject, kept), end_session(subject, digest)
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: ended

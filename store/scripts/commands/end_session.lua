@@ -1,7 +1,7 @@
 -- End a session.
 -- requires: log_entry, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from sessions: read_session(digest)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
 -- from session_lists: end_session(subject, digest)
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: ended

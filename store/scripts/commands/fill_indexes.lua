@@ -1,15 +1,15 @@
 -- Write some articles, from a cursor on, to indexes that are being built: those of added orders, or those of a group by
 -- its new weights (the numbers in the formulas of orders). Scripts that write meanwhile write to these indexes, too.
 -- requires: prelude
--- from prelude: split(text), read_ranking(groups), set_in_order(article, order, ranking),
---   WEIGHTED_BY (orders whose index depends on a weight), order_value(article, order, weights),
---   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), INDEX (keys of the site's indexes, by order),
---   find_article(number)
+-- from prelude: split(text) -> {word, ...}, read_ranking(groups) -> {orders, own, next_weights},
+--   set_in_order(article, order, ranking), WEIGHTED_BY (orders whose index depends on a weight),
+--   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
+--   INDEX (keys of the site's indexes, by order), find_article(number) -> fields by name | nil
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
 --       siteranked: by the site's weights, the indexes of a group that has its own
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for orders
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 group, or "" for orders
 --       8 token of the rebuild, as `ranking` has it   9 the added orders, separated by spaces   10 ZSCAN cursor
 -- Reply {"filled", next cursor, "0" at the end, number of articles} | {"stale"} if another rebuild has begun
 local group = ARGV[7]

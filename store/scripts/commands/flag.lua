@@ -2,19 +2,20 @@
 -- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
 -- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
 -- requires: actions, article_states, comment_states, log_text
--- from prelude: actor(), find_article(number), require_not_banned(groups), now (unix milliseconds),
---   append_log(kind, actor, subject, ...), split(text)
--- from flags: parse_flag(text), set_flag(number, name, flag), flags_of(number)
--- from log_text: append_text(kind, actor, type, number, ...)
--- from actions: standing_action(subject, kinds, wanted)
+-- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, require_not_banned(groups),
+--   now (unix milliseconds), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...),
+--   split(text) -> {word, ...}
+-- from flags: parse_flag(text) -> flag, set_flag(number, name, flag), flags_of(number) -> flags by name
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from notifications: is_here(slot)
 -- from article_states: set_state(article, state, actor)
--- from comments: find_comment(number), note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from comments: find_comment(number) -> fields by name | nil, note_written(article)
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
 -- kept replies, for a call that is sent again: changed without part 3, hides
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       flags: flags on an article or comment, by user
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
@@ -66,7 +67,7 @@ else
   id = append_text("flagged", flagger, type, number, "reason", reason, "note", note, "flagged_at",
     string.format("%.0f", flag.at), "groups", table.concat(subject.groups, " "))
 end
-redis.call("PUBLISH", KEY.events, table.concat({withdrawn and "unflagged" or "flagged", number, "-", id}, " "))
+publish(withdrawn and "unflagged" or "flagged", number, "-", id)
 
 local function has_enough_flags()
   local count, banned = 0, {}

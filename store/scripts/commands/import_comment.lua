@@ -1,22 +1,24 @@
 -- Import a comment of another site with its own posting time, once. What it answers has to be imported before. The poster
 -- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
 -- requires: article_indexes, comment_removal, log_text
--- from prelude: require_open(), append_log(kind, actor, subject, ...), now (unix milliseconds)
--- from article_indexes: story_number(time, slot), add_voters(article, voters)
--- from branch_paths: tree_member(path, number)
--- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_article_info(number), note_written(article),
+-- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, now (unix milliseconds)
+-- from article_indexes: story_number(time, slot) -> number, add_voters(article, voters)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
 --   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change), add_comment_karma(comment, votes)
+--   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change) -> groups,
+--   add_comment_karma(comment, votes)
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_removal: update_places(number, limit)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       imported: numbers of imported stories and comments, by foreign id
 --       stubs: those comments of a tree that are not visible
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua; the actor is
---       the poster, or "" of a deleted comment, which becomes a stub   8 id of the comment on the other site
+-- ARGV  1-2 actor: the poster, or "" of a deleted comment, which becomes a stub   3 now (unix milliseconds)
+--       4-6 settings of the site: see prelude.lua   7 number of partitions   8 id of the comment on the other site
 --       9 id of what it answers there
 --       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
 -- Reply {"imported", number, id of the log's entry, {partition in which that has an effect, id of the entry before with

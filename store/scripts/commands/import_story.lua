@@ -1,15 +1,16 @@
 -- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
 -- the voter set; all other votes are counted without a voter.
 -- requires: article_indexes, log_entry, log_text
--- from prelude: require_open(), split(text), add_karma(article, votes), publish_event(kind, article, groups, id, channel)
--- from article_indexes: story_number(time, slot), write_article(article, title, link, content, imported),
---   add_voters(article, voters), entry_of(article, title, link, content)
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from prelude: require_open(), split(text) -> {word, ...}, add_karma(article, votes),
+--   publish_event(kind, article, groups, id, channel)
+-- from article_indexes: story_number(time, slot) -> number, write_article(article, title, link, content, imported),
+--   add_voters(article, voters), entry_of(article, title, link, content) -> field, value, ...
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       imported: numbers of imported stories and comments, by foreign id
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua; the actor is the poster, who is created if there is no
---       such user   7 id of the story on the other site   8 title   9 link or ""   10 content or ""
+-- ARGV  1-2 actor: the poster, who is created if there is no such user   3 now (unix milliseconds)
+--       4-6 settings of the site: see prelude.lua   7 id of the story on the other site   8 title   9 link or ""   10 content or ""
 --       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
 --       15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before

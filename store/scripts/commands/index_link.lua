@@ -1,8 +1,9 @@
 -- Add an article to the index of its link, unless the link has changed since the caller read it.
 -- requires: article_indexes
--- from prelude: find_article(number)
+-- from prelude: find_article(number) -> fields by name | nil
 -- from article_indexes: set_link_digest(article, digest)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 link as the caller read it
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
+--       8 link as the caller read it
 --       9 digest of the link without tracking parameters (store/links.py)
 -- Reply {"indexed"} | {"changed"}
 local article = find_article(ARGV[7])

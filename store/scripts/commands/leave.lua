@@ -1,18 +1,20 @@
 -- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
--- from prelude: require_open(), split(text), append_log(kind, actor, subject, ...), now (unix milliseconds)
+-- from prelude: require_open(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
+--   publish(kind, number, name, id, ...), now (unix milliseconds)
 -- from session_lists: end_sessions(subject, kept)
 -- from mail_drops: drop_mail(subject, what)
 -- from mailboxes: unlist_address(subject, email)
--- from name_digests: name_digest(secret, name)
--- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
+-- from name_digests: name_digest(secret, name) -> hex digits
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       logged: ids of the log's entries with texts, by number or user   leaving: users who are being deleted
 --       moderators: who has a role, by time   mailbox: a user's addresses   namekey: the secret for digests of names
 --       departed: pseudonyms of deleted users, by digest of the name
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case   8 slot of the user
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username in lower case
+--       8 slot of the user
 --       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts
 --       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
 -- Reply {"left", "NAME PSEUDONYM TEXTS", the new member of `leaving`}, also if this was begun before
@@ -36,7 +38,7 @@ local function forget_profile(written)
   local id = append_log(
     "user_deleted", "", "user:" .. subject, "name", written, "pseudonym", pseudonym, "entries", noted
   )
-  redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+  publish("user_deleted", 0, "-", id)
 end
 
 local KEPT = {karma = true, comment_karma = true, joined = true}

@@ -2,18 +2,20 @@
 -- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
--- from prelude: require_open(), append_log(kind, actor, subject, ...)
+-- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id
 -- from flags: is_flagged(number), queue_flagged(number, is_visible)
--- from notifications: slots_of(notified, ...), notified_now(notified), notify_here(notified, type, number, poster),
---   forget_here(notified, type, number), put_back_here(notified, type, number, poster), note_effects(id, slots)
--- from comments: find_article_info(number), find_comment(number), is_listed(comment),
---   publish_comment(kind, comment, id, groups, channel)
+-- from notifications: slots_of(notified, ...) -> {slot, ...}, notified_now(notified) -> KIND:NAME:SLOT:TIME ...,
+--   notify_here(notified, type, number, poster), forget_here(notified, type, number),
+--   put_back_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...}
+-- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
+--   find_comment(number) -> fields by name | nil, is_listed(comment), publish_comment(kind, comment, id, groups, channel)
 -- from comment_states: list_here(comment)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the article
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
 --       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article

@@ -1,6 +1,6 @@
 -- Log and publish to all processes that the orders, their weights or the index of links have changed.
 -- requires: log_entry
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- flags: allow-oom
 -- KEYS  1 log:{p}   2 channel events:{p}
 -- ARGV  1 now (unix milliseconds)

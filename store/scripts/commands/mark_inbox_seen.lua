@@ -1,12 +1,12 @@
 -- Move the mark of the newest notification seen in the actor's inbox forward, never back, and not beyond the newest one.
 -- requires: log_entry, prelude
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from prelude: reader()
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from prelude: any_actor() -> username | false
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 value (unix milliseconds) and 8 number (16 digits) of the newest position seen
 -- Reply {"marked", username} | {"unauthenticated"}
-local viewer = reader()
+local viewer = any_actor()
 if not viewer then return {"unauthenticated"} end
 
 local account = KEY.user .. string.lower(viewer)

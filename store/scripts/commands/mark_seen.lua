@@ -1,9 +1,9 @@
 -- Move the mark of the newest article seen in the actor's feed forward, never back.
 -- requires: log_entry, prelude
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from prelude: actor()
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from prelude: actor() -> username | false
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 value (unix milliseconds) and 8 member of the newest position seen
 --       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced
 -- Reply {"marked", username} | {"unauthenticated"}

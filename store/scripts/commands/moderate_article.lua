@@ -1,22 +1,26 @@
 -- Remove, approve or lock an article, take it out of one of its groups, reject the edit that waits for it, or revert such an
 -- action, if the actor is a moderator of the place. An approval also puts the edit in place.
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
--- from prelude: find_article(number)
+-- from prelude: find_article(number) -> fields by name | nil
 -- from flags: is_flagged(number)
--- from actions: revertible(number), notified_of_action(subject, slot, moderator),
---   record_action(slot, kind, subject, moderator, fields),
---   record_revert(slot, number, action, moderator, reason, note, notified), standing_action(subject, kinds, wanted),
---   action_reply(status, number)
+-- from actions: revertible(number) -> fields by name | nil,
+--   notified_of_action(subject, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id),
+--   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   standing_action(subject, kinds, wanted) -> (number, kind) | nil,
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}}
 -- from held_edits: drop_edit(number, state, groups)
--- from edits: find_edit(number)
--- from article_edits: apply_edit(article)
+-- from edits: find_edit(number) -> fields by name | nil
+-- from article_edits: apply_edit(article) -> as change_article | nothing
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor),
 --   take_out_of_group(article, group, actor), put_back_in_group(article, group, actor)
--- from decisions: is_purged(subject), state_of(subject), state_after_revert(subject, current)
+-- from decisions: is_purged(subject), state_of(subject) -> (state | nil, kind | nil),
+--   state_after_revert(subject, current) -> (state | nil, kind | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
--- from roles: authority(), may_moderate_article(moderator, roles, article, group)
+-- from roles: authority() -> (username, words of roles), may_moderate_article(moderator, roles, article, group)
 -- kept replies, for a call that is sent again: changed
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 number of partitions   9 number
 --       10 remove, approve, lock, reject_edit or revert   11 group, or "": with remove, the article is taken out of it
 --       12 reason   13 note, or ""   14 number of the action to revert, or ""   15 highest number of groups of an article
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, {id of the log's entry, what

@@ -1,23 +1,28 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
--- from prelude: split(text), now (unix milliseconds)
+-- from prelude: split(text) -> {word, ...}, now (unix milliseconds)
 -- from flags: is_flagged(number)
--- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
---   standing_action(subject, kinds, wanted), record_action(slot, kind, subject, moderator, fields),
---   action_reply(status, number)
--- from notifications: is_here(slot), note_effects(id, slots), slots_of(notified, ...)
--- from comments: find_comment(number)
+-- from actions: revertible(number) -> fields by name | nil,
+--   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   standing_action(subject, kinds, wanted) -> (number, kind) | nil,
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id),
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}}
+-- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...},
+--   slots_of(notified, ...) -> {slot, ...}
+-- from comments: find_comment(number) -> fields by name | nil
 -- from held_edits: drop_edit(number, state, groups)
--- from edits: find_edit(number)
--- from comment_edits: apply_comment_edit(comment, groups)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from decisions: state_after_revert(subject, current), state_of(subject)
+-- from edits: find_edit(number) -> fields by name | nil
+-- from comment_edits: apply_comment_edit(comment, groups) -> as change_comment | nothing
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil),
+--   state_of(subject) -> (state | nil, kind | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
--- from roles: authority(), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
+-- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 number of partitions   9 number
 --       10 remove, approve, reject_edit or revert   11 group in whose name it is removed, or ""   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read

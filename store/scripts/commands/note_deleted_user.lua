@@ -1,10 +1,11 @@
 -- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user.
 -- requires: prelude
--- from prelude: require_open(), append_log(kind, actor, subject, ...)
+-- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- flags: allow-oom
 -- KEY   this partition's keys by name (see registry.py)
 --       outdated: entries up to which the log may name a deleted user
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
+--       8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}
 local username, pseudonym = ARGV[7], ARGV[8]
@@ -13,5 +14,5 @@ local id = append_log(
   "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )
 redis.call("ZADD", KEY.outdated, ARGV[9], id)
-redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+publish("user_deleted", 0, "-", id)
 return {"noted"}

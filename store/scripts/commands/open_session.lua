@@ -1,8 +1,8 @@
 -- Open a session for a user, if the password hash is still the one that was verified. If the user has too many
 -- sessions, the least recently used ones end.
 -- requires: log_entry, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from sessions: read_session(digest)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
 -- from session_lists: write_session(digest, name, ends, used, words, details, at), end_session(subject, digest)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end

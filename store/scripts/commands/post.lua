@@ -1,19 +1,22 @@
 -- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
 -- requires: article_indexes, article_states, group_rules, idempotency, log_text, notifications
--- from prelude: actor(), require_not_banned(groups), split(text), now (unix milliseconds),
+-- from prelude: actor() -> username | false, require_not_banned(groups), split(text) -> {word, ...}, now (unix milliseconds),
 --   publish_event(kind, article, groups, id, channel)
--- from numbers: next_number(slot)
--- from article_indexes: article_hash(number), write_article(article, title, link, content, imported),
---   add_voters(article, voters), entry_of(article, title, link, content)
--- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
---   with_notified(notified, ...), notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
--- from article_states: log_state(article, actor)
--- from group_rules: refused_groups(groups, checked, condition)
--- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from numbers: next_number(slot) -> text
+-- from article_indexes: article_hash(number) -> {field, value, ...}, write_article(article, title, link, content, imported),
+--   add_voters(article, voters), entry_of(article, title, link, content) -> field, value, ...
+-- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
+--   add_notified(hash, before, notified), with_notified(notified, ...) -> field, value, ...,
+--   notify_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...},
+--   slots_of(notified, ...) -> {slot, ...}
+-- from article_states: log_state(article, actor) -> entry id
+-- from group_rules: refused_groups(groups, checked, condition) -> names | nil
+-- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       posted: number of a post by its idempotency digest
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 title   9 link or ""
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 title
+--       9 link or ""
 --       10 content or ""   11 groups, separated by spaces   12 slot of the poster
 --       13-17 how it posts once: see idempotency.lua
 --       18 digest of the link, or ""   19 groups to check, separated by spaces   20 their condition (see group_rules.lua)

@@ -1,20 +1,24 @@
 -- Remove an article or a comment for good, if the actor is an admin: its text is replaced, and the entries of the log
 -- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
 -- requires: article_states, comment_states, decisions, roles
--- from prelude: find_article(number), now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
+-- from prelude: find_article(number) -> fields by name | nil, now (unix milliseconds), split(text) -> {word, ...},
+--   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from flags: drop_flags(number)
--- from notifications: note_effects(id, slots), slots_of(notified, ...)
+-- from notifications: note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from article_states: set_state(article, state, actor)
--- from comments: find_comment(number), find_article_info(number), note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from actions: standing_action(subject, kinds, wanted), action_reply(status, number),
---   record_action(slot, kind, subject, moderator, fields)
--- from roles: authority(), is_admin(roles)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article)
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil,
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}},
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
+-- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       logged: ids of the log's entries with texts, by number or user
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 number of partitions
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
@@ -62,7 +66,7 @@ local function purge()
       "purged", admin, subject, "poster", text.poster, "time", text.time, "up", text.up, "down", text.down,
       "imported", text.imported or 0, "edited", text.edited or "", "text", purged, "entries", remove_entries(), ...
     )
-    redis.call("PUBLISH", KEY.events, "purged 0 " .. admin .. " " .. entry)
+    publish("purged", 0, admin, entry)
   end
 
   if article then

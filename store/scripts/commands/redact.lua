@@ -1,14 +1,16 @@
 -- Replace the reason or the note of an action with another text, if the actor is an admin, and remove the entries of the log
 -- that have the old one. The new entry has all that everybody may read of the action.
 -- requires: actions, roles
--- from prelude: split(text)
--- from log_text: append_text(kind, actor, type, number, ...)
--- from actions: public_values(number), publish_action(kind, number, moderator, id, group), action_reply(status, number)
--- from roles: authority(), is_admin(roles)
+-- from prelude: split(text) -> {word, ...}
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from actions: public_values(number) -> {field, value, ...}, publish_action(kind, number, moderator, id, group),
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}}
+-- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       logged: ids of the log's entries with texts, by number or user
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of the action
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 number of the action
 --       9 the new text   10 from here on: which fields to replace, reason or note
 -- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
 local admin, roles = authority()

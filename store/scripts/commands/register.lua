@@ -1,7 +1,7 @@
 -- Create a user and open a session, if the username is free: no user has it, or had it and was deleted.
 -- requires: log_entry, name_digests, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from name_digests: pseudonym_of(departed, namekey, name)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names

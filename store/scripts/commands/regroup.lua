@@ -1,16 +1,18 @@
 -- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists is removed.
 -- requires: actions, article_indexes, group_rules, pending_comments, recent_comments
--- from prelude: actor(), find_article(number), split(text), require_not_banned(groups), append_log(kind, actor, subject, ...),
+-- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, split(text) -> {word, ...},
+--   require_not_banned(groups), append_log(kind, actor, subject, ...) -> entry id,
 --   publish_event(kind, article, groups, id, channel)
--- from actions: standing_action(subject, kinds, wanted)
--- from article_indexes: add_to_group(article, group), remove_from_group(article, group), article_hash(number)
--- from group_rules: refused_groups(groups, checked, condition)
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
+-- from article_indexes: add_to_group(article, group), remove_from_group(article, group),
+--   article_hash(number) -> {field, value, ...}
+-- from group_rules: refused_groups(groups, checked, condition) -> names | nil
 -- from held_edits: move_edits(article, groups, before)
 -- from pending_comments: move_pending(article, groups, before)
 -- from recent_comments: recent.note(article, places)
 -- kept replies, for a call that is sent again: regrouped without part 2
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 groups to add
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number   8 groups to add
 --       9 groups to remove, each separated by spaces   10 highest number of groups of an article
 --       11 groups to check, separated by spaces   12 their condition (see group_rules.lua)
 -- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"}

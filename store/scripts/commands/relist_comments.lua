@@ -4,11 +4,12 @@
 -- from prelude: require_open()
 -- from recent_comments: recent.places_of(groups), recent.most_in(place), recent.relist(comments, place, is_listed, limit),
 --   recent.AT_ONCE
--- from comments: find_article_info(number)
+-- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil
 -- flags: allow-oom
 -- KEY   this partition's keys by name (see registry.py)
 --       relisting: articles whose comments are entering or leaving `recent`
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the article
 --       9 the place: `all` for the whole site, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_open()

@@ -3,15 +3,17 @@
 -- since, or they are outside of the group of the ban. An article that is in other groups, too, is only taken out of
 -- that one.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), find_article(number)
+-- from prelude: require_open(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
--- from comments: find_article_info(number), find_comment(number)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from actions: record_action(slot, kind, subject, moderator, fields)
+-- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
+--   find_comment(number) -> fields by name | nil
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       lifted: bans that were reverted   actions: actions of moderators, by time
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the ban
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the ban
 --       9 who has banned   10 when (unix milliseconds)   11 group, or ""   12 reason
 --       13 how many comments above a comment get or lose their places in the thread at most   14 user in lower case
 --       from 15 on: numbers of articles and comments

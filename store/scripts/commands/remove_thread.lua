@@ -2,15 +2,16 @@
 -- it and its ancestors have in the thread. The caller repeats the script until none is left.
 -- requires: comment_removal
 -- from prelude: require_open()
--- from comments: find_article_info(number), find_comment(number)
--- from comment_removal: update_places(number, limit), log_stubs(lowest, removed), drop_comment(comment),
---   log_removal(comment, deleter, stub, removed, groups)
+-- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
+--   find_comment(number) -> fields by name | nil
+-- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil), log_stubs(lowest, removed),
+--   drop_comment(comment), log_removal(comment, deleter, stub, removed, groups) -> (entry id, effects, change of karma)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       left: archived articles whose comments Redis still has   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible   pins: moments at which a thread's order was kept
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
 --       8 number of the article, or of the lowest comment to update   9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left

@@ -1,6 +1,7 @@
 -- Extend a session that has not ended.
 -- requires: session_lists
--- from sessions: read_session(digest), session_details(subject, digest)
+-- from sessions: read_session(digest) -> (username, end, last use, bans) | nil,
+--   session_details(subject, digest) -> (id, logged in at, agent)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
 -- KEY   this partition's keys by name (see registry.py)
 --       closed: set while the partition takes no writes

@@ -1,16 +1,18 @@
 -- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
--- from prelude: require_open(), split(text), find_article(number), add_karma(article, votes),
---   append_log(kind, actor, subject, ...)
--- from article_indexes: karma_of(article), archived_of(name), set_archived_of(name, count, newest)
+-- from prelude: require_open(), split(text) -> {word, ...}, find_article(number) -> fields by name | nil,
+--   add_karma(article, votes), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
+-- from article_indexes: karma_of(article) -> number, archived_of(name) -> (count, unix milliseconds),
+--   set_archived_of(name, count, newest)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       logged: ids of the log's entries with texts, by number or user   held: a user's pending and removed articles
 --       posters: usernames, by the time of the newest article
 --       unlisted: a user's comments that are hidden, or whose article is
 --       heldcomments: a user's pending and removed comments   actions: actions of moderators, by time
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
+--       8 pseudonym
 --       9 "1" to remove the entries of the log with texts of the user, too, else ""
 --       from 10 on: keys that may have the name, and logged:{p}:N for each archived article N of the user
 -- Reply {"replaced", 1 if anything has changed, else 0}
@@ -188,6 +190,6 @@ if entries[1] then
   local id = append_log(
     "user_deleted", "", "user:" .. name, "name", written, "pseudonym", pseudonym, "entries", table.concat(entries, " ")
   )
-  redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+  publish("user_deleted", 0, "-", id)
 end
 return {"replaced", changes}

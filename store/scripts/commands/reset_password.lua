@@ -1,8 +1,8 @@
 -- Set the password of the user of a token, which is used up by that, open a session, and end all other sessions and tokens
 -- of the user.
 -- requires: log_entry, one_time_tokens, session_lists
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
 -- from session_lists: end_sessions(subject, kept), write_session(digest, name, ends, used, words, details, at)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       closed: set while the partition takes no writes

@@ -3,7 +3,7 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
 --       8 and on, for each vote: voter, then "VALUE ACTION ACTION ...", the vote and the numbers of the actions that
 --       annul it
 local number = ARGV[7]

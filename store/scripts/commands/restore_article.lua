@@ -1,10 +1,12 @@
 -- Write an article of a backup with everything derived from it. Its voters have to be restored first. Safe to repeat.
 -- requires: article_indexes
--- from prelude: find_article(number), window (milliseconds in which votes are open), now (unix milliseconds),
---   GRACE (milliseconds from the end of voting until the sets of voters expire), add_karma(article, votes)
--- from article_indexes: add_to_indexes(article), karma_of(article)
+-- from prelude: find_article(number) -> fields by name | nil, window (milliseconds in which votes are open),
+--   now (unix milliseconds), GRACE (milliseconds from the end of voting until the sets of voters expire),
+--   add_karma(article, votes)
+-- from article_indexes: add_to_indexes(article), karma_of(article) -> number
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 and on: field, value, ...
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
+--       8 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the article existed
 local number = ARGV[7]
 local is_known = redis.call("EXISTS", KEY.article .. number) == 1

@@ -3,16 +3,17 @@
 -- requires: comment_removal
 -- from prelude: window (milliseconds in which votes are open), now (unix milliseconds),
 --   GRACE (milliseconds from the end of voting until the sets of voters expire)
--- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), find_article_info(number),
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   count_comment(comment, change)
+--   count_comment(comment, change) -> groups
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
--- from comment_removal: set_place(comment, is_placed), update_places(number, limit)
+-- from comment_removal: set_place(comment, is_placed), update_places(number, limit) -> (removed numbers, next number | nil)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       stubs: those comments of a tree that are not visible
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 slot of the poster, or "" of a deleted comment   10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
 local poster_slot = ARGV[9]

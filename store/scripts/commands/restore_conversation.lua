@@ -1,9 +1,9 @@
 -- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree, recounts
--- from branch_paths: tree_member(path, number)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from prelude: require_open(), now (unix milliseconds)
--- from comments: find_comment(number), update_replies(comment, before)
+-- from comments: find_comment(number) -> fields by name | nil, update_replies(comment, before)
 -- from recounts: has_counts(number, position)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       lease: token of the process that does a task for all
@@ -12,7 +12,8 @@
 --       woken: articles whose comments came back from the database   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the article
 --       9 token of the lease that one process at a time has for this task
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
 --       12 how many comments all conversations that came back may have, or "" for any number

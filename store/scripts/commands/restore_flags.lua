@@ -3,7 +3,7 @@
 -- from flags: queue_flagged(number, is_visible)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       flags: flags on an article or comment, by user
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local function visibility(key)
   local poster, state, away = unpack(redis.call("HMGET", key, "poster", "state", "away"))

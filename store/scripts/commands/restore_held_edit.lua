@@ -1,10 +1,10 @@
 -- Restore the edit that waits for an article or a comment, unless that is missing or removed.
 -- requires: held_edits
--- from prelude: split(text)
+-- from prelude: split(text) -> {word, ...}
 -- from held_edits: queue_edit(number, state, groups, groups_before)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       heldedit: an edit that waits for approval
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local number = ARGV[7]
 local poster, state, groups = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "groups"))

@@ -2,11 +2,12 @@
 -- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
 -- set of voters if that still exists.
 -- requires: vote_counts
--- from prelude: require_open(), now (unix milliseconds), split(text), expire_voters(set, article)
--- from annulled: held_vote(number, voter), forget_annulled(number)
+-- from prelude: require_open(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(set, article)
+-- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil, forget_annulled(number)
 -- from recounts: forget_recounted(position)
--- from vote_counts: case, count_keys(kind, others), voter, release_member(member), member_of(number),
---   find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)
+-- from vote_counts: case, count_keys(kind, others) -> (number of subjects, number of keys), voter, release_member(member),
+--   member_of(number) -> 16 digits, find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
+--   log_votes(kind) -> (entry id, effects, changes of karma)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter

@@ -1,14 +1,15 @@
 -- Set the state of a restored article or comment by the actions about it, of which some may be newer than the backup. A purged one
 -- loses its text.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), find_article(number)
+-- from prelude: require_open(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
--- from comments: find_comment(number), find_article_info(number)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from actions: standing_action(subject, kinds, wanted)
--- from decisions: state_of(subject), is_purged(subject)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
+-- from decisions: state_of(subject) -> (state | nil, kind | nil), is_purged(subject)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
 --       8 id of the article or comment: article:N or comment:N
 --       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most

@@ -1,15 +1,18 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), now (unix milliseconds), find_article(number)
+-- from prelude: require_open(), now (unix milliseconds), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
--- from comments: find_comment(number), find_article_info(number)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from actions: record_revert(slot, number, action, moderator, reason, note, notified), revertible(number)
--- from decisions: state_after_revert(subject, current)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from actions: record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   revertible(number) -> fields by name | nil
+-- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       lifted: bans that were reverted   actions: actions of moderators, by time
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the ban
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the ban
 --       9 who has reverted it   10 reason   11 highest number of groups of an article
 --       12 how many comments above one get or lose their places in the thread at most
 --       13 rank of the removal to begin with, by time   14 how many removals to read

@@ -1,10 +1,11 @@
 -- Set the state of a comment without a moderator: pending or visible. One that a moderator has removed stays removed.
 -- requires: comment_states
 -- from prelude: require_open()
--- from comments: find_comment(number), find_article_info(number)
--- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
 -- flags: allow-oom
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed", what `set_comment_state` of comment_states.lua returns} | {"same"} | {"missing"}
 local wanted = ARGV[9]

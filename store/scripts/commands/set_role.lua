@@ -1,14 +1,17 @@
 -- Grant a role to a user or revoke it, or revert such an action, if the actor is an admin. The user has the role if the newest
 -- of these actions that was not reverted is a grant.
 -- requires: role_words
--- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
---   action_reply(status, number), standing_action(subject, kinds, wanted),
---   record_action(slot, kind, subject, moderator, fields)
--- from roles: authority(), is_admin(roles), has_role(roles, role)
--- from role_words: role_word(role, group), write_role(subject, name, role, group)
+-- from actions: revertible(number) -> fields by name | nil,
+--   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
+--   action_reply(status, number) -> {status, number | "", {field, value, ...}},
+--   standing_action(subject, kinds, wanted) -> (number, kind) | nil,
+--   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
+-- from roles: authority() -> (username, words of roles), is_admin(roles), has_role(roles, role)
+-- from role_words: role_word(role, group) -> text, write_role(subject, name, role, group)
 -- kept replies, for a call that is sent again: changed
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       8 username in lower case
 --       9 slot of the user   10 grant_role, revoke_role or revert   11 role: admin or moderator   12 group, or ""
 --       13 reason   14 note, or ""   15 number of the action to revert, or ""
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}

@@ -1,7 +1,7 @@
 -- Take a mail out of the queue before it is sent, so that it is sent once: of two callers one gets it.
 -- requires: mail_drops, mails
 -- from mail_drops: drop_mail(subject, what)
--- from mails: mails.due_at(often, at)
+-- from mails: mails.due_at(often, at) -> unix milliseconds
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: taken
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

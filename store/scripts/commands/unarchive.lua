@@ -1,15 +1,16 @@
 -- Write an archived article, which only the SQL database has, back to Redis, so that it can be changed. From now on
 -- reads ignore its places in the database.
 -- requires: article_indexes, recounts
--- from prelude: require_open(), find_article(number), good_votes (votes of a good article)
--- from article_indexes: add_to_indexes(article), archived_of(name), set_archived_of(name, count, newest)
+-- from prelude: require_open(), find_article(number) -> fields by name | nil, good_votes (votes of a good article)
+-- from article_indexes: add_to_indexes(article), archived_of(name) -> (count, unix milliseconds),
+--   set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       moving: articles about to leave Redis or just back: the database does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       lease: token of the process that does a task for all   tree: an article's comments by branch path
 --       left: archived articles whose comments Redis still has
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
 --       8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
 --       11 id of the last entry of the log that the database had read before all this was read there

@@ -1,16 +1,16 @@
 -- Create the user for an identity (a person known to an identity provider: a subject of an issuer), if the username is
 -- free. And update the profile and the roles by the claims of a token of the issuer, if it is newer than those before.
 -- requires: name_digests, profiles, role_words
--- from name_digests: pseudonym_of(departed, namekey, name)
--- from prelude: require_open(), append_log(kind, actor, subject, ...)
+-- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
+-- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from profiles: write_profile(name, changes)
--- from actions: record_action(slot, kind, subject, moderator, fields)
+-- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
 -- from role_words: write_role(subject, name, role, group)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       identities: the persons at providers who are a user
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username   8 slot of the user
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username   8 slot of the user
 --       9 digest of the subject   10 issuer and subject, separated by a space
 --       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
 --       13 words of the roles that the claims give, "-" if the issuer gives none
@@ -30,7 +30,7 @@ if ARGV[12] == "1" and redis.call("HEXISTS", subjects, digest) == 0 then
   name, status = username, "made"
   redis.call("HSET", account, "name", name, "joined", ARGV[3], "karma", 0)
   local id = append_log("registered", name, "user:" .. key_name, "name", name, "joined", ARGV[3])
-  redis.call("PUBLISH", KEY.events, table.concat({"registered", 0, name, id}, " "))
+  publish("registered", 0, name, id)
 end
 if not name then return "missing" end
 redis.call("HSETNX", subjects, digest, issuer_and_subject)

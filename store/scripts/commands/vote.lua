@@ -1,14 +1,16 @@
 -- Set the vote of one voter on an article while voting is open.
 -- requires: cast_vote, upvoters
--- from prelude: actor(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
---   require_not_banned(groups), update_indexes(article, before), add_karma(article, votes),
---   append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
--- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
+-- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, now (unix milliseconds),
+--   window (milliseconds in which votes are open), require_not_banned(groups), update_indexes(article, before),
+--   add_karma(article, votes), append_log(kind, actor, subject, ...) -> entry id,
+--   publish_event(kind, article, groups, id, channel)
+-- from cast_vote: cast_vote(subject, voter, vote) -> (counts before, change) | (nil, reply),
+--   counted_hash(subject) -> {field, value, ...}
 -- from upvoters: add_upvoter(account, voter)
 -- kept replies, for a call that is sent again: voted without part 3
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       voteevents: channel of votes
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the article is not visible

@@ -1,17 +1,19 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
--- from prelude: actor(), now (unix milliseconds), window (milliseconds in which votes are open), require_not_banned(groups),
---   append_log(kind, actor, subject, ...)
--- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
--- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_article_info(number), keep_place(comment, lifetime, before),
---   add_move(moves, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
+-- from prelude: actor() -> username | false, now (unix milliseconds), window (milliseconds in which votes are open),
+--   require_not_banned(groups), append_log(kind, actor, subject, ...) -> entry id
+-- from cast_vote: cast_vote(subject, voter, vote) -> (counts before, change) | (nil, reply),
+--   counted_hash(subject) -> {field, value, ...}
+-- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, keep_place(comment, lifetime, before),
+--   add_move(moves, before) -> text, update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
 -- kept replies, for a call that is sent again: voted without part 3
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       voteevents: channel of votes
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 the vote: 1, 0 or -1
 --       10 how long pages keep the place that the comment had before (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {partition in which that has an effect, id of the

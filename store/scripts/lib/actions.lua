@@ -2,12 +2,12 @@
 -- what it is about. An action is never deleted. Only `reverted_by`, and how far an annulment of votes has come, are
 -- added to it later.
 -- requires: appeals, log_text, mail_keys, notify, numbers
--- from prelude: now (unix milliseconds)
+-- from prelude: publish(kind, number, name, id, ...), now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)
--- from log_text: append_text(kind, actor, type, number, ...)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor)
--- from numbers: next_number(slot)
+-- from numbers: next_number(slot) -> text
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       actions: actions of moderators, by time
 local UNLOGGED = { -- fields of an action that its entry in the log does not have
@@ -17,7 +17,7 @@ local UNLOGGED = { -- fields of an action that its entry in the log does not hav
 
 -- The fields of an action that its entry in the log has, {name, value, ...}: those that everybody may read. `kind` becomes
 -- `action`, and `subject` becomes `subject_id`, because each entry has a kind and a subject of its own.
-local function public_values(number)
+local function public_values(number) --> {field, value, ...}
   local fields, names = {}, {}
   local flat = redis.call("HGETALL", KEY.action .. number)
   for i = 1, #flat, 2 do
@@ -36,7 +36,7 @@ end
 -- Publishes an action to all processes. `kind` is that of the log's entry, and `id` its id.
 local function publish_action(kind, number, moderator, id, group)
   local place = group ~= "" and {group} or {}
-  redis.call("PUBLISH", KEY.events, table.concat({kind, number, moderator, id, unpack(place)}, " "))
+  publish(kind, number, moderator, id, unpack(place))
 end
 
 -- The keys of the indexes that have an action.
@@ -50,7 +50,7 @@ end
 -- Whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`: the user whom it is about,
 -- or the poster of the article or comment that it is about. "" if that is the moderator, or a user of another
 -- partition. `slot` is that of this user, unless it is about a comment, whose hash has it.
-local function notified_of_action(subject, slot, moderator)
+local function notified_of_action(subject, slot, moderator) --> moderation:NAME:SLOT:TIME | ""
   local type, name = string.match(subject, "^(%l+):(.*)$")
   if type ~= "user" then
     local hash, own_slot = (type == "article" and KEY.article or KEY.comment) .. name, nil
@@ -75,7 +75,7 @@ end
 -- further fields of the hash by name (see `action` in store/keys.py): group, reason, note, until, texts, votes, from,
 -- to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says,
 -- but nobody for an approval: that concerns a poster only if something was hidden.
-local function record_action(slot, kind, subject, moderator, fields)
+local function record_action(slot, kind, subject, moderator, fields) --> (number, entry id)
   local number = next_number(tonumber(slot))
   local hash, group = KEY.action .. number, fields.group or ""
   fields.notified = fields.notified or kind ~= "approve" and notified_of_action(subject, slot, moderator) or ""
@@ -96,7 +96,7 @@ end
 
 -- The number and the kind of the newest action on a subject that was not reverted, among those of `kinds`, a text with
 -- spaces between; nil if there is none. With `wanted`, a table, only an action whose fields have these values.
-local function standing_action(subject, kinds, wanted)
+local function standing_action(subject, kinds, wanted) --> (number, kind) | nil
   local index, first, AT_ONCE = KEY.actions .. subject, 0, 100
   while true do
     local members = redis.call("ZRANGE", index, first, first + AT_ONCE - 1, "REV")
@@ -115,7 +115,7 @@ local function standing_action(subject, kinds, wanted)
 end
 
 -- Reads an action that is to be reverted, as a table of its fields; nil if it was reverted before.
-local function revertible(number)
+local function revertible(number) --> fields by name | nil
   local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
   for i = 1, #flat, 2 do action[flat[i]] = flat[i + 1] end
   if not action.reverted_by then return action end
@@ -124,7 +124,7 @@ end
 -- Records the revert of an action, which `revertible` has read, and returns what `record_action` does. `notified` is as
 -- there. A revert answers an appeal against the action. The caller then changes the subject to what the remaining
 -- actions say.
-local function record_revert(slot, number, action, moderator, reason, note, notified)
+local function record_revert(slot, number, action, moderator, reason, note, notified) --> (number, entry id)
   local fields = {
     group = action.group or "", role = action.role or "", reason = reason, note = note, reverts = number,
     notified = notified,
@@ -136,6 +136,6 @@ local function record_revert(slot, number, action, moderator, reason, note, noti
 end
 
 -- The reply of a command: {"changed" | "same", number of the action or "", {field, value, ...}}.
-local function action_reply(status, number)
+local function action_reply(status, number) --> {status, number | "", {field, value, ...}}
   return {status, number or "", number and redis.call("HGETALL", KEY.action .. number) or {}}
 end

@@ -9,7 +9,7 @@
 
 -- The value of a voter's annulled vote on an article or a comment, and the numbers of the actions that hold it,
 -- separated by spaces; nil if the vote is not annulled.
-local function held_vote(number, voter)
+local function held_vote(number, voter) --> (1 | -1, numbers of actions) | nil
   local value, cases = string.match(redis.call("HGET", KEY.annulled .. number, voter) or "", "^(%-?%d) (.+)$")
   return tonumber(value), cases
 end

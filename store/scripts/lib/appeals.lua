@@ -2,7 +2,7 @@
 -- When it is made, its field `groups` gets the groups whose moderators could revert the action: it waits in the queues
 -- of these groups, and in that of the site, which has all appeals.
 -- requires: flags
--- from prelude: split(text)
+-- from prelude: split(text) -> {word, ...}
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       appeal: the appeal against an action   actions: actions of moderators, by time

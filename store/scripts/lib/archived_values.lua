@@ -1,7 +1,7 @@
 -- The greatest values of archived articles, which are in the SQL database only. Of each listing the hash `archived` has
 -- one: a page asks the database only if it comes down to that value.
 -- requires: prelude
--- from prelude: ORDERS (of articles), order_value(article, order, weights)
+-- from prelude: ORDERS (of articles), order_value(article, order, weights) -> number
 -- KEY   this partition's keys by name (see registry.py)
 --       archived: how many articles are only in the SQL database, and their greatest values
 

@@ -1,20 +1,22 @@
 -- Functions that change the text of an article: by an edit, or when a moderator approves an edit that waits.
 -- requires: article_indexes, edits, notifications
--- from prelude: now (unix milliseconds), publish_event(kind, article, groups, id, channel), split(text)
+-- from prelude: now (unix milliseconds), publish_event(kind, article, groups, id, channel), split(text) -> {word, ...}
 -- from flags: forget_cleared_flags(number)
 -- from article_indexes: set_link_digest(article, digest)
 -- from held_edits: drop_edit(number, state, groups)
--- from log_text: append_text(kind, actor, type, number, ...)
--- from edits: find_edit(number), changes_of(edit)
--- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
---   with_notified(notified, ...), notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from edits: find_edit(number) -> fields by name | nil, changes_of(edit) -> {field, value, ...}
+-- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
+--   add_notified(hash, before, notified), with_notified(notified, ...) -> field, value, ...,
+--   notify_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...},
+--   slots_of(notified, ...) -> {slot, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is
 -- that of a new link. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most` mentions of
 -- the article notify. Returns the id of the log's entry, what `note_effects` returns (the partitions in which it has
 -- effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
-local function change_article(article, changes, link_digest, most, mentioned)
+local function change_article(article, changes, link_digest, most, mentioned) --> (entry id, effects, notified)
   local hash = KEY.article .. article.number
   for i = 1, #changes, 2 do
     if changes[i] == "link" then set_link_digest(article, link_digest) end
@@ -42,7 +44,7 @@ local function change_article(article, changes, link_digest, most, mentioned)
 end
 
 -- Applies the edit of an article that waits for approval. Returns what `change_article` does; nothing if none waits.
-local function apply_edit(article)
+local function apply_edit(article) --> as change_article | nothing
   local edit = find_edit(article.number)
   if not edit then return end
   drop_edit(article.number, article.state, article.groups)

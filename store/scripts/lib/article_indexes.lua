@@ -1,13 +1,13 @@
 -- Functions that write an article, add it to the indexes and remove it. They are not in prelude.lua, because
 -- functions are defined again in each call of a script, and a vote needs none of these.
 -- requires: flags, numbers, prelude
--- from prelude: read_ranking(groups), set_in_group(article, order, group, ranking, site_value),
---   order_value(article, order, weights), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), ORDERS (of articles),
---   WEIGHTED_BY (orders whose index depends on a weight), update_indexes(article, before),
+-- from prelude: read_ranking(groups) -> {orders, own, next_weights}, set_in_group(article, order, group, ranking, site_value),
+--   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
+--   ORDERS (of articles), WEIGHTED_BY (orders whose index depends on a weight), update_indexes(article, before),
 --   INDEX (keys of the site's indexes, by order), window (milliseconds in which votes are open), now (unix milliseconds),
 --   expire_voters(set, article)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
--- from numbers: make_number(sequence, slot)
+-- from numbers: make_number(sequence, slot) -> text
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       place: what is written about a group   groups: names of groups that are listed or have articles
@@ -17,13 +17,13 @@
 --       posters: usernames, by the time of the newest article   good: articles with many votes, by time
 --       numbered: what numbers of imports were made of
 
-local function article_hash(number)
+local function article_hash(number) --> {field, value, ...}
   return redis.call("HGETALL", KEY.article .. number)
 end
 
 -- How many archived articles, which are in the SQL database only, a user has, and when the newest was posted (unix
 -- milliseconds; 0 without any). `name` is in lower case.
-local function archived_of(name)
+local function archived_of(name) --> (count, unix milliseconds)
   local count, newest = string.match(redis.call("HGET", KEY.archived, "user:" .. name) or "", "^(%d+) (%d+)")
   return tonumber(count or 0), tonumber(newest or 0)
 end
@@ -122,7 +122,7 @@ local function write_article(article, title, link, content, imported)
 end
 
 -- The fields and values of a new article in the log.
-local function entry_of(article, title, link, content)
+local function entry_of(article, title, link, content) --> field, value, ...
   return "title", title, "link", link, "content", content, "groups", table.concat(article.groups, " "),
     "time", article.time, "up", article.up, "down", article.down
 end
@@ -155,7 +155,7 @@ local function remove_from_indexes(article)
 end
 
 -- The karma that an article gives its poster: a removed one gives none.
-local function karma_of(article)
+local function karma_of(article) --> number
   return article.state == "removed" and 0 or article.up - article.down - 1
 end
 
@@ -186,7 +186,7 @@ local function first_free_sequence(sequence)
 end
 
 -- The number of an imported story or comment, derived from its posting time.
-local function story_number(time, slot)
+local function story_number(time, slot) --> number
   local sequence = first_free_sequence(math.max(2 * time + 1, FIRST_OF_STORIES))
   local number = make_number(sequence, slot)
   while redis.call("EXISTS", KEY.article .. number, KEY.comment .. number) > 0 do -- `numbered` was lost

@@ -1,11 +1,11 @@
 -- Functions that change an article's state, its lock (a locked article takes no votes, comments or other groups) or its
 -- groups.
 -- requires: article_indexes, flag_decisions, held_edits, pending_comments, recent_comments
--- from prelude: append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel),
+-- from prelude: append_log(kind, actor, subject, ...) -> entry id, publish_event(kind, article, groups, id, channel),
 --   add_karma(article, votes), now (unix milliseconds)
 -- from flags: queue_flagged(number, is_visible)
--- from article_indexes: karma_of(article), remove_from_indexes(article), add_to_indexes(article), set_pending(article, since),
---   remove_from_group(article, group), add_to_group(article, group)
+-- from article_indexes: karma_of(article) -> number, remove_from_indexes(article), add_to_indexes(article),
+--   set_pending(article, since), remove_from_group(article, group), add_to_group(article, group)
 -- from flag_decisions: decide_flags(number, is_removed)
 -- from held_edits: drop_edit(number, state, groups), queue_edit(number, state, groups, groups_before),
 --   move_edits(article, groups, before)
@@ -16,7 +16,7 @@
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 
 -- Logs and publishes the state and the lock of an article as they are now.
-local function log_state(article, actor)
+local function log_state(article, actor) --> entry id
   local id = append_log(
     "state_changed", actor, "article:" .. article.number,
     "state", article.state or "visible", "locked", article.locked or "",

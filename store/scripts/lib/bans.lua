@@ -3,10 +3,10 @@
 -- milliseconds, 0 for good). `subject` is a username in lower case.
 -- requires: prelude, session_lists
 -- from prelude: now (unix milliseconds)
--- from sessions: read_session(digest), session_text(name, ends, used, words)
+-- from sessions: read_session(digest) -> (username, end, last use, bans) | nil, session_text(name, ends, used, words) -> text
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       actions: actions of moderators, by time   sessions: a user's sessions, by when they end
-local function place_of(group)
+local function place_of(group) --> site | group:NAME
   return group and group ~= "" and "group:" .. group or "site"
 end
 
@@ -17,7 +17,7 @@ end
 
 -- The bans of a user that are neither reverted nor over: by place, the one that ends last, as a table with its end and
 -- the number of its action.
-local function standing_bans(subject)
+local function standing_bans(subject) --> {ends, number} by place
   local found = {}
   for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1)) do
     local number = string.format("%.0f", tonumber(member))
@@ -34,7 +34,7 @@ local function standing_bans(subject)
 end
 
 -- The words of bans that `standing_bans` has found, sorted.
-local function words_of(found)
+local function words_of(found) --> text
   local words = {}
   for place, ban in pairs(found) do words[#words + 1] = string.format("%s=%.0f", place, ban.ends) end
   table.sort(words)
@@ -42,7 +42,7 @@ local function words_of(found)
 end
 
 -- Those of some words of which the ban is not over.
-local function words_that_stand(words)
+local function words_that_stand(words) --> text
   local found = {}
   for word, ends in string.gmatch(words, "(%S+=(%d+))") do
     if ends == "0" or now < tonumber(ends) then found[#found + 1] = word end

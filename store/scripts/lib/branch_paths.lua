@@ -11,7 +11,7 @@ do -- a script has at most 200 local variables
   local FIRST_LONG = 59 -- the value of the first digit that says how many follow; lower ones stand alone
   local LENGTHS = {1, 2, 3, 4, 6} -- how many digits follow those of the values 59 to 63
 
-  function encode(number)
+  function encode(number) --> digits
     local text, rest = "", number
     local lead, length = number, 0
     if number >= FIRST_LONG then
@@ -34,7 +34,7 @@ do -- a script has at most 200 local variables
   end
 
   -- The number that begins at a place of a text, and the place after it.
-  function decode(text, place)
+  function decode(text, place) --> (number, next place)
     local lead = digit_at(text, place)
     if lead < FIRST_LONG then return lead, place + 1 end
     local number, length = FIRST_LONG, LENGTHS[lead - FIRST_LONG + 1]
@@ -45,30 +45,30 @@ do -- a script has at most 200 local variables
 end
 
 -- The path of a comment as its hash has it: text and index, separated by a space.
-local function parse_path(stored)
+local function parse_path(stored) --> {text, index}
   local text, index = string.match(stored, "^(%S*) (%d+)$")
   return {text = text, index = tonumber(index)}
 end
 
 -- The label of a comment: its path as one text, by which the tree is sorted.
-local function label_of(path)
+local function label_of(path) --> text
   return path.text .. encode(path.index)
 end
 
 -- What the sorted set `tree` has of a comment: LABEL NUMBER.
-local function tree_member(path, number)
+local function tree_member(path, number) --> LABEL NUMBER
   return label_of(path) .. " " .. number
 end
 
 -- The bounds of the range that has the descendants of a comment: after its own member, as "!" follows the space in it,
 -- up to the last one with its text, as "~" follows all digits.
-local function descendants_of(path)
+local function descendants_of(path) --> (from, to)
   return "[" .. label_of(path) .. "!", "(" .. path.text .. "~"
 end
 
 -- The number of visible descendants of a comment. `stubs` is the key with those members of the tree that are not
 -- visible.
-local function count_descendants(tree, stubs, path)
+local function count_descendants(tree, stubs, path) --> number
   local from, to = descendants_of(path)
   local count = redis.call("ZLEXCOUNT", tree, from, to)
   return count > 0 and count - redis.call("ZLEXCOUNT", stubs, from, to) or 0

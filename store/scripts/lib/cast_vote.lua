@@ -1,7 +1,7 @@
 -- The function that sets a vote on an article or a comment.
 -- requires: annulled
 -- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
--- from annulled: held_vote(number, voter)
+-- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       annulled: votes on an article or comment that do not count, by voter
 
@@ -10,7 +10,7 @@
 -- votes; `counts` of the subject has the new counts as text. Returns nil and the reply that says why if nothing was
 -- changed. A vote that is annulled takes the new value, and still does not count: the change is 0, and `is_annulled` of
 -- the subject is set.
-local function cast_vote(subject, voter, vote)
+local function cast_vote(subject, voter, vote) --> (counts before, change) | (nil, reply)
   -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
   -- says: a new set would lack all earlier voters.
   local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
@@ -49,7 +49,7 @@ local function cast_vote(subject, voter, vote)
 end
 
 -- The hash of a subject as it was read, {field, value, ...}, with the counts that a vote has set.
-local function counted_hash(subject)
+local function counted_hash(subject) --> {field, value, ...}
   for i = 1, #subject.flat, 2 do
     local count = subject.counts[subject.flat[i]]
     if count then subject.flat[i + 1] = count end

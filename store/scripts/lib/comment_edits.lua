@@ -1,18 +1,19 @@
 -- Functions that change the text of a comment: by an edit, or when a moderator approves an edit that waits.
 -- requires: comments, edits
--- from prelude: now (unix milliseconds), split(text)
--- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
---   notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
+-- from prelude: now (unix milliseconds), split(text) -> {word, ...}
+-- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
+--   add_notified(hash, before, notified), notify_here(notified, type, number, poster),
+--   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from comments: note_written(article), is_listed(comment), publish_comment(kind, comment, id, groups, channel)
 -- from flags: forget_cleared_flags(number)
 -- from held_edits: drop_edit(number, state, groups)
--- from log_text: append_text(kind, actor, type, number, ...)
--- from edits: find_edit(number)
+-- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from edits: find_edit(number) -> fields by name | nil
 
 -- Sets the content of a comment. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most`
 -- mentions of the comment notify. Returns the id of the log's entry, what `note_effects` returns (the partitions in
 -- which it has effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
-local function change_comment(comment, content, most, mentioned)
+local function change_comment(comment, content, most, mentioned) --> (entry id, effects, notified)
   local notified = newly_notified(comment.poster, comment.notified, nil, most, mentioned)
   redis.call("HSET", comment.hash, "content", content, "edited", now)
   note_written(comment.article)
@@ -29,7 +30,7 @@ end
 
 -- Applies the edit of a comment that waits for approval; `groups` are those of its article. Returns what `change_comment`
 -- does; nothing if none waits.
-local function apply_comment_edit(comment, groups)
+local function apply_comment_edit(comment, groups) --> as change_comment | nothing
   local edit = find_edit(comment.number)
   if not edit then return end
   drop_edit(comment.number, comment.state, groups)

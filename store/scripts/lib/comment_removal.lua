@@ -1,14 +1,16 @@
 -- Functions that delete comments, and that give places in threads to comments which are not visible. A deleted comment
 -- that has replies stays as a stub, without its text and poster.
 -- requires: annulled, appeals, comment_tree, flags, pending_comments
--- from prelude: now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
+-- from prelude: now (unix milliseconds), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id
 -- from annulled: forget_annulled(number)
 -- from flags: drop_flags(number), set_waiting(queue, number, since, groups, groups_before)
 -- from appeals: end_appeals(subject)
--- from branch_paths: descendants_of(path), count_descendants(tree, stubs, path)
--- from notifications: is_here(slot), forget_here(notified, type, number), note_effects(id, slots), slots_of(notified, ...)
--- from comments: remove_from_replies(comment), pins_of(article), update_replies(comment, before), find_comment(number),
---   karma_of_comment(comment), add_comment_karma(comment, votes), find_article_info(number),
+-- from branch_paths: descendants_of(path) -> (from, to), count_descendants(tree, stubs, path) -> number
+-- from notifications: is_here(slot), forget_here(notified, type, number),
+--   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
+-- from comments: remove_from_replies(comment), pins_of(article) -> {ORDER:MOVES, ...}, update_replies(comment, before),
+--   find_comment(number) -> fields by name | nil, karma_of_comment(comment) -> number, add_comment_karma(comment, votes),
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_tree: remove_from_tree(comment)
 -- from held_edits: drop_edit(number, state, groups)
@@ -56,7 +58,7 @@ end
 -- a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there
 -- are more, the next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next
 -- one.
-local function update_places(number, limit)
+local function update_places(number, limit) --> (removed numbers, next number | nil)
   local removed, count = {}, 0
   while number do
     local comment = find_comment(number)
@@ -90,7 +92,7 @@ end
 -- "1" if a stub is left, else ""; `removed` has the numbers of the stubs that go with it, separated by spaces; `groups`
 -- are those of the article. Returns the id of the entry, what `note_effects` returns (the partitions in which it has
 -- effects), and the change of the poster's karma.
-local function log_removal(comment, deleter, stub, removed, groups)
+local function log_removal(comment, deleter, stub, removed, groups) --> (entry id, effects, change of karma)
   local karma = -karma_of_comment(comment)
   if is_here(comment.slot) then
     for _, list in ipairs({KEY.comments, KEY.unlisted, KEY.heldcomments}) do

@@ -1,16 +1,19 @@
 -- Functions that change whether comments are shown, by their own state and by that of their article.
 -- requires: comment_removal, flag_decisions
--- from prelude: append_log(kind, actor, subject, ...)
+-- from prelude: append_log(kind, actor, subject, ...) -> entry id
 -- from flags: queue_flagged(number, is_visible)
--- from branch_paths: tree_member(path, number)
--- from notifications: notified_now(notified), is_here(slot), notify_here(notified, type, number, poster),
---   put_back_here(notified, type, number, poster), forget_here(notified, type, number), note_effects(id, slots),
---   slots_of(notified, ...)
--- from comments: is_listed(comment), karma_of_comment(comment), find_article_info(number), note_written(article),
---   count_comment(comment, change), add_comment_karma(comment, votes), publish_comment(kind, comment, id, groups, channel)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from notifications: notified_now(notified) -> KIND:NAME:SLOT:TIME ..., is_here(slot),
+--   notify_here(notified, type, number, poster), put_back_here(notified, type, number, poster),
+--   forget_here(notified, type, number), note_effects(id, slots) -> {partition, entry id, ...},
+--   slots_of(notified, ...) -> {slot, ...}
+-- from comments: is_listed(comment), karma_of_comment(comment) -> number,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
+--   count_comment(comment, change) -> groups, add_comment_karma(comment, votes),
+--   publish_comment(kind, comment, id, groups, channel)
 -- from held_edits: drop_edit(number, state, groups)
 -- from pending_comments: queue_pending(comment, groups)
--- from comment_removal: update_places(number, limit)
+-- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil)
 -- from flag_decisions: decide_flags(number, is_removed)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       unlisted: a user's comments that are hidden, or whose article is
@@ -66,7 +69,7 @@ end
 -- `note_effects` returns (the partitions in which the entry has effects), state, poster, posting time, change of the
 -- poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of the next
 -- comment for `update_places`, or "", 1 or "" for whether it is announced now}.
-local function set_comment_state(comment, state, actor, limit)
+local function set_comment_state(comment, state, actor, limit) --> list of ten
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
   write_state(comment, state)

@@ -1,7 +1,8 @@
 -- Functions that add comments to the tree of their article and remove them. branch_paths.lua says what a path is: the
 -- first reply to a comment continues the path of the comment, and each further reply begins a side path.
 -- requires: comments
--- from branch_paths: encode(number), label_of(path), decode(text, place), tree_member(path, number)
+-- from branch_paths: encode(number) -> digits, label_of(path) -> text, decode(text, place) -> (number, next place),
+--   tree_member(path, number) -> LABEL NUMBER
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 local SWAPPED_UP_TO = 64 -- a side path of more comments is not swapped with the continuation: that would take too long

@@ -1,21 +1,22 @@
 -- Functions of the scripts that work on comments: reads, indexes of replies, counts, and places that pins keep. A pin
 -- keeps the order that a thread had at a moment, for those who read its further pages.
 -- requires: branch_paths, notifications, recent_comments
--- from branch_paths: parse_path(stored)
--- from prelude: split(text), order_value(article, order, weights),
---   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups), set_in_order(article, order, ranking)
+-- from branch_paths: parse_path(stored) -> {text, index}
+-- from prelude: split(text) -> {word, ...}, order_value(article, order, weights) -> number,
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups) -> {orders, own, next_weights},
+--   set_in_order(article, order, ranking)
 -- from recent_comments: recent.remove(comment, groups), recent.add(comment, groups)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       replies: replies to an article or comment, by the value of an order
 --       pins: moments at which a thread's order was kept   pinned: values that comments had at a pin
 --       tree: an article's comments by branch path   latest: an article's visible comments by time, if it has many
 --       moves: how many votes have moved comments   deleted: what was deleted, until the database has removed it too
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
 local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
 
 -- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
-local function find_comment(number)
+local function find_comment(number) --> fields by name | nil
   local flat = redis.call("HGETALL", KEY.comment .. number)
   if not flat[1] then return nil end
   local comment = {
@@ -27,7 +28,7 @@ local function find_comment(number)
   return comment
 end
 
-local function comment_hash(number)
+local function comment_hash(number) --> {field, value, ...}
   return redis.call("HGETALL", KEY.comment .. number)
 end
 
@@ -38,7 +39,7 @@ local function is_listed(comment)
 end
 
 -- Reads the fields of an article that its comments depend on; nil if there is no such article.
-local function find_article_info(number)
+local function find_article_info(number) --> {poster, time, state, locked, groups} | nil
   local poster, time, state, locked, groups =
     unpack(redis.call("HMGET", KEY.article .. number, "poster", "time", "state", "locked", "groups"))
   if not poster then return nil end
@@ -71,7 +72,7 @@ end
 -- The names of the pins of an article's thread, also of some that have expired, each ORDER:MOVES: an order, and the
 -- number of the last move when the pin was made. A move is a vote that changes a comment; the moves of a partition are
 -- numbered.
-local function pins_of(article)
+local function pins_of(article) --> {ORDER:MOVES, ...}
   return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
 end
 
@@ -162,7 +163,7 @@ do -- a script has at most 200 local variables
   end
 
   -- When the newest visible comment of an article was posted (unix milliseconds), but not before `time`.
-  function newest_time(article, time)
+  function newest_time(article, time) --> unix milliseconds
     local last = redis.call("ZRANGE", KEY.latest .. article, 0, 0, "REV", "WITHSCORES")[2]
     if last then return math.max(time, tonumber(last)) end
     for _, each in ipairs(visible_comments(article)) do time = math.max(time, each[1]) end
@@ -186,7 +187,7 @@ do -- a script has at most 200 local variables
   -- Adds `change` (1 or -1) to the number of visible replies of the parent and to that of visible comments of the article. Then
   -- moves the article in the index of ACTIVE, and adds the comment to the recent comments or removes it. To be called after the
   -- comment itself was changed. Returns the groups of the article.
-  function count_comment(comment, change)
+  function count_comment(comment, change) --> groups
     if comment.parent then redis.call("HINCRBY", KEY.comment .. comment.parent, "replies", change) end
     local hash = KEY.article .. comment.article
     local count = redis.call("HINCRBY", hash, "comments", change)
@@ -212,7 +213,7 @@ end
 
 -- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and
 -- the lowest and highest downvotes that the comment had before. The oldest two become one if there are too many.
-local function add_move(moves, before)
+local function add_move(moves, before) --> text
   local MAX_MOVES = 4
   local list = {}
   for numbers in string.gmatch(moves or "", "[^,]+") do list[#list + 1] = split(numbers) end
@@ -230,7 +231,7 @@ local function add_move(moves, before)
 end
 
 -- The karma that a comment gives its poster: a removed one gives none.
-local function karma_of_comment(comment)
+local function karma_of_comment(comment) --> number
   return comment.state == "removed" and 0 or comment.up - comment.down - 1
 end
 

@@ -1,7 +1,7 @@
 -- The state of an article or a comment as the actions of moderators say: removals, approvals and purges (removals for
 -- good) that were not reverted. `subject` is article:N or comment:N.
 -- requires: actions
--- from actions: standing_action(subject, kinds, wanted)
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       actions: actions of moderators, by time
 
@@ -36,7 +36,7 @@ end
 -- The state of a subject as its actions say: "removed", "pending", or nil for visible. And the kind of the decision that
 -- stands, nil if none does. Where an action has found another state than those before it say, the subject was held or shown
 -- without a moderator in between: what comes back with a revert of the action is that state.
-local function state_of(subject)
+local function state_of(subject) --> (state | nil, kind | nil)
   local known = {}
   for _, decision in ipairs(decisions_on(subject)) do
     local before = decision.before
@@ -51,7 +51,7 @@ end
 
 -- The state of a subject after a revert, and the kind of the decision that stands. What is pending was held since what is
 -- reverted: only an approval shows it.
-local function state_after_revert(subject, current)
+local function state_after_revert(subject, current) --> (state | nil, kind | nil)
   local state, decided = state_of(subject)
   return state or current == "pending" and "pending" or nil, decided
 end

@@ -2,21 +2,21 @@
 -- holds it (held_by), the new values of title, link or content ("" removes one), the digest of a new link, whom it mentions
 -- (mentions, usernames in lower case and slots), and how many mentions notify (most_mentions).
 -- requires: held_edits, log_text
--- from prelude: append_log(kind, actor, subject, ...)
+-- from prelude: append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from held_edits: queue_edit(number, state, groups, groups_before), drop_edit(number, state, groups)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       heldedit: an edit that waits for approval
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.
-local function find_edit(number)
+local function find_edit(number) --> fields by name | nil
   local flat, edit = redis.call("HGETALL", KEY.heldedit .. number), {}
   for i = 1, #flat, 2 do edit[flat[i]] = flat[i + 1] end
   if edit.at then return edit end
 end
 
 -- The new values of an edit: {field, value, ...}.
-local function changes_of(edit)
+local function changes_of(edit) --> {field, value, ...}
   local changes = {}
   for _, field in ipairs(EDITED) do
     if edit[field] then
@@ -37,12 +37,12 @@ local function hold_edit(subject, type, held_by, changes, link_digest, most, men
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end
   queue_edit(subject.number, nil, subject.groups)
   local id = append_log("edit_held", subject.poster, type .. ":" .. subject.number)
-  redis.call("PUBLISH", KEY.events, table.concat({"edit_held", subject.number, "-", id}, " "))
+  publish("edit_held", subject.number, "-", id)
 end
 
 -- Drops a waiting edit because the poster has made another one, and publishes that it no longer waits.
 local function replace_edit(subject, type)
   if not drop_edit(subject.number, subject.state, subject.groups) then return end
   local id = append_log("edit_dropped", subject.poster, type .. ":" .. subject.number)
-  redis.call("PUBLISH", KEY.events, table.concat({"edit_dropped", subject.number, "-", id}, " "))
+  publish("edit_dropped", subject.number, "-", id)
 end

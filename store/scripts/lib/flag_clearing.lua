@@ -1,8 +1,9 @@
 -- How an approval clears flags, and its revert brings them back. Outcomes of flags, by username: "+" a removal upholds
 -- the flag, "-" an approval overrules it, "" nobody has decided.
 -- requires: flag_decisions
--- from flags: flags_of(number), flag_text(flag), set_waiting(queue, number, since, groups, groups_before), places_of(flags),
---   queue_flagged(number, is_visible)
+-- from flags: flags_of(number) -> flags by name, flag_text(flag) -> text,
+--   set_waiting(queue, number, since, groups, groups_before),
+--   places_of(flags) -> (groups, groups of standing flags, since | nil), queue_flagged(number, is_visible)
 -- from flag_decisions: record_outcomes(number, outcomes)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       flags: flags on an article or comment, by user

@@ -3,9 +3,9 @@
 -- kept in the hashes of the users who have set the flags.
 -- requires: flag_outcomes, flags, notifications
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
--- from prelude: append_log(kind, actor, subject, ...)
--- from flags: flags_of(number)
--- from notifications: is_here(slot), note_effects(id, slots)
+-- from prelude: append_log(kind, actor, subject, ...) -> entry id
+-- from flags: flags_of(number) -> flags by name
+-- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
 -- Records the outcomes of flags on an article or a comment, by names in lower case: "+", "-", or "" for none. Those for

@@ -1,13 +1,13 @@
 -- Flags on articles and comments, and the queues in which things wait for moderators.
 -- requires: prelude
--- from prelude: split(text)
+-- from prelude: split(text) -> {word, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       flags: flags on an article or comment, by user   queue: what waits for moderators
 --
 -- A flag is the text of a field, AT REASON NAME [+]CLEARED_BY GROUPS NOTE: when and by whom it was set, "+" if it counts
 -- toward hiding, the number of the action that has cleared it or "-", the groups that the article had then or "-", and a note.
 -- A cleared flag does not count.
-local function parse_flag(text)
+local function parse_flag(text) --> flag
   local FLAG = "^(%d+) (%S+) (%S+) (%+?)(%S+) (%S+) ?(.*)$"
   local at, reason, name, counts, cleared_by, groups, note = string.match(text, FLAG)
   return {
@@ -16,7 +16,7 @@ local function parse_flag(text)
   }
 end
 
-local function flag_text(flag)
+local function flag_text(flag) --> text
   local groups = flag.groups[1] and table.concat(flag.groups, ",") or "-"
   return string.format(
     "%.0f %s %s %s%s %s %s", flag.at, flag.reason, flag.name, flag.counts and "+" or "", flag.cleared_by or "-", groups,
@@ -25,7 +25,7 @@ local function flag_text(flag)
 end
 
 -- The flags on an article or a comment, by names in lower case.
-local function flags_of(number)
+local function flags_of(number) --> flags by name
   local flat, flags = redis.call("HGETALL", KEY.flags .. number), {}
   for i = 1, #flat, 2 do flags[flat[i]] = parse_flag(flat[i + 1]) end
   return flags
@@ -51,7 +51,7 @@ local function set_waiting(queue, number, since, groups, groups_before)
 end
 
 -- The groups of flags, and of these those of flags that stand, with the time of the first that does.
-local function places_of(flags)
+local function places_of(flags) --> (groups, groups of standing flags, since | nil)
   local all, standing, since = {}, {}, nil
   for _, flag in pairs(flags) do
     for _, group in ipairs(flag.groups) do

@@ -8,7 +8,7 @@ local CLASSES_PER_DIGIT = 4 -- classes of bases with the same number of binary d
 local LAST_CLASS = 255 -- the highest class
 
 -- The lowest and the highest base of a class.
-local function bases_of(class)
+local function bases_of(class) --> (lowest, highest)
   if class < 2 * CLASSES_PER_DIGIT then return class, class end
   local width = 2 ^ (math.floor(class / CLASSES_PER_DIGIT) - 1)
   local lowest = (CLASSES_PER_DIGIT + class % CLASSES_PER_DIGIT) * width

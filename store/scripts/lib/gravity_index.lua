@@ -32,7 +32,7 @@ end
 -- The first and last posting time at which an article of this weight may have a size: one posted earlier is smaller,
 -- one posted later is larger. CLASS, which is later than any posting time, stands for "none": the first is CLASS if even an
 -- article of age 0 is smaller, the last is CLASS if no article is larger.
-local function time_bounds(weight, size)
+local function time_bounds(weight, size) --> (first, last)
   local ratio, instant = weight / size, at + delay * 60000
   local first = instant - (ratio * (1 + TOLERANCE)) ^ (1 / age_exponent) * 3600000 - 1
   local last = instant - (ratio * (1 - TOLERANCE)) ^ (1 / age_exponent) * 3600000 + 1
@@ -46,7 +46,7 @@ end
 
 -- Reads {member, signed mark, ...} of a part from one mark to another, away from 0 or (not `outward`) towards it, after
 -- the first `skipped` members.
-local function read_marks(sign, outward, from, to, skipped, count)
+local function read_marks(sign, outward, from, to, skipped, count) --> {member, mark, ...}
   local flat
   if outward == (sign > 0) then
     flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "LIMIT", skipped, count, "WITHSCORES")
@@ -58,14 +58,14 @@ local function read_marks(sign, outward, from, to, skipped, count)
 end
 
 -- Counts the articles of a part between two marks, the lower first.
-local function count_marks(sign, from, to)
+local function count_marks(sign, from, to) --> number
   budget = budget - 1
   if sign > 0 then return redis.call("ZCOUNT", index, from, to) end
   return redis.call("ZCOUNT", index, -to, -from)
 end
 
 -- The position of an article, {member, value}; nil if it is not in the listing.
-local function position_of(member)
+local function position_of(member) --> {member, value} | nil
   local votes, score = redis.call("ZSCORE", by_votes, member), redis.call("ZSCORE", index, member)
   if not votes or not score then return nil end
   local base, sign = votes - 1, votes - 1 < 0 and -1 or 1
@@ -74,7 +74,7 @@ local function position_of(member)
 end
 
 -- Counts the articles of value 0 above a member.
-local function zeros_above(member)
+local function zeros_above(member) --> number
   local low = redis.call("ZCOUNT", by_votes, "(1", "+inf")
   local first, high = low, low + redis.call("ZCOUNT", by_votes, 1, 1)
   while low < high do

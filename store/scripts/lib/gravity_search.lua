@@ -2,12 +2,14 @@
 -- The base of an article is its votes - 1. Positive bases, base 0 and negative ones are three parts of a listing; in a
 -- part, a class has articles of similar bases, by time (gravity_classes.lua).
 -- requires: gravity_index
--- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class),
+-- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest),
 --   CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on)
 -- from gravity_index: stands_above(one, other), by_votes (the index of VOTES of the same listing), weight(sign, base),
---   budget (articles and classes that this step may still read), time_bounds(weight, size),
---   read_marks(sign, outward, from, to, skipped, count), decay(time), count_marks(sign, from, to),
---   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew), zeros_above(member)
+--   budget (articles and classes that this step may still read), time_bounds(weight, size) -> (first, last),
+--   read_marks(sign, outward, from, to, skipped, count) -> {member, mark, ...}, decay(time),
+--   count_marks(sign, from, to) -> number,
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew),
+--   zeros_above(member) -> number
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 "down" or "up": direction of the page
@@ -202,7 +204,7 @@ local function sign_of(value) return value > 0 and 1 or value < 0 and -1 or 0 en
 -- Finds the next `count` positions beyond a position, or from the end of the listing. `resumed` is where an earlier
 -- step stopped, and `known` what it found. Positions beyond the value `limit`, if it is given, may be left out. Returns
 -- positions, and where this step stops if its budget is spent.
-local function next_positions(beyond, count, resumed, known, limit)
+local function next_positions(beyond, count, resumed, known, limit) --> (positions, where it stopped | nil)
   local start, finish, positions = beyond and sign_of(beyond.value), limit and sign_of(limit), {}
   for _, sign in ipairs(down and {1, 0, -1} or {-1, 0, 1}) do
     local is_passed = start and (down and sign > start or not down and sign < start)

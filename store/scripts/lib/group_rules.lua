@@ -1,14 +1,14 @@
 -- Which groups articles may be added to. The settings of the site say whether a group has to be listed or known first;
 -- the caller passes that on as a condition (store/places.py).
 -- requires: prelude
--- from prelude: split(text)
+-- from prelude: split(text) -> {word, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 
 -- Those of some groups to which no article may be added, separated by spaces; nil if there are none. Only the groups in
 -- `checked`, separated by spaces, are checked. The condition "listed" is that an admin has made the group, "known" that
 -- it is listed or has articles, and "none" that it is not checked: the caller has found that it is neither.
-local function refused_groups(groups, checked, condition)
+local function refused_groups(groups, checked, condition) --> names | nil
   if checked == "" then return nil end
   local is_checked, refused = {}, {}
   for _, group in ipairs(split(checked)) do is_checked[group] = true end

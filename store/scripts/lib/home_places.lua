@@ -89,7 +89,7 @@ end
 
 -- The last of the first `wanted` places that are shown; nil if there are not as many. Numbers are sorted, as this takes less
 -- time than a function that compares places, and is done often.
-local function last_wanted()
+local function last_wanted() --> {value, member} | nil
   sort_fresh()
   if #places < wanted then return nil end
   local values, ties = {}, {}
@@ -109,14 +109,14 @@ local function last_wanted()
 end
 
 -- {member, value, ...} as two lists.
-local function unzipped(flat)
+local function unzipped(flat) --> (members, values)
   local members, values = {}, {}
   for i = 1, #flat, 2 do members[#members + 1], values[#values + 1] = flat[i], flat[i + 1] end
   return members, values
 end
 
 -- Those of some members that the viewer does not hide.
-local function not_hidden(members)
+local function not_hidden(members) --> members
   if not hides or not members[1] then return members end
   local shown = {}
   for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members))) do
@@ -126,7 +126,7 @@ local function not_hidden(members)
 end
 
 -- As `not_hidden`, of members that have just been read: takes them from `left`, those that are hidden for less.
-local function shown_of_read(members)
+local function shown_of_read(members) --> members
   local shown = not_hidden(members)
   left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
   return shown
@@ -134,7 +134,7 @@ end
 
 -- How many places a range of an index has, and the members and values of those that the viewer does not hide. As most may be
 -- hidden, only the values of the others are read then.
-local function read_range(key, ...)
+local function read_range(key, ...) --> (number of places, members, values)
   local arguments = {...}
   if not hides then
     arguments[#arguments + 1] = "WITHSCORES"
@@ -149,7 +149,7 @@ end
 
 -- Calls `read` with the place in KEYS of each listing, which has three indexes, until enough is read. Returns how many
 -- listings that were.
-local function each_listing(read)
+local function each_listing(read) --> number of listings
   for i = 5, #KEYS, 3 do
     if left <= 0 then return (i - 5) / 3 end
     left = left - COST

@@ -5,12 +5,12 @@
 --   how long the same key, or the same input, is a replay   how long the key below is kept (both in milliseconds)
 --   "keyed" if there is an idempotency key, else ""
 -- requires: prelude
--- from prelude: split(text), now (unix milliseconds)
+-- from prelude: split(text) -> {word, ...}, now (unix milliseconds)
 -- The key `prefix` .. first of the five arguments has: number, time and second argument of the call that has posted
 
 -- The reply to a call that repeats an earlier one, or nil. The five arguments begin at ARGV[first]; `status` is that of a
 -- call that posts, and `find` returns the {field, value, ...} of a number, empty once it is deleted.
-local function repeated_reply(prefix, poster, first, status, find)
+local function repeated_reply(prefix, poster, first, status, find) --> reply | nil
   local earlier = split(redis.call("GET", prefix .. ARGV[first]) or "")
   if not earlier[1] or now - tonumber(earlier[2]) > tonumber(ARGV[first + 2]) then return nil end
   local flat, is_same, is_keyed = find(earlier[1]), earlier[3] == ARGV[first + 1], ARGV[first + 4] == "keyed"

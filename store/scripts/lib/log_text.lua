@@ -2,7 +2,7 @@
 -- kept in `logged`: the deletion of the article, comment or user removes the entries. The
 -- arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
--- from prelude: append_log(kind, actor, subject, ...)
+-- from prelude: append_log(kind, actor, subject, ...) -> entry id
 -- KEY   this partition's keys by name (see registry.py)
 --       logged: ids of the log's entries with texts, by number or user
 local function append_noted(noted_by, kind, actor, subject, ...)
@@ -13,11 +13,11 @@ local function append_noted(noted_by, kind, actor, subject, ...)
 end
 
 -- `type` is "article", "comment" or "action".
-local function append_text(kind, actor, type, number, ...)
+local function append_text(kind, actor, type, number, ...) --> entry id
   return append_noted(number, kind, actor, type .. ":" .. number, ...)
 end
 
 -- `name` is that of the user in lower case.
-local function append_user_text(kind, actor, name, ...)
+local function append_user_text(kind, actor, name, ...) --> entry id
   return append_noted("user:" .. name, kind, actor, "user:" .. name, ...)
 end

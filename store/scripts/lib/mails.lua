@@ -4,7 +4,7 @@
 local mails = {} -- one variable: a script has at most 200
 
 -- When a notification is mailed: after two minutes, or at seven in the morning, UTC; weekly on Mondays.
-function mails.due_at(often, at)
+function mails.due_at(often, at) --> unix milliseconds
   local MINUTE, DAY = 60000, 86400000
   local WEEK, morning = 7 * DAY, 7 * 60 * MINUTE
   local monday = 4 * DAY + morning -- the first one: the first day was a Thursday

@@ -1,7 +1,7 @@
 -- The digest under which the name of a deleted user is kept: HMAC-SHA1, as `store/leaving.py` computes it.
 
 -- `secret` is the text of the key of the store, 64 characters. `name` is in lower case.
-local function name_digest(secret, name)
+local function name_digest(secret, name) --> hex digits
   local function padded(byte)
     return (string.gsub(secret, ".", function(each) return string.char(bit.bxor(string.byte(each), byte)) end))
   end
@@ -12,7 +12,7 @@ local function name_digest(secret, name)
 end
 
 -- The pseudonym of the deleted user with a name; false if there is none. The keys are `departed` and `namekey`.
-local function pseudonym_of(departed, namekey, name)
+local function pseudonym_of(departed, namekey, name) --> pseudonym | false
   if redis.call("EXISTS", departed) == 0 then return false end
   return redis.call("HGET", departed, name_digest(redis.call("GET", namekey) or "", name))
 end

@@ -9,7 +9,7 @@
 -- from prelude: now (unix milliseconds)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       effects: the last entry with an effect in another partition, by partition
--- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
+-- ARGV  7 number of partitions; with roles.lua, which has 7, it is 8   the others: see prelude.lua
 local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
 local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
@@ -21,7 +21,7 @@ end
 
 -- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any,
 -- its number and the id of the entry before that has an effect there, or "": {partition, id, ...}.
-local function note_effects(id, slots)
+local function note_effects(id, slots) --> {partition, entry id, ...}
   local noted, known = {}, {[here] = true}
   for _, slot in ipairs(slots) do
     local target = slot % partitions
@@ -38,7 +38,7 @@ end
 -- Whom an article or a comment notifies that its earlier versions (`before`) have not, as a new part of `notified`:
 -- those whom it mentions, {username in lower case, slot, ...}, up to `most` with those before; and the poster of what
 -- it answers, {poster = ..., slot = ...}, if given.
-local function newly_notified(poster, before, answered, most, mentioned)
+local function newly_notified(poster, before, answered, most, mentioned) --> KIND:NAME:SLOT:TIME ...
   local known, words, mentions = {[string.lower(poster)] = true}, {}, 0
   local function add(kind, name, slot)
     if known[name] then return end
@@ -63,19 +63,19 @@ local function add_notified(hash, before, notified)
 end
 
 -- Whom a text notifies that is shown for the first time now: `notified` with this time.
-local function notified_now(notified)
+local function notified_now(notified) --> KIND:NAME:SLOT:TIME ...
   return (string.gsub(notified, "(%l+:[^:%s]+:%d+):%d+", function(word) return string.format("%s:%.0f", word, now) end))
 end
 
 -- The slots of the users in `notified`, and others.
-local function slots_of(notified, ...)
+local function slots_of(notified, ...) --> {slot, ...}
   local slots = {...}
   for _, _, slot in string.gmatch(notified or "", NOTIFIED) do slots[#slots + 1] = slot end
   return slots
 end
 
 -- The fields and values of an entry about an article, with those whom it notifies if there are any.
-local function with_notified(notified, ...)
+local function with_notified(notified, ...) --> field, value, ...
   if (notified or "") == "" then return ... end
   return "notified", notified, ...
 end

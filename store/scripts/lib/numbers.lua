@@ -9,13 +9,13 @@
 -- `sequence_of` in store/numbering.py).
 local MAX_SEQUENCE = 2 ^ 43
 
-local function make_number(sequence, slot)
+local function make_number(sequence, slot) --> text
   if sequence >= MAX_SEQUENCE then error({err = "ERR no number is left for this time"}) end
   return string.format("%.0f", sequence * 1024 + slot)
 end
 
 -- The number of a new post: higher than that of any earlier post of this partition.
-local function next_number(slot)
+local function next_number(slot) --> text
   local last = tonumber(redis.call("GET", KEY.sequence) or 0)
   local sequence = math.max(2 * now, last + 2 - last % 2)
   local number = make_number(sequence, slot)

@@ -35,7 +35,7 @@ end
 
 -- Uses a token up: the name of its user and its detail; nil if it is not for this purpose, has ended, or was used by
 -- another call. A call that is sent again, as its reply was lost, gets the same, and true.
-local function use_token(digest, purpose, call, at)
+local function use_token(digest, purpose, call, at) --> (name, detail, is repeated) | nil
   local name, known, ends, user, detail = read_token(digest)
   if known ~= purpose or tonumber(at) > tonumber(ends) or user ~= "-" and user ~= call then return nil end
   write_token(digest, name, purpose, ends, call, detail, at)

@@ -23,7 +23,7 @@ local now = tonumber(ARGV[3]) -- unix milliseconds
 local good_votes = tonumber(ARGV[5]) -- votes of a good article
 local window = tonumber(ARGV[6]) -- milliseconds in which votes are open
 
-local function split(text)
+local function split(text) --> {word, ...}
   local list = {}
   for word in string.gmatch(text, "%S+") do list[#list + 1] = word end
   return list
@@ -40,7 +40,7 @@ local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL
 -- user is being deleted. Fails with CLOSED if the partition takes no writes. This one is for commands that a banned
 -- user may still use; others call `actor`. A session is stored as NAME END LAST-USE BANS, where BANS are the words of
 -- `bans`.
-local function reader()
+local function any_actor() --> username | false
   require_open()
   if ARGV[1] ~= "" then
     bans = ARGV[2]
@@ -63,22 +63,22 @@ local function require_not_banned_from(place)
   end
 end
 
--- Fails with BANNED if the actor is banned from one of some groups. To be called after `reader` or `actor`.
+-- Fails with BANNED if the actor is banned from one of some groups. To be called after `any_actor` or `actor`.
 local function require_not_banned(groups)
   if bans == "" then return end
   for _, group in ipairs(groups) do require_not_banned_from("group:" .. group) end
 end
 
--- As `reader`, but fails with BANNED if the actor is banned from the site.
-local function actor()
-  local name = reader()
+-- As `any_actor`, but fails with BANNED if the actor is banned from the site.
+local function actor() --> username | false
+  local name = any_actor()
   if name and bans ~= "" then require_not_banned_from("site") end
   return name
 end
 
 -- Reads an article as a table of its fields; nil if there is none. `flat` has the hash as HGETALL replies: field,
 -- value, ... and `member` is the number in 16 digits, as sorted sets have it.
-local function find_article(number)
+local function find_article(number) --> fields by name | nil
   local flat = redis.call("HGETALL", KEY.article .. number)
   if not flat[1] then return nil end
   local article = {number = number, member = string.rep("0", 16 - #number) .. number, flat = flat}
@@ -98,7 +98,7 @@ local function gravity_mark(votes, time)
 end
 
 -- The value of an article in the index of an order.
-local function order_value(article, order, weights)
+local function order_value(article, order, weights) --> number
   local up, down = article.up, article.down
   if order == "votes" then return up - down end
   if order == "score" then return article.time + weights.vote_score * 1000 * (up - down) end
@@ -119,7 +119,7 @@ local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravi
 local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"} -- orders whose index depends on a weight
 
 -- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site.
-local function parse_weights(text)
+local function parse_weights(text) --> weights by name
   local weights = setmetatable({}, {__index = SITE_WEIGHTS})
   for name, number in string.gmatch(text, "([%l_]+)=(%S+)") do weights[name] = tonumber(number) end
   return weights
@@ -129,7 +129,7 @@ end
 -- that has its own, `next_weights` the new weights of each group that is being rebuilt. Weighted indexes of such a
 -- group are written twice, by the old weights and by the new ones. The hash `ranking` has the orders in the field
 -- ORDERS, and weights in the fields GROUP and next:GROUP.
-local function read_ranking(groups)
+local function read_ranking(groups) --> {orders, own, next_weights}
   local ranking = {orders = ORDERS, own = {}, next_weights = {}}
   if redis.call("HLEN", KEY.ranking) == 0 then return ranking end
   local fields = {"ORDERS"}
@@ -206,7 +206,7 @@ local function expire_voters(set, article)
 end
 
 -- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.
-local function append_log(kind, actor, subject, ...)
+local function append_log(kind, actor, subject, ...) --> entry id
   return redis.call("XADD", KEY.log, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
 end
 
@@ -215,4 +215,11 @@ end
 local function publish_event(kind, article, groups, id, channel)
   local words = {kind, article.number, article.poster, id, unpack(groups)}
   redis.call("PUBLISH", channel or KEY.events, table.concat(words, " "))
+end
+
+-- Publishes to all processes that something has changed which `publish_event` does not describe. `number` is that of what
+-- has changed, 0 for a user or the site; `name` is who did it, "-" for nobody or if it is not said; `id` is that of the
+-- log's entry. Further words depend on the kind.
+local function publish(kind, number, name, id, ...)
+  redis.call("PUBLISH", KEY.events, table.concat({kind, number, name, id, ...}, " "))
 end

@@ -1,6 +1,7 @@
 -- Profiles: what users say about themselves, or an identity provider (an issuer of tokens) says about them.
 -- requires: log_text
--- from log_text: append_user_text(kind, actor, name, ...)
+-- from prelude: publish(kind, number, name, id, ...)
+-- from log_text: append_user_text(kind, actor, name, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
 -- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a list of
@@ -24,6 +25,6 @@ local function write_profile(name, changes)
     if after[field] == "" then redis.call("HDEL", account, field) else redis.call("HSET", account, field, after[field]) end
   end
   local id = append_user_text("profile_edited", name, subject, unpack(values))
-  redis.call("PUBLISH", KEY.events, table.concat({"profile_edited", "0", name, id}, " "))
+  publish("profile_edited", 0, name, id)
   return true
 end

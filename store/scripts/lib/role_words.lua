@@ -1,12 +1,12 @@
 -- Writes the roles of a user. The actions of moderators say which roles were granted or revoked; the field `roles` of
 -- the user and the indexes of moderators repeat it.
 -- requires: actions, roles
--- from actions: standing_action(subject, kinds, wanted)
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       moderators: who has a role, by time
 
 -- The word of a role in the field `roles`, without the time.
-local function role_word(role, group)
+local function role_word(role, group) --> text
   return group ~= "" and role .. ":" .. group or role
 end
 

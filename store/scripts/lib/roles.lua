@@ -1,18 +1,19 @@
 -- Roles: the words of the field `roles` of a user, each admin=MS, moderator=MS or moderator:GROUP=MS, with the time of
 -- its grant (unix milliseconds).
 -- requires: prelude
--- from prelude: reader(), bans (the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)),
+-- from prelude: any_actor() -> username | false,
+--   bans (the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)),
 --   require_not_banned_from(place)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua, 1 is the name of the actor and 2 the words of their
---       bans   7 the words of the actor's roles
+-- ARGV  1 name of the actor   2 words of the actor's bans   3 now (unix milliseconds)
+--       4-6 settings of the site: see prelude.lua   7 words of the actor's roles
 local OPERATOR = "operator" -- who acts by a command of the shell, and is no user
 
 -- The name of the actor and the words of their roles: as the caller has read them or, if their home is this partition,
 -- as they are now. Fails with CLOSED if the partition takes no writes, and with BANNED if the actor is banned from the
 -- site.
-local function authority()
-  local name, roles = reader(), ARGV[7]
+local function authority() --> (username, words of roles)
+  local name, roles = any_actor(), ARGV[7]
   if not name then error({err = "BANNED 0 -"}) end -- the user is being deleted
   if name ~= OPERATOR then
     local known, stored, stored_bans = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "name", "roles", "bans"))

@@ -1,7 +1,7 @@
 -- Sessions that are opened, extended and ended, and the lists of a user's sessions. `subject` is a username in lower
 -- case, and `digest` that of the session's token.
 -- requires: sessions
--- from sessions: session_text(name, ends, used, words)
+-- from sessions: session_text(name, ends, used, words) -> text
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       sessions: a user's sessions, by when they end   logins: details of a user's sessions
 

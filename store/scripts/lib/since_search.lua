@@ -1,8 +1,8 @@
 -- Functions that read a listing by VOTES, among the articles posted since an instant.
 -- requires: gravity_classes, index_rank
 -- from gravity_classes: CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on),
---   bases_of(class), CLASS (milliseconds between two classes)
--- from index_rank: rank_of(key, value, member, including)
+--   bases_of(class) -> (lowest, highest), CLASS (milliseconds between two classes)
+-- from index_rank: rank_of(key, value, member, including) -> number
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
 --

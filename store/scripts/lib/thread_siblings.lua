@@ -3,7 +3,7 @@
 -- the moment when its pin was made: the key `pinned` keeps the values that comments moved since then had.
 -- requires: branch_paths, formulas, index_rank
 -- from formulas: best(up, votes, z), controversial(up, down)
--- from index_rank: rank_of(key, value, member, including)
+-- from index_rank: rank_of(key, value, member, including) -> number
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
 --       7 pinned:{p}: (a number, ":" and the name of a pin are appended)
@@ -132,7 +132,7 @@ local function is_above(value, member, from)
 end
 
 -- The value of a comment that is in no thread, as it was in the index of its siblings.
-local function value_in_hash(number)
+local function value_in_hash(number) --> text
   local up, down, time = unpack(redis.call("HMGET", COMMENT .. number, "up", "down", "time"))
   if not time or index == "time" then return time end
   return string.format("%.17g", (value_bounds(tonumber(up), tonumber(up), tonumber(down), tonumber(down))))
@@ -162,7 +162,7 @@ end
 
 -- A frame is a reader of the replies to one comment, or to the article. `beyond` is the position after which it begins,
 -- and `owner` the place of the comment itself if a walk upwards comes to it after its replies.
-local function new_frame(parent, depth, beyond, owner)
+local function new_frame(parent, depth, beyond, owner) --> frame
   return {
     key = replies_of(parent), beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,
   }
@@ -204,7 +204,7 @@ local function next_pinned(frame)
 end
 
 -- The next sibling of a frame: member and value; nil at the end.
-local function next_sibling(frame)
+local function next_sibling(frame) --> (member, value) | nil
   if is_pinned then return next_pinned(frame) end
   while true do
     local member, value = next_of(frame)

@@ -1,10 +1,10 @@
 -- Functions of the scripts that verify stored data, each the value or the members of one key. They report what is wrong
 -- and, with "repair", write what it should be, derived from other keys, in the same step.
 -- requires: log_entry, prelude
--- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), split(text)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
+-- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), split(text) -> {word, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 "repair" or ""
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 "repair" or ""
 --       8 name: the last part of the key, after its kind and partition: `42` of `article:{0}:42`
 --       from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
@@ -95,7 +95,7 @@ end
 -- Reads an article with the votes that it should have; nil if there is none. `fields` has the hash as it is, `invalid`
 -- lists fields with invalid values. While voting is open, until `closes`, votes are derived from the voters
 -- (`counted`); later only the hash has them.
-local function examine(number)
+local function examine(number) --> article | nil
   local hash, fields, invalid = KEY.article .. number, {}, {}
   for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end
   if not fields.poster and redis.call("EXISTS", hash) == 0 then return nil end

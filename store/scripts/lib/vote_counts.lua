@@ -1,19 +1,23 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
--- from prelude: add_place(index, value, member), add_karma(article, votes), read_ranking(groups), split(text),
---   update_indexes(article, before), good_votes (votes of a good article),
---   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), append_log(kind, actor, subject, ...)
+-- from prelude: add_place(index, value, member), add_karma(article, votes),
+--   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),
+--   good_votes (votes of a good article), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
+--   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
--- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_article_info(number), add_comment_karma(comment, votes),
---   keep_place(comment, lifetime, before), add_move(moves, before), note_written(article), update_replies(comment, before)
+-- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
+-- from comments: find_comment(number) -> fields by name | nil,
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, add_comment_karma(comment, votes),
+--   keep_place(comment, lifetime, before), add_move(moves, before) -> text, note_written(article),
+--   update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       cases: articles and comments with a vote that an action annuls
 --       moving: articles about to leave Redis or just back: the database does not count
 --       left: archived articles whose comments Redis still has
 --       archived: how many articles are only in the SQL database, and their greatest values
--- ARGV  1-7 actor, time, settings of the site, number of partitions: see notifications.lua   8 number of the action
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+--       8 number of the action
 --       9 voter
 --       10 how long pages keep the places that comments had before (milliseconds)
 --       11 id of the last entry of the log that the database had read when archived articles were read there, or ""
@@ -61,7 +65,7 @@ end
 
 -- How many articles and comments the step is about, and how many of them have a key of a kind. Their numbers are
 -- arguments from 13 on, each followed by `others` further arguments.
-local function count_keys(kind, others)
+local function count_keys(kind, others) --> (number of subjects, number of keys)
   local names = {}
   for i = 13, #ARGV, 1 + others do names[#names + 1] = kind .. ARGV[i] end
   return #names, names[1] and redis.call("EXISTS", unpack(names)) or 0
@@ -78,7 +82,7 @@ local function write_gathered()
   if released[1] then redis.call("ZREM", KEY.cases .. case, unpack(released)) end
 end
 
-local function member_of(number)
+local function member_of(number) --> 16 digits
   return string.rep("0", 16 - #number) .. number
 end
 
@@ -121,7 +125,7 @@ local function find_counted(number)
 end
 
 -- Finds an article or a comment, also an archived one; nil if there is none, or if its article is gone. `type` says what it is.
-local function find_subject(number, archived)
+local function find_subject(number, archived) --> fields by name | nil
   local article = find_counted(number)
   if article then return article end
   local comment = find_comment(number)
@@ -198,7 +202,7 @@ end
 
 -- Writes what was gathered, logs and publishes the changes of this step. Returns the id of the entry, what `note_effects`
 -- returns, and the changes of karma of posters with another home, as words; "", {} and "" if nothing has changed.
-local function log_votes(kind)
+local function log_votes(kind) --> (entry id, effects, changes of karma)
   write_gathered()
   if not changed[1] then return "", {}, "" end
   local words = {}
@@ -209,6 +213,6 @@ local function log_votes(kind)
     kind, "", "action:" .. case, "voter", voter, "votes", table.concat(changed, " "), "karma", karma
   )
   if recounted[1] then note_recounted(recounted, id) end
-  redis.call("PUBLISH", KEY.events, table.concat({kind, 0, voter, id, unpack(articles)}, " "))
+  publish(kind, 0, voter, id, unpack(articles))
   return id, note_effects(id, slots), karma
 end

@@ -1,6 +1,6 @@
 -- Count the visible descendants of some comments of one partition.
 -- requires: branch_paths
--- from branch_paths: count_descendants(tree, stubs, path), parse_path(stored)
+-- from branch_paths: count_descendants(tree, stubs, path) -> number, parse_path(stored) -> {text, index}
 -- KEYS  1 comment:{p}:   2 tree:{p}:   3 stubs:{p}: (a number is appended to each)
 -- ARGV  numbers of comments
 -- Reply the number of descendants of each; 0 for a comment that is gone

@@ -2,9 +2,11 @@
 -- weight with age. A search that takes long is done in several steps, so that none blocks the server.
 -- requires: gravity_search
 -- from gravity_classes: CLASS (milliseconds between two classes)
--- from gravity_index: position_of(member), budget (articles and classes that this step may still read),
+-- from gravity_index: position_of(member) -> {member, value} | nil,
+--   budget (articles and classes that this step may still read),
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
--- from gravity_search: comes_before(one, other), next_positions(beyond, count, resumed, known, limit),
+-- from gravity_search: comes_before(one, other),
+--   next_positions(beyond, count, resumed, known, limit) -> (positions, where it stopped | nil),
 --   LATER_READ (articles to read of a class once there are enough candidates)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua

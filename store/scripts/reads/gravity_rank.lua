@@ -1,12 +1,14 @@
 -- One step of counting the articles of one partition above a position in the order GRAVITY, by votes that lose weight
 -- with age. A count that takes long is done in several steps, so that none blocks the server.
 -- requires: gravity_index
--- from gravity_classes: bases_of(class), CLASS (milliseconds between two classes), LAST_CLASS (the highest class)
--- from gravity_index: by_votes (the index of VOTES of the same listing), read_marks(sign, outward, from, to, skipped, count),
---   size(sign, base, time), stands_above(one, other), budget (articles and classes that this step may still read),
---   time_bounds(weight, size), weight(sign, base), count_marks(sign, from, to),
+-- from gravity_classes: bases_of(class) -> (lowest, highest), CLASS (milliseconds between two classes),
+--   LAST_CLASS (the highest class)
+-- from gravity_index: by_votes (the index of VOTES of the same listing),
+--   read_marks(sign, outward, from, to, skipped, count) -> {member, mark, ...}, size(sign, base, time),
+--   stands_above(one, other), budget (articles and classes that this step may still read),
+--   time_bounds(weight, size) -> (first, last), weight(sign, base), count_marks(sign, from, to) -> number,
 --   at (the instant at which the order is read (unix milliseconds)), TOLERANCE (relative error of a computation),
---   zeros_above(member), position_of(member),
+--   zeros_above(member) -> number, position_of(member) -> {member, value} | nil,
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua

@@ -1,22 +1,24 @@
 -- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by GRAVITY, votes
 -- that lose weight with age, that are in some listings of one partition.
 -- requires: gravity_search, home_places
--- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class)
--- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base),
+-- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest)
+-- from gravity_index: value_of(base, time), time_bounds(weight, size) -> (first, last), weight(sign, base),
 --   by_votes (the index of VOTES of the same listing),
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew),
 --   budget (articles and classes that this step may still read)
--- from gravity_search: next_positions(beyond, count, resumed, known, limit)
+-- from gravity_search: next_positions(beyond, count, resumed, known, limit) -> (positions, where it stopped | nil)
 -- from home_places: hides (whether the viewer hides articles),
 --   most_to_bound (articles of a listing to read at most to get there),
 --   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   read_range(key, ...), bound_member (its member), left (articles that may still be read), shown_of_read(members),
+--   read_range(key, ...) -> (number of places, members, values), bound_member (its member),
+--   left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,
---   wanted (how many places the page takes), last_wanted(), comes_first(one, other), add_place(member, value),
---   most_read (about how many articles to look at in all), reply_of_places(count), each_listing(read)
+--   wanted (how many places the page takes), last_wanted() -> {value, member} | nil, comes_first(one, other),
+--   add_place(member, value), most_read (about how many articles to look at in all), reply_of_places(count),
+--   each_listing(read) -> number of listings
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-14 see home_places.lua
 -- Reply see home_places.lua

@@ -5,11 +5,12 @@
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   is_down (the direction of the page),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
---   unzipped(flat), not_hidden(members), add_place(member, value), left (articles that may still be read),
---   hides (whether the viewer hides articles), COST (of a listing, in articles that are read in the same time),
---   stops ({value, member} of the places at which listings stopped that have more), last_wanted(), comes_first(one, other),
---   reply_of_places(count)
--- from index_rank: rank_of(key, value, member, including)
+--   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
+--   left (articles that may still be read), hides (whether the viewer hides articles),
+--   COST (of a listing, in articles that are read in the same time),
+--   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
+--   comes_first(one, other), reply_of_places(count)
+-- from index_rank: rank_of(key, value, member, including) -> number
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
 --       3-5 ""   6-14 see home_places.lua

@@ -4,12 +4,13 @@
 -- from home_places: hides (whether the viewer hides articles),
 --   most_to_bound (articles of a listing to read at most to get there),
 --   from (the value of the position beyond which they are, nil without one),
---   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members) -> members,
 --   add_beyond(member, value), left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
---   shown_of_read(members), from_member (its member), is_down (the direction of the page),
---   wanted (how many places the page takes), each_listing(read), last_wanted(), comes_first(one, other), reply_of_places(count)
+--   shown_of_read(members) -> members, from_member (its member), is_down (the direction of the page),
+--   wanted (how many places the page takes), each_listing(read) -> number of listings, last_wanted() -> {value, member} | nil,
+--   comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),

@@ -1,6 +1,6 @@
 -- Find out which of some comments are descendants of another one, the comment above.
 -- requires: branch_paths
--- from branch_paths: parse_path(stored), label_of(path), decode(text, place)
+-- from branch_paths: parse_path(stored) -> {text, index}, label_of(path) -> text, decode(text, place) -> (number, next place)
 -- `branch_paths` tells what the text, the index and the label of a path are.
 -- KEYS  1 comment:{p}: (a number is appended)
 -- ARGV  1 number of the comment above   then the numbers of the others

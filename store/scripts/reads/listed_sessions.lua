@@ -1,6 +1,8 @@
 -- The sessions of a user.
 -- requires: sessions
--- from sessions: acting_user(name, digest, now), read_session(digest), session_details(subject, digest)
+-- from sessions: acting_user(name, digest, now) -> username | nil,
+--   read_session(digest) -> (username, end, last use, bans) | nil,
+--   session_details(subject, digest) -> (id, logged in at, agent)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       sessions: a user's sessions, by when they end
 -- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)

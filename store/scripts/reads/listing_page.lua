@@ -1,6 +1,6 @@
 -- Read the part of a page of a listing that one partition holds: by value, then by member, highest first.
 -- requires: index_rank
--- from index_rank: rank_of(key, value, member, including)
+-- from index_rank: rank_of(key, value, member, including) -> number
 -- KEYS  1 the index
 -- ARGV  1 lowest and 2 highest value of the listing, as ZCOUNT takes them
 --       3 "down": the entries that follow a position; "up": those that precede it

@@ -1,12 +1,14 @@
 -- Read a page of a thread: the descendants of an article or a comment in pre-order, siblings by an index.
 -- requires: thread_siblings
--- from branch_paths: parse_path(stored), count_descendants(tree, stubs, path), encode(number)
+-- from branch_paths: parse_path(stored) -> {text, index}, count_descendants(tree, stubs, path) -> number,
+--   encode(number) -> digits
 -- from thread_siblings: COMMENT (what the keys of comments begin with), number_of(member),
 --   TREE (the key of all comments of the article, by branch path), STUBS (the key of those of them that are not visible),
---   value_of(parent, member), value_in_hash(number), is_pinned (whether the walk is pinned), index (the order of replies),
---   find_in_moves(member, find), is_backward (whether the places before the cursor are wanted), is_new(number),
---   is_bare(member), new_frame(parent, depth, beyond, owner), next_sibling(frame), count_before(key, value, member, including),
---   replies_of(number), moves_before (the number of the last move when the walk began)
+--   value_of(parent, member), value_in_hash(number) -> text, is_pinned (whether the walk is pinned),
+--   index (the order of replies), find_in_moves(member, find), is_backward (whether the places before the cursor are wanted),
+--   is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner) -> frame,
+--   next_sibling(frame) -> (member, value) | nil, count_before(key, value, member, including), replies_of(number),
+--   moves_before (the number of the last move when the walk began)
 -- KEYS and ARGV  see thread_siblings.lua
 -- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or
 --       if the pin has expired, 1 if there are places before these, 1 if there are places after them, number of known

@@ -3,13 +3,13 @@
 -- taken from the tree before. Blocks the server for some 20 microseconds for each comment.
 -- requires: comment_removal
 -- from prelude: require_open()
--- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), ARTICLE_PATH (what the branch paths of first answers begin with)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (what the branch paths of first answers begin with)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       replies: replies to an article or comment, by the value of an order
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 ""   8 number of the article
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 ""   8 number of the article
 -- Reply {"rebuilt", number of comments}
 require_open()
 local article = ARGV[8]

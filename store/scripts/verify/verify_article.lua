@@ -2,14 +2,15 @@
 -- locked as the actions of moderators say.
 -- requires: article_states, decisions, verify_prelude
 -- from prelude: now (unix milliseconds), GRACE (milliseconds from the end of voting until the sets of voters expire),
---   read_ranking(groups), split(text), INDEX (keys of the site's indexes, by order), order_value(article, order, weights),
+--   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...},
+--   INDEX (keys of the site's indexes, by order), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
---   ORDERS (of articles), good_votes (votes of a good article), find_article(number)
+--   ORDERS (of articles), good_votes (votes of a good article), find_article(number) -> fields by name | nil
 -- from notifications: partitions (their number)
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
--- from actions: standing_action(subject, kinds, wanted)
--- from decisions: state_of(subject)
--- from verify_prelude: examine(number), name (what the key ends with: a number, a username or a group),
+-- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
+-- from decisions: state_of(subject) -> (state | nil, kind | nil)
+-- from verify_prelude: examine(number) -> article | nil, name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair),
 --   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)

@@ -3,15 +3,16 @@
 -- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
 -- from prelude: now (unix milliseconds), window (milliseconds in which votes are open),
---   GRACE (milliseconds from the end of voting until the sets of voters expire), split(text),
---   order_value(article, order, weights), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
--- from branch_paths: label_of(path), decode(text, place), tree_member(path, number)
+--   GRACE (milliseconds from the end of voting until the sets of voters expire), split(text) -> {word, ...},
+--   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
+-- from branch_paths: label_of(path) -> text, decode(text, place) -> (number, next place),
+--   tree_member(path, number) -> LABEL NUMBER
 -- from notifications: partitions (their number)
 -- from recent_comments: recent.places_of(groups)
--- from comments: find_comment(number), ARTICLE_PATH (what the branch paths of first answers begin with),
---   REPLY_ORDERS (in which replies have an index)
--- from comment_states: set_comment_state(comment, state, actor, limit)
--- from decisions: state_of(subject)
+-- from comments: find_comment(number) -> fields by name | nil,
+--   ARTICLE_PATH (what the branch paths of first answers begin with), REPLY_ORDERS (in which replies have an index)
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from decisions: state_of(subject) -> (state | nil, kind | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),

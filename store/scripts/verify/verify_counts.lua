@@ -2,13 +2,13 @@
 -- comment, by the indexes, and whether a thread has a place for it.
 -- requires: comment_removal, verify_prelude
 -- from prelude: now (unix milliseconds)
--- from branch_paths: descendants_of(path)
--- from comments: newest_time(article, time), write_activity(article), index_activity(article), find_comment(number),
---   find_article_info(number)
+-- from branch_paths: descendants_of(path) -> (from, to)
+-- from comments: newest_time(article, time) -> unix milliseconds, write_activity(article), index_activity(article),
+--   find_comment(number) -> fields by name | nil, find_article_info(number) -> {poster, time, state, locked, groups} | nil
 -- from comment_removal: has_descendants(comment), has_place(comment), set_place(comment, is_placed)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
---   examine(number), reply (the next cursor, then four values of each finding), expect_number(hash, field, found, value),
---   repairing (whether findings are repaired)
+--   examine(number) -> article | nil, reply (the next cursor, then four values of each finding),
+--   expect_number(hash, field, found, value), repairing (whether findings are repaired)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       replies: replies to an article or comment, by the value of an order

@@ -1,8 +1,8 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
 -- group, sequence of a partition, one-time token, invitation.
 -- requires: sessions, verify_prelude
--- from sessions: read_session(digest), session_text(name, ends, used, words)
--- from prelude: split(text)
+-- from sessions: read_session(digest) -> (username, end, last use, bans) | nil, session_text(name, ends, used, words) -> text
+-- from prelude: split(text) -> {word, ...}
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   expect_expiry(key, instant), ONLY_DIGITS (a pattern), expect_member(index, member, value),
 --   reply (the next cursor, then four values of each finding)

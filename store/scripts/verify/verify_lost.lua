@@ -2,7 +2,7 @@
 -- too. If Redis lacks it, a repair writes it back as it was before it left Redis. Its poster's karma and the counts of
 -- archived articles are verified later.
 -- requires: article_indexes, verify_prelude
--- from prelude: find_article(number)
+-- from prelude: find_article(number) -> fields by name | nil
 -- from article_indexes: add_to_indexes(article)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair)

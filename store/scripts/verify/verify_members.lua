@@ -1,10 +1,10 @@
 -- Verify some members of a sorted set, from a cursor on: report those that do not belong there, or remove them, too.
 -- requires: comments, verify_prelude
--- from branch_paths: tree_member(path, number)
--- from prelude: INDEX (keys of the site's indexes, by order), split(text), read_ranking(groups),
---   WEIGHTED_BY (orders whose index depends on a weight)
+-- from branch_paths: tree_member(path, number) -> LABEL NUMBER
+-- from prelude: INDEX (keys of the site's indexes, by order), split(text) -> {word, ...},
+--   read_ranking(groups) -> {orders, own, next_weights}, WEIGHTED_BY (orders whose index depends on a weight)
 -- from recent_comments: recent.places_of(groups)
--- from comments: find_comment(number)
+-- from comments: find_comment(number) -> fields by name | nil
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), expect_member(index, member, value)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

@@ -1,10 +1,11 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
 -- requires: bans, verify_prelude
--- from bans: words_that_stand(words), words_of(found), standing_bans(subject), write_bans(subject)
+-- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(subject) -> {ends, number} by place,
+--   write_bans(subject)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
---   examine(number), text(value), expect_number(hash, field, found, value), expect_member(index, member, value),
---   log_repairs(subject)
+--   examine(number) -> article | nil, text(value), expect_number(hash, field, found, value),
+--   expect_member(index, member, value), log_repairs(subject)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       held: a user's pending and removed articles   posters: usernames, by the time of the newest article

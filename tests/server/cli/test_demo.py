@@ -15,6 +15,8 @@ from store.site import unix_milliseconds
 from tests.server.commands import environment, piped
 from tests.server.conftest import POST, REGISTER, Live
 
+PRINTED_LINES = 6  # at the start
+
 FIELDS = """{
   articles(first: 100, order: TIME) {
     totalCount
@@ -49,9 +51,9 @@ def own_demo(tmp_path: Path) -> Iterator[Live]:
 def running_demo(folder: Path) -> Iterator[Live]:
     variables = environment(port=0, data_dir=folder / "data") | {"TMPDIR": str(folder)}
     process, stdout = piped(["demo"], variables)
-    printed = [stdout.readline().rstrip("\n") for _ in range(6)]
+    printed = [stdout.readline().rstrip("\n") for _ in range(PRINTED_LINES)]
     try:
-        url = printed[2].split()[-1].rstrip("/")
+        url = printed[2].split()[-1].rstrip("/")  # two lines of imports come before that of the address
         httpx.get(f"{url}/healthz", timeout=60).raise_for_status()
         yield Live(process, url, printed, folder)
     finally:
@@ -116,9 +118,9 @@ def test_sample_has_no_bad_line_and_some_of_everything():
 
 
 def test_sample_comments_are_about_the_sample():
-    stories = {story.id: 0 for story in read(SAMPLE, unix_milliseconds())}
+    partitions = {story.id: 0 for story in read(SAMPLE, unix_milliseconds())}
     comments = list(read(SAMPLE_COMMENTS, unix_milliseconds()))
-    conversations = arranged(comments, stories, ())
+    conversations = arranged(comments, homes=partitions, skipped=())
 
     assert len(conversations.placed) == 37
     assert (len(conversations.skipped), conversations.orphans) == (1, [])

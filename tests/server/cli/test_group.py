@@ -10,7 +10,7 @@ from server.settings import Settings
 from store.store import Store
 from tests.server.conftest import HEADER, line
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]
+pytestmark = [pytest.mark.one_server, pytest.mark.many_partitions]
 
 
 @pytest.fixture

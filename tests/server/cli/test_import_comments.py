@@ -26,7 +26,7 @@ from store.threads import CommentOrder
 from tests.store import discussions
 from tests.store.reading import everything, verified
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 STORIES, COMMENTS, SEED = 12, 300, 5
 STORY = {"id": 1, "type": "story", "by": "Marlow", "time": 1_400_000_000, "title": "A year", "text": "Why?"}

@@ -19,7 +19,7 @@ from tests.server.commands import run
 from tests.server.conftest import HEADER, line, serving
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SUMMARY = re.compile(
     r"imported (\d+), already known (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "

@@ -64,7 +64,7 @@ def test_roles_are_granted_listed_and_revoked(on_store, capsys):
     ],
 )
 def test_what_is_refused_is_reported(on_store, capsys, arguments, message):
-    on_store(lambda store: roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, None, "the first"))
+    on_store(lambda store: roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, group=None, reason="the first"))
 
     assert main(["role", *arguments]) == 2
     assert capsys.readouterr().err == f"upvote: {message}\n"
@@ -72,13 +72,13 @@ def test_what_is_refused_is_reported(on_store, capsys, arguments, message):
 
 def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
     async def act(store):
-        await roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, None, "the first")
+        await roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, group=None, reason="the first")
         early = await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, "early", "a reason")
         await asyncio.sleep(0.01)
         since = store.site.clock()
         done = [await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, f"g{n}", "a reason") for n in range(3)]
         own = await reverts.revert(store.site, "Alice", done[0].action.number, "a mistake")
-        await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, None, "of others")
+        await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, group=None, reason="of others")
         return since, early.action, [each.action for each in done], own.action
 
     since, early, done, own = on_store(act)
@@ -96,7 +96,7 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
     assert capsys.readouterr().out == "0 of alice reverted, 1 not\n"
 
     async def left(store):
-        found = [await reverts.read(store.site, each.number) for each in (early, *done)]
+        found = [await reverts.read_action(store.site, each.number) for each in (early, *done)]
         held = [group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)]
         return [bool(each.reverted_by) for each in found], held
 
@@ -104,11 +104,15 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
 
 
 def test_action_is_redacted(on_store, capsys):
-    action = on_store(lambda store: roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, None, "secret")).action
+    action = on_store(
+        lambda store: roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, group=None, reason="secret")
+    ).action
 
     assert main(["moderation", "redact", action.id, "--only", "reason"]) == 0
     assert capsys.readouterr().out == f"redacted {action.id}\n"
-    assert on_store(lambda store: reverts.read(store.site, action.number)) == action._replace(reason="[redacted]")
+    assert on_store(lambda store: reverts.read_action(store.site, action.number)) == action._replace(
+        reason="[redacted]"
+    )
     assert main(["moderation", "redact", "action:1024"]) == 2
     assert capsys.readouterr().err == "upvote: there is no action:1024\n"
 

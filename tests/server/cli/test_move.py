@@ -34,7 +34,8 @@ LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse
 READ = "{ viewer { username karma } account { sessions { id openedAt usedAt agent isCurrent } } }"
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
+# the destination is another database of the same server
+pytestmark = [pytest.mark.one_server, pytest.mark.many_partitions]
 
 
 async def orders(settings: Settings) -> dict[str, list[int]]:

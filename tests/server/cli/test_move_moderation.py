@@ -21,7 +21,8 @@ from tests.conftest import registered
 from tests.store.held import holding
 from tests.store.reading import post
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
+# the destination is another database of the same server
+pytestmark = [pytest.mark.one_server, pytest.mark.many_partitions]
 
 ACTION = """id kind at reason note role expiresAt subjectId subject { id } group { name } moderator { username }
   reverts { id } revertedBy { id } appeal { id text at answer answeredBy { username } answeredAt }"""
@@ -51,21 +52,25 @@ async def moderated(redis_url, partitions):
     for name in ("alice", "bob", "carol", "dave", "sam", "gus"):
         await registered(store, name)
     site = store.site
-    await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, None, "a good eye")
+    await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="a good eye")
     await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
     first = (await store.comments.post(shown.number, None, "bob", "a first text")).comment
     below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
     with holding(store):
         pending = (await store.comments.post(shown.number, None, "bob", "@dave, held")).comment
-        held = (await store.articles.post("bob", Draft("held", "", "@dave", ("go",)))).article
-    removal = (await article_moderation.remove(site, "sam", removed.number, None, "spam", "seen before")).action
-    await article_moderation.lock(site, "sam", locked.number, None, "heated")
+        held = (await store.articles.post("bob", Draft("held", content="@dave", groups=("go",)))).article
+    removal = (
+        await article_moderation.remove(site, "sam", removed.number, group=None, reason="spam", note="seen before")
+    ).action
+    await article_moderation.lock(site, "sam", locked.number, group=None, reason="heated")
     out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
-    hidden = (await comment_moderation.remove(site, "gus", first.number, None, "rude", "again")).action
+    hidden = (
+        await comment_moderation.remove(site, "gus", first.number, group=None, reason="rude", note="again")
+    ).action
     await flags.flag(site, "carol", "article", shown.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "dave", "comment", below.number, FlagReason.ABUSE)
-    banned = (await bans.ban(site, "sam", "dave", None, None, "noise")).action
+    banned = (await bans.ban(site, "sam", "dave", group=None, until=None, reason="noise")).action
     of_group = (await bans.ban(site, "gus", "carol", "go", site.clock() + 10**9, "noise", "mild")).action
     for who, action in (("alice", removal), ("alice", out), ("bob", hidden), ("dave", banned), ("carol", of_group)):
         await appeals.submit(site, who, action.number, "I did not")
@@ -96,7 +101,7 @@ async def answers(store, ids, tokens):
 async def test_moved_store_answers_the_same_about_moderation(moderated, redis_url, empty):  # M2, M4, M5, M6, M9
     store, ids, tokens = moderated
     before = await answers(store, ids, tokens)
-    assert await asyncio.to_thread(move, Settings(redis_url=redis_url), empty.redis_url, 4) == 0
+    assert await asyncio.to_thread(move, Settings(redis_url=redis_url), empty.redis_url, partitions=4) == 0
     moved = await Store.open(empty.redis_url)
     after = await answers(moved, ids, tokens)
 

@@ -14,7 +14,7 @@ from store.maintenance import verify as verification
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 UNPOSTED = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
 

@@ -67,7 +67,8 @@ def test_tables_name_orders_and_weights(capsys, no_matplotlib):
         "60 stories of 2024-03-04 to 2024-03-14, bad lines 0; sampled every 60 min from 2024-03-11 on"
     )
     names = ["score 432", "score 100", "hot", "gravity 1.8", "votes", "time"]
-    assert [re.split("  +", line)[0] for line in shown.splitlines() if re.search(r" \d+$", line)][-6:] == names
+    rows = [line for line in shown.splitlines() if re.search(r" \d+$", line)]
+    assert [re.split("  +", row)[0] for row in rows[-len(names) :]] == names  # the last table
     for name in names:
         assert len(re.findall(rf"^{name}  ", shown, re.MULTILINE)) == 2
 
@@ -76,8 +77,13 @@ def test_equal_seeds_and_options_give_equal_tables(capsys):
     first = lab(capsys, SAMPLE, "--top", 3, "--step", 5)
 
     assert lab(capsys, SAMPLE, "--top", 3, "--step", 5) == first
-    assert lab(capsys, SAMPLE, "--top", 3, "--step", 5, "--seed", 2).splitlines()[4:] != first.splitlines()[4:]
-    assert lab(capsys, SAMPLE, "--top", 3, "--step", 5, "--half-life", 20).splitlines()[4:] != first.splitlines()[4:]
+    for other in (("--seed", 2), ("--half-life", 20)):
+        assert tables_of(lab(capsys, SAMPLE, "--top", 3, "--step", 5, *other)) != tables_of(first)
+
+
+def tables_of(shown: str) -> list[str]:
+    """The lines below the four that repeat the options."""
+    return shown.splitlines()[4:]
 
 
 def test_widest_tables_fit_100_columns(capsys):
@@ -192,7 +198,8 @@ def test_picture_shows_ranks_by_hour(matplotlib):
 
     hour = 3_600_000
     tops = {"hot": [[7, 5], [9, 7], [9, 3]], "time": [[5, 7], [5, 3], [9, 5]]}
-    day = Day("2016-08-04", {7: "12  seven", 5: "3  $five_{"}, range(0, 3 * hour, hour), tops, 2)
+    titles = {7: "12  seven", 5: "3  $five_{"}
+    day = Day("2016-08-04", titles, instants=range(0, 3 * hour, hour), tops=tops, places=2)
 
     drawn = figure(day)
 

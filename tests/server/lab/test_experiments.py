@@ -89,7 +89,10 @@ def test_rank_beyond_the_places_is_one_more_than_they_are():
 
     few, many = (
         measure(histories, plan, plan.replay(histories)).measured["votes"]
-        for plan in (ExperimentPlan(VARIANTS[2:], 3, colluders, looks, 1) for colluders in (5, 100))
+        for plan in (
+            ExperimentPlan(VARIANTS[2:], places=3, colluders=colluders, instants=looks, per_hour=1)
+            for colluders in (5, 100)
+        )
     )
 
     assert (few.hours, few.best_rank) == ([0, 0], [4, 4])
@@ -101,9 +104,10 @@ def test_rank_beyond_the_places_is_one_more_than_they_are():
 def test_listings_are_compared_at_the_same_instants():
     """Each fourth story has 10 votes at once: by votes these fill the listing, by time it is the newest three."""
     histories = [history * 10 if number % 4 == 0 else history for number, history in enumerate(HISTORIES)]
-    plan = ExperimentPlan(VARIANTS[1:], 3, 5, instants(histories, HOUR), 1)
+    plan = ExperimentPlan(VARIANTS[1:], places=3, colluders=5, instants=instants(histories, HOUR), per_hour=1)
 
     overlaps = measure(histories, plan, plan.replay(histories)).overlaps
 
-    shared = [1 / 3 if now // HOUR % 4 != (FIRST // HOUR + 3) % 4 else 0 for now in plan.instants]
+    # The newest three include a story with 10 votes, except in the fourth hour after one.
+    shared = [1 / 3 if (now - FIRST) // HOUR % 4 != 3 else 0 for now in plan.instants]
     assert overlaps[frozenset(("time", "votes"))] == pytest.approx(sum(shared) / len(shared))

@@ -6,12 +6,13 @@ from server.lab.measures import Push, best_rank, hours, overlap, rank, stays, tu
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
+# three places, and one that moves up if another is removed
 RANKED = [
     (9.0, 3),
     (7.0, 5),
     (7.0, 2),
     (4.0, 8),
-]  # three places, and one that moves up if another is removed
+]
 
 
 def test_overlap_is_the_mean_share_of_stories_in_both():
@@ -55,11 +56,11 @@ def test_rank_where_there_are_few_others():
 
 
 def test_push_is_ranked_with_its_own_votes_and_with_those_of_colluders():
-    votes = Variant("votes", Order.VOTES, Policy())
-    push = Push(2, [0, 0, 0], colluders=50)
+    by_votes = Variant("votes", Order.VOTES, Policy())
+    push = Push(2, history=[0, 0, 0], colluders=50)
 
-    push.observe(votes, [(60.0, 1), (40.0, 0), (3.0, 2)], 3, 1_000, places=2)
-    push.observe(votes, [(60.0, 1), (9.0, 3), (4.0, 0)], 3, 2_000, places=2)
+    push.observe(by_votes, [(60.0, 1), (40.0, 0), (3.0, 2)], votes=3, now=1_000, places=2)
+    push.observe(by_votes, [(60.0, 1), (9.0, 3), (4.0, 0)], votes=3, now=2_000, places=2)
 
     assert push.plain == {"votes": [None, None]}
     assert push.lifted == {"votes": [2, 2]}

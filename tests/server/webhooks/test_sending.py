@@ -92,7 +92,7 @@ async def test_message_is_a_change_and_does_not_say_who_voted(site, receiver, al
     await site.store.articles.vote(number, bob, Vote.DOWN)
     comment = await commented(site.store, number, bob)
     await site.store.comments.vote(comment.number, alice, Vote.UP)
-    await roles.grant(site.store.site, OPERATOR, alice, Role.ADMIN, None, "helps")
+    await roles.grant(site.store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="helps")
     await flags.flag(site.store.site, bob, "article", number, flags.FlagReason.SPAM, "a note for moderators")
     await site.send()
 
@@ -137,7 +137,7 @@ async def test_what_was_deleted_meanwhile_is_sent_without_texts(site, receiver, 
     await site.add(receiver)
     receiver.answer = checking.body(b"", 500)
     secret, kept = [
-        (await site.store.articles.post(alice, Draft(title, "", f"{title} text"))).article.number
+        (await site.store.articles.post(alice, Draft(title, content=f"{title} text"))).article.number
         for title in ("secret", "kept")
     ]
     comment = await commented(site.store, kept, bob, text="secret answer")

@@ -26,11 +26,13 @@ MOST = 10_000  # archived articles
 async def move(store: Store) -> None:
     database = Database(read_settings().database or "")
     await database.open()
-    eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE)
+    eager = Mover(store.site, database, HotLimits(articles=0, articles_per_user=0), notice=NOTICE)
     while line := await asyncio.to_thread(sys.stdin.readline):
         *counts, days = line.split()
         articles, of_each, mover.BATCH = map(int, counts)
-        eager.limits = HotLimits(articles, of_each, None if days == "None" else int(days))
+        eager.limits = HotLimits(
+            articles=articles, articles_per_user=of_each, days=None if days == "None" else int(days)
+        )
         try:
             print(json.dumps(await _moved(store, database, eager)), flush=True)
         except (StoreUnavailable, DatabaseUnavailable) as error:

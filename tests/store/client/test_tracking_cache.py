@@ -20,7 +20,7 @@ from tests.conftest import kill, registered
 from tests.servers import until
 from tests.store.reading import post, request
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 VOTES = 300
 

@@ -99,9 +99,8 @@ def unknown_keys(scene: Scene) -> list[Expected]:
         f"{keys.index(scene.partition, 'time')}:odd",
     ]
     if other == 1:
-        odd.remove(
-            keys.article(scene.partition, scene.open.number + 1)
-        )  # with one partition, every number belongs to it
+        # with one partition, every number belongs to it
+        odd.remove(keys.article(scene.partition, scene.open.number + 1))
     for key in odd:
         scene.redis.set(key, "odd")
     scene.redis.set(b"\xff\n", "odd")

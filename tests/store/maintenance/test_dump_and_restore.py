@@ -38,7 +38,8 @@ from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
 STORES = Path(__file__).parent / "stores"  # of earlier versions, written by `make_store`
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
+# it restores into another database of the same server
+pytestmark = [pytest.mark.one_server, pytest.mark.many_partitions]
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def lives(redis: "Redis") -> dict[str, int]:
 
 
 async def test_user_who_joined_after_a_mention_is_not_notified_by_a_restore(scene, place, copied):
-    await scene.store.articles.post(PEOPLE[0], Draft("a title", "", "@latecomer"))
+    await scene.store.articles.post(PEOPLE[0], Draft("a title", content="@latecomer"))
     scene.clock.advance(1)
     await registered(scene.store, "latecomer")
     await (await restored(place, scene, await dumped(scene.store))).close()
@@ -394,9 +395,9 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
 
 
 async def test_dump_has_why_the_check_holds_a_text(store, alice):
-    article = (await store.articles.post(alice, Draft("a title", "", "a text"))).article
+    article = (await store.articles.post(alice, Draft("a title", content="a text"))).article
     with holding(store, "it names a shop"):
-        await store.articles.post(alice, Draft("another", "", "a text"))
+        await store.articles.post(alice, Draft("another", content="a text"))
         await store.comments.post(article.number, None, alice, "an answer")
         await store.articles.edit(article.number, alice, {"title": "a better title"})
 

@@ -23,7 +23,7 @@ from tests.store.discussions import comments, thread
 from tests.store.reading import article, everything, profile, upvoters, verified
 from tests.store.replaying import Replay, entries, stored
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 WEEK = 7 * DAY * 1000
 IMPORTED, KNOWN = Result(Status.IMPORTED), Result(Status.KNOWN)

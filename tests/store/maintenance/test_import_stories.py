@@ -16,7 +16,7 @@ from store.records import Article, Profile, Vote
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, page, profile, upvoters
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 WEEK = 7 * DAY * 1000
 

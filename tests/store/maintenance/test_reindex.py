@@ -29,7 +29,7 @@ from tests.store.reading import page, post
 from tests.store.scene import meanwhile
 from tests.support.pages import assert_pages
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 FEW = (Order.VOTES, Order.BEST)  # orders that a store has indexes for, else all
 SOME = (Order.SCORE, Order.GRAVITY)
@@ -98,7 +98,7 @@ async def test_links_of_hidden_articles_are_indexed(store, redis):
     """No listing has them, but they are in the index once they are shown again."""
     await registered(store, "carol")
     removed = await post(store, "carol")
-    await article_moderation.remove(store.site, roles.OPERATOR, removed.number, None, "an advertisement")
+    await article_moderation.remove(store.site, roles.OPERATOR, removed.number, group=None, reason="an advertisement")
     await make_earlier(store, redis)
 
     walked: list[int] = []

@@ -24,7 +24,7 @@ from tests.store.maintenance.repairable import REPAIRABLE, Expected
 from tests.store.reading import contents, verified
 from tests.store.scene import WEEK, Scene, meanwhile, pass_time, use
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.fixture

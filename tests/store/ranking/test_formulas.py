@@ -14,7 +14,7 @@ from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_han
 from tests.store.reading import article, numbers, post, read
 from tests.support.pages import assert_pages
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 @pytest.mark.parametrize("seed", range(3))

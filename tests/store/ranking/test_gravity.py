@@ -13,7 +13,11 @@ from store.records import Article, Position
 from tests.store.histories import listing_of, sorted_by_hand
 from tests.store.reading import page
 
-pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True), pytest.mark.routed]
+pytestmark = [
+    pytest.mark.one_server,
+    pytest.mark.parametrize("partitions", [1], indirect=True),
+    pytest.mark.many_partitions,
+]
 
 
 class Cost(NamedTuple):

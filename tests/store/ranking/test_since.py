@@ -20,7 +20,7 @@ from tests.store.histories import HOUR, YEAR, history, sorted_by_hand
 from tests.store.reading import page, post
 from tests.support.made_up_articles import CROWDS, made_up, write
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 SINCE_ORDERS = (Order.VOTES, Order.TIME)
 
@@ -119,10 +119,8 @@ async def check(
 ) -> None:  # fmt: skip
     """Compare pages from both ends, from positions in the listing and beside it, and after a number of articles."""
     for order in orders:
-        listing, listed = (
-            listings.posted_since(store.site, group, order, instant),
-            by_hand(store, order, articles, instant),
-        )
+        listing = listings.posted_since(store.site, group, order, instant)
+        listed = by_hand(store, order, articles, instant)
         others = sorted_by_hand(store, order, list(articles), 0)
         beyond = [None, *chance.sample(others, min(positions, len(others)))]
         beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in others[:1]]

@@ -9,7 +9,7 @@ from store.ranking.formulas import Order
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import read
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.many_partitions
 
 
 async def ranked(store, listing, places):
