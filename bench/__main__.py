@@ -29,6 +29,7 @@ from bench.targets import growth, judged, judgements
 from server.managed_valkey import server
 from store import followed, keys
 from store.articles import VOTE
+from store.client import connection
 from store.comments import VOTE_ON_COMMENT
 from store.ranking.formulas import Policy
 from store.store import Store
@@ -88,6 +89,7 @@ def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
 
 
 async def _fill(url: str, articles: int) -> Ground:
+    connection.TIMEOUT = filling.PATIENCE
     store = await Store.open(url, partitions=1)
     try:
         return await ground(store, await filling.fill(store, articles))

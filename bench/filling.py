@@ -29,6 +29,8 @@ MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
 BATCH = 1_000
 GRACE_MS = 60_000
+WRITTEN_AT_ONCE = 2_000  # commands
+PATIENCE = 60.0  # seconds that a store on a busy machine may take for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +42,26 @@ class Posted:
     down: list[str]
 
 
-async def fill(store: Store, count: int) -> list[str]:
-    """Write so many articles and return the tokens of the viewers."""
+async def fill(store: Store, count: int, before: int = 0) -> list[str]:
+    """
+    Write so many articles and return the tokens of the viewers. `before` is how many older ones there are besides,
+    whose sequences the articles leave free.
+    """
     chance = random.Random(1)
-    articles = invented(chance, count, store.site.clock())
-    karma = dict.fromkeys(POSTERS, 0)
+    articles = invented(chance, count, store.site.clock(), before)
+    karma, partitions = dict.fromkeys(POSTERS, 0), store.site.partitions
     while batch := list(islice(articles, BATCH)):
         for posted in batch:
             karma[posted.article.poster] += posted.article.votes - 1
-        await store.site.redis.pipeline(commands(store, batch))
-    await store.site.redis.pipeline(list(user_commands(store, karma, chance)))
-    await store.site.redis.run(("SET", keys.sequence(0), count))
+        await write(store, commands(store, batch))
+    await write(store, list(user_commands(store, karma, chance)))
+    await write(store, [("SET", keys.sequence(each), before + count) for each in range(partitions)])
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
+
+
+async def write(store: Store, commands: list[Command]) -> None:
+    for start in range(0, len(commands), WRITTEN_AT_ONCE):
+        await store.site.redis.pipeline(commands[start : start + WRITTEN_AT_ONCE])
 
 
 async def gather_crowd(store: Store) -> list[str]:
@@ -59,7 +69,9 @@ async def gather_crowd(store: Store) -> list[str]:
     now, tokens = store.site.clock(), []
     for first in range(0, len(CROWD), OPENED_AT_ONCE):
         names = CROWD[first : first + OPENED_AT_ONCE]
-        await store.site.redis.pipeline([("HSET", keys.user(0, name), "name", name, "joined", now) for name in names])
+        accounts = [keys.user(store.site.home_of_user(name), name) for name in names]
+        written = zip(accounts, names, strict=True)
+        await store.site.redis.pipeline([("HSET", account, "name", name, "joined", now) for account, name in written])
         tokens += [opened.token for opened in await asyncio.gather(*map(store.sessions.open, names))]
     return tokens
 
@@ -75,21 +87,24 @@ async def discuss(store: Store, articles: list[int]) -> list[int]:
     return numbers
 
 
-def invented(chance: random.Random, count: int, now: int) -> Iterator[Posted]:
+def invented(chance: random.Random, count: int, now: int, before: int) -> Iterator[Posted]:
     voters = POSTERS + VIEWERS
-    for sequence in range(1, count + 1):
+    for place in range(1, count + 1):
         poster = chance.choice(POSTERS)
-        time = now - SPAN_MS + round((sequence - chance.random()) * SPAN_MS / count)
-        chosen = chance.sample(voters, chance.randrange(MOST_VOTES)) if sequence > count - VOTED else []
+        time = now - SPAN_MS + round((place - chance.random()) * SPAN_MS / count)
+        chosen = chance.sample(voters, chance.randrange(MOST_VOTES)) if place > count - VOTED else []
         others = [voter for voter in chosen if voter != poster]
         cut = len(others) // 10
-        groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
-        number = sequence * keys.SLOTS + keys.slot(poster)
-        title = f"Article {sequence}: what {poster} found, and why others should read it too"
-        link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
         up, down = [poster, *others[cut:]], others[:cut]
-        article = Article(number, title, link, None, poster, time, None, len(up), len(down), 0, groups)
-        yield Posted(article, up, down)
+        yield Posted(article(chance, before + place, poster, time, len(up), len(down)), up, down)
+
+
+def article(chance: random.Random, sequence: int, poster: str, time: int, up: int, down: int) -> Article:
+    groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
+    number = sequence * keys.SLOTS + keys.slot(poster)
+    title = f"Article {sequence}: what {poster} found, and why others should read it too"
+    link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
+    return Article(number, title, link, None, poster, time, None, up, down, 0, groups)
 
 
 def commands(store: Store, batch: list[Posted]) -> list[Command]:
@@ -99,15 +114,15 @@ def commands(store: Store, batch: list[Posted]) -> list[Command]:
 
 def article_commands(store: Store, posted: Posted) -> Iterator[Command]:
     """Write an article's hash and its sets of voters."""
-    article = posted.article
+    article, home = posted.article, store.site.home_of_article(posted.article.number)
     fields = ("title", article.title, "poster", article.poster, "time", article.posted_at, "up", article.upvotes)
     rest = ("down", article.downvotes, "groups", " ".join(article.groups), "link", article.link or "")
     digest = (links.FIELD, links.digest(article.link or ""))
-    yield ("HSET", keys.article(0, article.number), *fields, *rest, *digest)
+    yield ("HSET", keys.article(home, article.number), *fields, *rest, *digest)
     left = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
     for key, voters in (
-        (keys.voted(0, article.number), posted.up),
-        (keys.downvoted(0, article.number), posted.down),
+        (keys.voted(home, article.number), posted.up),
+        (keys.downvoted(home, article.number), posted.down),
     ):
         if voters:
             yield ("SADD", key, *voters)
@@ -118,24 +133,25 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
     """The values and members of each sorted set, alternating, by its key."""
     found: defaultdict[str, list[str | float]] = defaultdict(list)
     for article in (posted.article for posted in batch):
-        member = keys.member(article.number)
+        member, home = keys.member(article.number), store.site.home_of_article(article.number)
         for order in Order:
             place = [store.site.policy.value(order, article), member]
-            for key in (keys.index(0, order.value), *(keys.group(0, name, order.value) for name in article.groups)):
+            of_groups = (keys.group(home, name, order.value) for name in article.groups)
+            for key in (keys.index(home, order.value), *of_groups):
                 found[key] += place
         for group in article.groups:
-            found[keys.groups(0)] += [0, group]
-        found[links.LINKS(0, links.digest(article.link or ""))] += [article.posted_at, member]
-        found[keys.timeline(0, article.poster)] += [article.posted_at, member]
-        found[keys.newest_posts(0)] += [article.posted_at, article.poster]
+            found[keys.groups(home)] += [0, group]
+        found[links.LINKS(home, links.digest(article.link or ""))] += [article.posted_at, member]
+        found[keys.timeline(home, article.poster)] += [article.posted_at, member]
+        found[keys.newest_posts(home)] += [article.posted_at, article.poster]
     return found
 
 
 def user_commands(store: Store, karma: dict[str, int], chance: random.Random) -> Iterator[Command]:
-    now = store.site.clock()
+    now, home = store.site.clock(), store.site.home_of_user
     for name in POSTERS + VIEWERS:
-        yield ("HSET", keys.user(0, name), "name", name, "joined", now, "karma", karma.get(name, 0))
+        yield ("HSET", keys.user(home(name), name), "name", name, "joined", now, "karma", karma.get(name, 0))
     for viewer in VIEWERS:
         for followee in chance.sample(POSTERS, FOLLOWEES):
-            yield ("ZADD", followed.following(0, viewer), now, followee)
-            yield ("ZADD", followed.followers(0, followee), now, viewer)
+            yield ("ZADD", followed.following(home(viewer), viewer), now, followee)
+            yield ("ZADD", followed.followers(home(followee), followee), now, viewer)

@@ -67,16 +67,21 @@ class Query:
 
 
 async def ground(store: Store, tokens: list[str]) -> Ground:
-    indexes = {"score": keys.index(0, "score")}
-    indexes |= {f"group:{name}:score": keys.group(0, name, "score") for name in GROUPS}
-    ranges = [("ZRANGE", key, 0, FIRST_PLACES - 1, "REV", "WITHSCORES") for key in indexes.values()]
-    replies = await store.site.redis.pipeline(ranges)
-    places = {
-        name: [Position(float(value), member) for member, value in reply]
-        for name, reply in zip(indexes, replies, strict=True)
-    }
+    names = ["score", *(f"group:{name}:score" for name in GROUPS)]
+    places = {name: await first_places(store, name) for name in names}
     comments = await discuss(store, [place.number for place in places["score"][:DISCUSSED]])
     return Ground(tokens, places, comments, await gather_crowd(store))
+
+
+async def first_places(store: Store, listing: str) -> list[Position]:
+    """The first places of a listing, of all partitions. It has the name that cursors have for it."""
+    found: list[Position] = []
+    for partition in range(store.site.partitions):
+        group = listing.split(":")[1] if ":" in listing else None
+        key = keys.group(partition, group, "score") if group else keys.index(partition, "score")
+        reply = await store.site.redis.run(("ZRANGE", key, 0, FIRST_PLACES - 1, "REV", "WITHSCORES"))
+        found += [Position(float(value), member) for member, value in reply]
+    return sorted(found, reverse=True)[:FIRST_PLACES]
 
 
 def request(document: str, token: str, **variables: object) -> Request:

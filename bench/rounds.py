@@ -114,8 +114,8 @@ def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
     return Sample(found.answers / found.seconds, found.p50, found.p99, cpu, server.memory, found.failed)
 
 
-def load(server: Server, requests: list[Request], seconds: float) -> Load:
-    job = Job(server.port, requests, CONNECTIONS, seconds)
+def load(server: Server, requests: list[Request], seconds: float, connections: int = CONNECTIONS) -> Load:
+    job = Job(server.port, requests, connections, seconds)
     done = subprocess.run(
         [sys.executable, "-m", "bench.load"],
         cwd=servers.ROOT,

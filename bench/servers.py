@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "varied-
 EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
 PYTHON = EVERYTHING | {"fallback"}
 STARTING_SECONDS = 60
+# a server has nothing to do if it takes less CPU than `IDLE` in a second, or for some seconds about the same
+IDLE, STEADY_SECONDS, STEADY = 0.05, 5, 0.7
 TICKS = os.sysconf("SC_CLK_TCK")
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, OTHER_CORE = CORES[0], CORES[-1]
@@ -126,6 +129,26 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
             process.wait(15)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+def settle(server: Server) -> float:
+    """
+    Wait until a server has nothing to do: it has started, or its mirror has what was written. Returns the CPU seconds
+    that it takes in a second even so, for checks of its store.
+    """
+    recent: deque[float] = deque(maxlen=STEADY_SECONDS)
+    while True:
+        recent.append(_used(server))
+        is_steady = len(recent) == STEADY_SECONDS and min(recent) > STEADY * max(recent)
+        if is_steady or recent[-1] < IDLE:
+            return min(recent)
+
+
+def _used(server: Server) -> float:
+    """CPU seconds of the next second."""
+    before = server.cpu
+    time.sleep(1)
+    return server.cpu - before
 
 
 def install(peer: Peer) -> str | None:

@@ -1,30 +1,36 @@
 """
-Measures subscriptions of one process: the time from a vote until the last subscriber of the article has a message, the
-memory of a subscriber, and the number of messages of a ranking that changes constantly.
+Measures subscriptions: the time from a vote until the last subscriber of the article has a message, the memory of a
+subscriber, and the number of messages of rankings that change constantly.
 
-    python -m bench.subscriptions [SUBSCRIBERS]
+    python -m bench.subscriptions [SUBSCRIBERS] [--workers 2] [--without-rankings]
 
-The server is a process of its own; this process votes and subscribes.
+The server has a core, or all of them with several processes. The subscribers of the article are in two processes of
+their own (`bench.listeners`); those of rankings, and who votes, are in this one.
 """
 
+import argparse
 import asyncio
 import os
 import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-import orjson
 import uvloop
 
-from server.managed_valkey import server
+from bench import servers
+from bench.filling import PATIENCE
+from bench.listeners import HANDSHAKE, NEXT, frame
+from bench.servers import PEERS, Server
+from server.managed_valkey import server as valkey
 from store.articles import Draft
+from store.client import connection
 from store.records import Vote
 from store.store import Store
 
@@ -34,13 +40,14 @@ RANKING_SUBSCRIBERS = 100
 VOTES_A_SECOND = 1_000
 SECONDS = 5
 CHANGED = 'subscription { articleChanged(id: "%s") { id votes score } }'
-RANKING = "subscription { rankingChanged { at articles { id votes } moves { articleId from to } } }"
-HANDSHAKE = (
-    b"GET /graphql HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-    b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
-)
-NEXT, ERROR = b'"type":"next"', b'"type":"error"'
+RANKING = """subscription { rankingChanged(order: %s, first: %d) {
+  at articles { id votes } moves { articleId from to } } }"""
+SAME = [RANKING % ("SCORE", 25)] * RANKING_SUBSCRIBERS
+DIFFERENT = [
+    RANKING % (order, first) for order in ("SCORE", "VOTES", "HOT", "BEST") for first in range(1, len(SAME) // 4 + 1)
+]
+LISTENERS = 2  # processes
+ERROR = b'"type":"error"'
 
 
 class SubscriptionLost(Exception):
@@ -83,45 +90,103 @@ class Subscriber(asyncio.Protocol):
         self._transport.close()
 
     def _send(self, message: object) -> None:
-        payload, mask = orjson.dumps(message), bytes(4)  # a mask of zeros changes nothing
-        length = bytes([254, *len(payload).to_bytes(2, "big")]) if len(payload) > 125 else bytes([128 + len(payload)])
-        self._transport.write(b"\x81" + length + mask + payload)
+        self._transport.write(frame(message))
 
 
-async def run(count: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
-        store = await Store.open(redis_url)
+async def run(count: int, workers: int, has_rankings: bool) -> None:
+    os.sched_setaffinity(0, {servers.OTHER_CORE} if workers == 1 else set(servers.CORES))
+    limits = {"UPVOTE_MAX_CONNECTIONS": str(count + 2 * RANKING_SUBSCRIBERS)}
+    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder) / "data") as url:
+        connection.TIMEOUT = PATIENCE
+        store = await Store.open(url)
         await store.users.register("alice", "correct horse")
         drafts = [Draft(f"article {number}", content="text") for number in range(ARTICLES)]
         numbers = [(await store.articles.post("alice", draft)).article.number for draft in drafts]  # type: ignore[union-attr]  # a new post has its article
-        with serving(redis_url, count + RANKING_SUBSCRIBERS) as (process, port):
-            await watch_article(store, numbers[0], process, port, count)
-            await watch_ranking(store, numbers, port)
+        with servers.running(
+            PEERS["upvote"], workers, {"UPVOTE_REDIS_URL": url} | limits, Path(folder) / "log"
+        ) as server:
+            await watch_article(store, numbers[0], server, count)
+            if has_rankings:
+                await watch_rankings(store, numbers, server, "subscribers of one ranking", SAME)
+                await watch_rankings(store, numbers, server, "different rankings, with a subscriber each", DIFFERENT)
         await store.close()
 
 
-async def watch_article(store: Store, number: int, process: int, port: int, count: int) -> None:
-    before = memory(process)
-    subscribers = await connected(port, count)
-    open_sockets = memory(process)
-    for each in subscribers:
-        each.subscribe(CHANGED % f"article:{number}")
-    vote = voting(store, number)
-    while not all_have(subscribers, [1] * count):
-        await vote()
-        await asyncio.sleep(0.5)
-    subscribed = memory(process)
-    spent_before = cpu_seconds(process)
-    times = sorted([await time_to_last(vote, subscribers) for _ in range(ROUNDS)])
-    spent = (cpu_seconds(process) - spent_before) / ROUNDS
+async def watch_article(store: Store, number: int, server: Server, count: int) -> None:
+    servers.settle(server)
+    before = server.memory
+    async with AsyncExitStack() as stack:
+        shares = [count // LISTENERS + (each < count % LISTENERS) for each in range(LISTENERS)]
+        opening = [
+            stack.enter_async_context(listening(server.port, share, CHANGED % f"article:{number}")) for share in shares
+        ]
+        listeners = [await each for each in opening]
+        open_sockets, vote = server.memory, voting(store, number)
+        for each in listeners:
+            each.say("subscribe")
+        await until_subscribed(vote, listeners)
+        subscribed, spent_before = server.memory, server.cpu
+        times = sorted([await time_to_last(vote, listeners) for _ in range(ROUNDS)])
+        spent = (server.cpu - spent_before) / ROUNDS
     print(f"| subscribers of one article | {count} |")
     print(f"| from a vote to the last of them, median of {ROUNDS} | {times[ROUNDS // 2]:.0f} ms |")
     print(f"| the worst of {ROUNDS} | {times[-1]:.0f} ms |")
     print(f"| processor time of the server for a vote and all of them | {1000 * spent:.0f} ms |")
-    print(f"| memory of a subscriber | {(subscribed - open_sockets) / count:.1f} KiB |")
-    print(f"| memory of its socket | {(open_sockets - before) / count:.1f} KiB |")
-    for each in subscribers:
-        each.close()
+    print(f"| memory of a subscriber | {1024 * (subscribed - open_sockets) / count:.1f} KiB |")
+    print(f"| memory of its socket | {1024 * (open_sockets - before) / count:.1f} KiB |", flush=True)
+
+
+class Listeners:
+    """A process of `bench.listeners`."""
+
+    def __init__(self, process: "asyncio.subprocess.Process") -> None:
+        assert process.stdin and process.stdout
+        self._input, self._output = process.stdin, process.stdout
+
+    def say(self, line: str) -> None:
+        self._input.write(f"{line}\n".encode())
+
+    async def answer(self) -> str:
+        """
+        Raises:
+            SubscriptionLost: it has ended, because a connection was refused or lost.
+        """
+        if not (line := await self._output.readline()):
+            raise SubscriptionLost("the listeners have ended")
+        return line.decode().strip()
+
+
+@asynccontextmanager
+async def listening(port: int, count: int, query: str) -> AsyncIterator[Listeners]:
+    """So many open sockets, which are not subscribed yet."""
+    arguments = ("-m", "bench.listeners", str(port), str(count), query)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, cwd=servers.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    listeners = Listeners(process)
+    try:
+        await listeners.answer()
+        yield listeners
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def until_subscribed(vote: Callable[[], Awaitable[object]], listeners: list[Listeners]) -> None:
+    """Vote until all have a message: no other one says that a subscription has begun."""
+    waiting = asyncio.gather(*(arrivals(each) for each in listeners))
+    while not waiting.done():
+        await vote()
+        await asyncio.wait([waiting], timeout=0.5)
+    await waiting
+
+
+async def arrivals(listeners: Listeners) -> float:
+    """When the last of the next messages has come."""
+    listeners.say("expect")
+    await listeners.answer()
+    return float(await listeners.answer())
 
 
 def voting(store: Store, number: int) -> Callable[[], Awaitable[object]]:
@@ -129,35 +194,45 @@ def voting(store: Store, number: int) -> Callable[[], Awaitable[object]]:
     return lambda: store.articles.vote(number, f"voter-{next(voters)}", Vote.UP)
 
 
-async def time_to_last(vote: Callable[[], Awaitable[object]], subscribers: list[Subscriber]) -> float:
+async def time_to_last(vote: Callable[[], Awaitable[object]], listeners: list[Listeners]) -> float:
     """Milliseconds from a vote until all subscribers have its message."""
-    expected, started_at = [each.messages + 1 for each in subscribers], perf_counter()
+    await asyncio.sleep(0.1)  # until nothing is sent any more
+    for each in listeners:
+        each.say("expect")
+    for each in listeners:
+        await each.answer()
+    started_at = perf_counter()
     await vote()
-    await until(lambda: all_have(subscribers, expected))
-    took = 1000 * (perf_counter() - started_at)
-    await asyncio.sleep(0.05)
-    return took
+    return 1000 * (max([float(await each.answer()) for each in listeners]) - started_at)
 
 
-async def watch_ranking(store: Store, numbers: list[int], port: int) -> None:
-    subscribers = await connected(port, RANKING_SUBSCRIBERS)
-    for each in subscribers:
-        each.subscribe(RANKING)
+async def watch_rankings(store: Store, numbers: list[int], server: Server, what: str, queries: list[str]) -> None:
+    """Print how many messages each of some subscriptions receives while many votes a second change them."""
+    subscribers = await connected(server.port, len(queries))
+    for each, query in zip(subscribers, queries, strict=True):
+        each.subscribe(query)
     await until(lambda: all_have(subscribers, [1] * len(subscribers)))
-    before = [each.messages for each in subscribers]
-    votes = await send_votes(store, numbers)
-    sent = [each.messages - was for each, was in zip(subscribers, before, strict=True)]
-    print(f"| subscribers of the ranking | {RANKING_SUBSCRIBERS} |")
-    print(f"| votes on it | {votes / SECONDS:.0f} a second |")
-    print(f"| messages to each, median and most | {median(sent) / SECONDS:.1f}, {max(sent) / SECONDS:.1f} a second |")
+    before, cpu = [each.messages for each in subscribers], server.cpu
+    votes = await send_votes(store, numbers, what)
+    sent = sorted(each.messages - was for each, was in zip(subscribers, before, strict=True))
+    least, most, spent = sent[0] / SECONDS, sent[-1] / SECONDS, (server.cpu - cpu) / SECONDS
+    print(f"| {what} | {len(queries)} |")
+    print(f"| votes on them | {votes / SECONDS:.0f} a second |")
+    print(f"| messages to each | {median(sent) / SECONDS:.1f} a second, {least:.1f} to {most:.1f} |")
+    print(f"| processor time of the server in a second | {1000 * spent:.0f} ms |", flush=True)
+    for each in subscribers:
+        each.close()
 
 
-async def send_votes(store: Store, numbers: list[int]) -> int:
+async def send_votes(store: Store, numbers: list[int], voters: str) -> int:
     chance, started_at, votes = random.Random(1), perf_counter(), 0
     while (now := perf_counter() - started_at) < SECONDS:
         due = int(now * VOTES_A_SECOND) - votes
         await asyncio.gather(
-            *(store.articles.vote(chance.choice(numbers), f"voter-{votes + each}", Vote.UP) for each in range(due))
+            *(
+                store.articles.vote(chance.choice(numbers), f"{voters[0]}-{votes + each}", Vote.UP)
+                for each in range(due)
+            )
         )
         votes += due
         await asyncio.sleep(0.002)
@@ -193,34 +268,15 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.001)
 
 
-@contextmanager
-def serving(redis_url: str, connections: int) -> Iterator[tuple[int, int]]:
-    """A server of one process, which admits so many connections of one address: its id and its port."""
-    limits = {"UPVOTE_RATE_LIMITS": "off", "UPVOTE_MAX_CONNECTIONS": str(connections)}
-    settings = {"UPVOTE_PORT": "0", "UPVOTE_REDIS_URL": redis_url, **limits}
-    command = [sys.executable, "-m", "server", "serve"]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env=os.environ | settings, text=True, **pipes) as process:
-        assert process.stdout is not None
-        port = process.stdout.readline().rstrip("/\n").rpartition(":")[2]
-        try:
-            yield process.pid, int(port)
-        finally:
-            process.terminate()
-
-
-def cpu_seconds(process: int) -> float:
-    """CPU time of a process so far."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def memory(process: int) -> int:
-    """Memory of a process in KiB."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0])
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench.subscriptions", description="Measures subscriptions.")
+    parser.add_argument("subscribers", nargs="?", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=1, help="processes of the server")
+    parser.add_argument("--without-rankings", action="store_true", help="measure subscribers of an article only")
+    return parser
 
 
 if __name__ == "__main__":
+    chosen = _parser().parse_args()
     print("| what | figure |\n|---|---|")
-    uvloop.run(run(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000))
+    uvloop.run(run(chosen.subscribers, chosen.workers, not chosen.without_rankings))

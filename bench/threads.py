@@ -78,7 +78,9 @@ async def main(size: int, names: Sequence[str]) -> None:
 async def fill(store: Store, conversation: Conversation, chance: random.Random) -> tuple[int, Sequence[int]]:
     """Post a conversation, vote on its comments, and return the numbers of the article and of the comments."""
     site = store.site
-    await site.redis.run(("HSET", keys.user(0, "poster"), "name", "poster", "joined", NOW, "karma", 0))
+    await site.redis.run(
+        ("HSET", keys.user(site.home_of_user("poster"), "poster"), "name", "poster", "joined", NOW, "karma", 0)
+    )
     posted = await store.articles.post("poster", Draft("A title", content="A text"))
     assert posted.article
     article, numbers = posted.article.number, list[int]()
@@ -107,7 +109,7 @@ def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | N
     above = "" if parent is None else numbers[parent]
     arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
     arguments += ("", 0, "", 0)  # by no rule, on an article of any age, and nobody is mentioned
-    return store.site.command(COMMENT, 0, *arguments, username=f"user-{each % 100}")
+    return store.site.command(COMMENT, store.site.home_of_article(article), *arguments, username=f"user-{each % 100}")
 
 
 async def cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:

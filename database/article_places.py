@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from database.order_index import reads, writes
@@ -45,7 +46,19 @@ class Listed(NamedTuple):
     order: Order | None
 
 
+class PlaceKind(NamedTuple):
+    """
+    What places in an index are made of: indexes with the same order and weights, such as those of the site and of
+    groups without weights of their own, have equal places of an article. `listed` is one of their listings.
+    """
+
+    number: int
+    policy: Policy
+    listed: Listed
+
+
 NamedListing = tuple[IndexName, Listed]  # ((name of the listing, class of votes), the listing)
+GOOD_LISTING: NamedListing = ((GOOD, 0), Listed(GOOD, None, None))
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -55,26 +68,14 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     Values depend on the weights of the site or of a group. An index that has places keeps the weights with which they
     were computed, until `recompute`: new places are computed with the same weights.
     """
-    writes.lock(connection)
-    listings = [(article, _listings(article)) for article in articles]
-    wanted = {index_name: each for _, listed in listings for index_name, each in listed}
-    stored = _indexes(connection, wanted)
-    missing = {index_name: _weights(site, each) for index_name, each in wanted.items() if index_name not in stored}
-    stored |= writes.create_indexes(connection, missing)
-    places: defaultdict[int, list[Place]] = defaultdict(list)
-    for article, listed in listings:
-        for index, place in _places(site, stored, article, listed):
-            places[index].append(place)
-    writes.replace(connection, [article.number for article in articles], places)
-    new = [stored[index_name].id for index_name in missing]
-    writes.remove_empty(connection, new)  # that of good articles, if none of these is good
+    _write_places(connection, site, articles)
     _set_archived(connection, [article.number for article in articles], archived=True)
 
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
     """Replace the places of those of some articles that are archived, after their counts have changed."""
     for some in slices(numbers, RECOUNTED_AT_ONCE):
-        archive(connection, site, [article for article in records(connection, some) if article])
+        _write_places(connection, site, [article for article in records(connection, some) if article])
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
@@ -140,6 +141,23 @@ def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[
     return [each.number for each, listed in articles if written[each.number] != _expected(site, stored, each, listed)]
 
 
+def _write_places(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
+    writes.lock(connection)
+    listings = [(article, _listings(article)) for article in articles]
+    wanted = dict(chain.from_iterable(listed for _, listed in listings))
+    stored = _indexes(connection, wanted)
+    missing = {index_name: _weights(site, each) for index_name, each in wanted.items() if index_name not in stored}
+    stored |= writes.create_indexes(connection, missing)
+    kinds = _kinds(site, stored, wanted)
+    places: defaultdict[int, list[Place]] = defaultdict(list)
+    for article, listed in listings:
+        for index, place in _places(kinds, article, listed):
+            places[index].append(place)
+    writes.replace(connection, [article.number for article in articles], places)
+    new = [stored[index_name].id for index_name in missing]
+    writes.remove_empty(connection, new)  # that of good articles, if none of these is good
+
+
 def _indexes(connection: "Connection", index_names: Collection[IndexName]) -> dict[IndexName, Index]:
     """Those of some indexes that the database has, and those of other classes of votes for the same listings."""
     stored = reads.indexes(connection, {name for name, _ in index_names})
@@ -152,28 +170,31 @@ def _expected(
     """The places of an article, each with the id of its index; None if an index that it must be in is missing."""
     # The index of good articles exists only if there is one.
     needed = [index_name for index_name, listed in listings if listed.name != GOOD]
-    return set(_places(site, stored, article, listings)) if all(name in stored for name in needed) else None
+    if any(name not in stored for name in needed):
+        return None
+    return set(_places(_kinds(site, stored, dict(listings)), article, listings))
 
 
 def _listings(article: Article) -> list[NamedListing]:
     """The listings that an article is in, or may be in if it is good, by the names of their indexes."""
     of_votes = votes_class(article.votes)
-    found = [
-        ((each.name, of_votes if each.order is Order.GRAVITY else 0), each)
-        for group in (None, *article.groups)
-        for each in _by_orders(group)
-    ]
-    found.append(((GOOD, 0), Listed(GOOD, None, None)))
+    found = [*_by_orders(None, of_votes)]
+    for group in article.groups:
+        found += _by_orders(group, of_votes)
+    found.append(GOOD_LISTING)
     by_time = [f"timeline:{article.poster.lower()}"]
     if article.link:
         by_time.append(f"links:{links.digest(article.link)}")
     return found + [((name, 0), Listed(name, None, None)) for name in by_time]
 
 
-@lru_cache(maxsize=1_000)
-def _by_orders(group: str | None) -> list[Listed]:
-    """The listings of the site, or of a group, by all orders."""
-    return [Listed(order.value if group is None else f"group:{group}:{order.value}", group, order) for order in Order]
+@lru_cache(maxsize=5_000)
+def _by_orders(group: str | None, of_votes: int) -> tuple[NamedListing, ...]:
+    """The listings of the site, or of a group, by all orders, for an article in a class of votes."""
+    listings = [
+        Listed(order.value if group is None else f"group:{group}:{order.value}", group, order) for order in Order
+    ]
+    return tuple(((each.name, of_votes if each.order is Order.GRAVITY else 0), each) for each in listings)
 
 
 def _listed(name: str) -> Listed:
@@ -184,21 +205,35 @@ def _listed(name: str) -> Listed:
     return Listed(name, group or None, Order(order))
 
 
-def _places(
-    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[NamedListing]
-) -> Iterator[tuple[int, Place]]:
-    """
-    The places of an article, each with the id of its index. Indexes with the same order and weights, such as those of
-    the site and of groups without weights of their own, have equal places of it.
-    """
-    found: dict[tuple[Order | None, str], Place | None] = {}
-    for name, listed in listings:
+def _kinds(
+    site: Site, stored: Mapping[IndexName, Index], wanted: Mapping[IndexName, Listed]
+) -> dict[IndexName, tuple[int, PlaceKind]]:
+    """The id of each of the wanted indexes that are stored, and the kind of its places."""
+    kinds: dict[tuple[Order | None, str], PlaceKind] = {}
+    found: dict[IndexName, tuple[int, PlaceKind]] = {}
+    for name, listed in wanted.items():
         if index := stored.get(name):
-            kind = listed.order, index.weights
+            by = listed.order, index.weights
+            if by not in kinds:
+                kinds[by] = PlaceKind(len(kinds), _policy(site, index.weights), listed)
+            found[name] = index.id, kinds[by]
+    return found
+
+
+def _places(
+    kinds: Mapping[IndexName, tuple[int, PlaceKind]], article: Article, listings: Sequence[NamedListing]
+) -> list[tuple[int, Place]]:
+    """The places of an article, each with the id of its index."""
+    found: dict[int, Place | None] = {}
+    places: list[tuple[int, Place]] = []
+    for name, _ in listings:
+        if known := kinds.get(name):
+            index, (kind, policy, listed) = known
             if kind not in found:
-                found[kind] = _place(_policy(site, index.weights), listed, article)
+                found[kind] = _place(policy, listed, article)
             if place := found[kind]:
-                yield index.id, place
+                places.append((index, place))
+    return places
 
 
 def _place(policy: Policy, listed: Listed, article: Article) -> Place | None:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, update
 
 from database import article_places, leaving, search
 from database.comment_changes import CommentChanges
@@ -39,7 +39,7 @@ from database.rows import (
     write_held,
     write_votes,
 )
-from database.statements import slices
+from database.statements import Statement, slices
 from database.states import state
 from database.tables import (
     ARTICLES,
@@ -48,7 +48,6 @@ from database.tables import (
     GROUP_FOLLOWS,
     GROUP_TEXTS,
     MODERATION_ACTIONS,
-    PLACES,
     USERS,
     VOTES,
 )
@@ -325,7 +324,7 @@ GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "repaired": Changes.repair,
 }
 
-PLACED = select(PLACES.c.number).where(PLACES.c.number.in_(bindparam("numbers", expanding=True)))
+PLACED = Statement("SELECT number FROM places WHERE number IN :numbers", "numbers")
 END_FOLLOW = delete(FOLLOWS).where(FOLLOWS.c.follower == bindparam("who"), FOLLOWS.c.followee == bindparam("whom"))
 END_GROUP_FOLLOW = delete(GROUP_FOLLOWS).where(
     GROUP_FOLLOWS.c.follower == bindparam("who"), GROUP_FOLLOWS.c.name == bindparam("whom")
@@ -340,7 +339,7 @@ def derive(connection: Connection, changed: Changed) -> None:
     """Bring the tables that are derived from others up to date, at the end of a transaction that changed these."""
     search.index(connection, changed.articles | changed.removed, changed.users, changed.comments)
     for some in slices(changed.removed):
-        if placed := set(connection.scalars(PLACED, {"numbers": some})):
+        if placed := set(PLACED.run(connection, {"numbers": some}).scalars()):
             places.lock(connection)
             places.remove(connection, placed)
 

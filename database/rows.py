@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Insert, Table, bindparam, delete, select
+from sqlalchemy import Connection, Insert, Table, bindparam, delete
 from sqlalchemy.dialects import postgresql, sqlite
 
-from database.statements import RowsStatement, run_each, slices
+from database.statements import RowsStatement, Statement, run_each, slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
 Row = dict[str, Any]
@@ -40,7 +40,7 @@ PROFILE = ("display_name", "about", "avatar_url")
 # the tables with rows of an article, or of a comment, by its `number`: those beside its own row, and all, its own first
 ABOUT_ARTICLES, ABOUT_COMMENTS = (ARTICLE_GROUPS, VOTES, EDITS), (COMMENT_VOTES, COMMENT_EDITS)
 OF_AN_ARTICLE, OF_A_COMMENT = (ARTICLES, *ABOUT_ARTICLES), (COMMENTS, *ABOUT_COMMENTS)
-THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))
+THREAD = Statement("SELECT number FROM comments WHERE article IN :numbers", "numbers")
 
 
 def user_row(fields: Mapping[str, str]) -> Row:
@@ -159,7 +159,7 @@ def existing(connection: Connection, table: Table, numbers: Collection[int]) -> 
     """Those of some articles or comments that are in their table."""
     found: set[int] = set()
     for some in slices(numbers):
-        found.update(connection.scalars(_existing(table), {"numbers": some}))
+        found.update(_existing(table).run(connection, {"numbers": some}).scalars())
     return found
 
 
@@ -167,7 +167,7 @@ def comments_of(connection: Connection, numbers: Collection[int]) -> set[int]:
     """The numbers of the comments of articles, also of deleted comments."""
     found: set[int] = set()
     for some in slices(numbers):
-        found.update(connection.scalars(THREAD, {"numbers": some}))
+        found.update(THREAD.run(connection, {"numbers": some}).scalars())
     return found
 
 
@@ -189,7 +189,7 @@ def remove_comments(connection: Connection, numbers: Collection[int]) -> None:
 def remove_rows(connection: Connection, table: Table, numbers: Collection[int]) -> None:
     """Remove the rows of a table that are about some articles or comments."""
     for some in slices(numbers):
-        connection.execute(_delete(table), {"numbers": some})
+        _delete(table).run(connection, {"numbers": some})
 
 
 def integer(text: str) -> int:
@@ -245,10 +245,10 @@ def _end_vote(table: Table) -> Any:
 
 
 @lru_cache
-def _existing(table: Table) -> Any:
-    return select(table.c.number).where(table.c.number.in_(bindparam("numbers", expanding=True)))
+def _existing(table: Table) -> Statement:
+    return Statement(f"SELECT number FROM {table.name} WHERE number IN :numbers", "numbers")
 
 
 @lru_cache
-def _delete(table: Table) -> Any:
-    return delete(table).where(table.c.number.in_(bindparam("numbers", expanding=True)))
+def _delete(table: Table) -> Statement:
+    return Statement(f"DELETE FROM {table.name} WHERE number IN :numbers", "numbers")

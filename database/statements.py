@@ -18,7 +18,11 @@ PARAMETER = re.compile(r":(\w+)")
 
 
 class Statement:
-    """A statement with parameters such as `:number`; `lists` names those that are lists, as in `IN :numbers`."""
+    """
+    A statement with parameters such as `:number`; `lists` names those that are lists, as in `IN :numbers`. To
+    PostgreSQL a list is one parameter, so that the statement is the same for lists of all lengths, and prepared once:
+    SQLAlchemy, the driver and the server each take longer for a parameter than for an item of an array.
+    """
 
     def __init__(self, sql: str, *lists: str) -> None:
         self._sql = sql
@@ -30,7 +34,18 @@ class Statement:
         """Run it, or run it for each item of a list of parameters, which is not empty then."""
         if isinstance(parameters, Sequence):
             return run_each(connection, self._parsed, parameters)
+        if self._lists and parameters and connection.dialect.name == "postgresql":
+            arrays = {name: _array(parameters[name], _are_texts(parameters[name])) for name in self._lists}
+            return connection.execute(self._with_arrays, {**parameters, **arrays})
         return connection.execute(self._parsed, parameters)
+
+    @cached_property
+    def _with_arrays(self) -> "TextClause":
+        from sqlalchemy import text  # slow
+
+        listed = rf":({'|'.join(self._lists)})\b"
+        sql = re.sub(rf"\bNOT IN {listed}", r"<> ALL (:\1)", self._sql)
+        return text(re.sub(rf"\bIN {listed}", r"= ANY (:\1)", sql))
 
     @cached_property
     def _parsed(self) -> "TextClause":
@@ -42,13 +57,16 @@ class Statement:
 class RowsStatement:
     """
     A statement for many rows. SQLite runs `each`, the statement for one row, which names its values as `:number`: rows
-    are tuples of these values in this order. PostgreSQL, for which a statement costs more than its row, runs
-    `together`: there `{rows}` becomes a table `row` with all of them. `types` are PostgreSQL's types of the values.
+    are tuples of these values, in the order in which they are first named. PostgreSQL, for which a statement costs more
+    than its row, runs `together`: there `{rows}` becomes a table `row` with all of them. `types` are PostgreSQL's types
+    of the values. Only `fetch` takes statements that name a value twice.
     """
 
     def __init__(self, each: str, together: str, types: Mapping[str, str]) -> None:
-        names = PARAMETER.findall(each)
+        given = PARAMETER.findall(each)
+        names = list(dict.fromkeys(given))
         self._each = PARAMETER.sub("?", each)
+        self._places = [names.index(name) for name in given]  # of the values that `each` has, in a row
         self._is_text = [types[name] == "TEXT" for name in names]
         arrays = ", ".join(f"CAST(%s AS {types[name]}[])" for name in names)
         self._together = together.format(rows=f"unnest({arrays}) AS row ({', '.join(names)})")
@@ -60,10 +78,28 @@ class RowsStatement:
                 connection.exec_driver_sql(self._each, list(rows))
             return
         for some in slices(rows, ROWS_AT_ONCE):
-            connection.exec_driver_sql(self._together, tuple(map(_array, zip(*some, strict=True), self._is_text)))
+            connection.exec_driver_sql(self._together, self._arrays(some))
+
+    def fetch(self, connection: "Connection", rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """What it returns for all of some rows."""
+        found: list[Any] = []
+        if connection.dialect.name == "sqlite":
+            for row in rows:
+                found += connection.exec_driver_sql(self._each, tuple(row[place] for place in self._places))
+            return found
+        for some in slices(rows, ROWS_AT_ONCE):
+            found += connection.exec_driver_sql(self._together, self._arrays(some))
+        return found
+
+    def _arrays(self, rows: Sequence[tuple[Any, ...]]) -> tuple[object, ...]:
+        return tuple(map(_array, zip(*rows, strict=True), self._is_text))
 
 
-def _array(values: Sequence[Any], is_text: bool) -> object:
+def _are_texts(values: Collection[Any]) -> bool:
+    return isinstance(next(iter(values), None), str)
+
+
+def _array(values: Collection[Any], is_text: bool) -> object:
     """An array as a parameter for PostgreSQL. To write numbers as text takes the driver much longer."""
     if is_text:
         return list(values)

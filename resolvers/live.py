@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,7 @@ from store.ranking.formulas import Order
 from store.records import Article
 from store.store import Store
 
-READ_INTERVAL = 0.2  # seconds at least between two reads of a ranking
+READ_INTERVAL = 0.2  # seconds at least from a read of a ranking to the next one
 DECAY_INTERVAL = 5.0  # seconds after which a ranking by age is read even without an event
 MAX_PLACES = 2_000  # of the rankings of one address
 MIN_PLACES = 50  # that a ranking counts for: each one costs a round trip per read
@@ -262,7 +263,10 @@ class SharedArticle:
 
 
 class SharedRanking:
-    """A ranking that is read after each event in its listing, but at most once in `READ_INTERVAL`."""
+    """
+    A ranking that is read after each event in its listing, but at most once in `READ_INTERVAL`, with a pause of at
+    least a fourth of the time that the read took.
+    """
 
     def __init__(self, store: Store, events: Events, key: RankingKey, database: Database | None = None) -> None:
         self.subscribers = 0
@@ -325,8 +329,10 @@ class SharedRanking:
             while True:
                 await self._wait_until_outdated()
                 self._is_outdated.clear()
+                began = monotonic()
                 await self._update()
-                await asyncio.sleep(READ_INTERVAL)
+                took = monotonic() - began
+                await asyncio.sleep(max(READ_INTERVAL - took, took / 4))
 
     async def _wait_until_outdated(self) -> None:
         with suppress(TimeoutError):

@@ -12,9 +12,9 @@ from resolvers.context import Context
 from store import moderation, records
 from store.listings import Window
 from store.moderation_records import ModerationAction
-from store.records import Article, User
+from store.records import Article, Position, User
 
-NEWEST_ACTIONS = 20  # about a member, among which the one is that annuls the votes
+ACTIONS_AT_ONCE = 20  # about a member, newest first, that are looked through for one that annuls the votes
 
 
 async def of_users(users: Sequence[User], context: Context) -> list[Ring | None]:
@@ -38,20 +38,41 @@ def members(found: Sequence[Ring], context: Context) -> list[list[User]]:
 async def annulled_members(found: Sequence[Ring], context: Context) -> list[list[User]]:
     """
     Of the members of each ring those whose votes until the search are annulled by an action that stands. Two round
-    trips: one for the newest actions about each member, and one for the actions.
+    trips for `ACTIONS_AT_ONCE` actions about each member; two more for as many again while all of those are newer than
+    the search.
     """
     of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
-    pairs = list(chain.from_iterable(of_rings))
-    logs = [moderation.log(context.store.site, f"user:{name.lower()}") for _, name in pairs]
-    pages = await context.reads.pages([(log, Window(NEWEST_ACTIONS)) for log in logs])
-    numbers = [[int(position.member) for position in page.positions] for page in pages]
-    actions = iter(await context.reads.actions(chain.from_iterable(numbers)))
-    annulled = {
-        (ring.number, name)
-        for (ring, name), of_member in zip(pairs, numbers, strict=True)
-        if _is_annulled(ring, list(islice(actions, len(of_member))))
-    }
+    annulled: set[tuple[int, str]] = set()
+    left: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]
+    while left:
+        looked_through, left = left, []
+        for (ring, name, _), (actions, last) in zip(
+            looked_through, await _actions(looked_through, context), strict=True
+        ):
+            if _is_annulled(ring, actions):
+                annulled.add((ring.number, name))
+            elif last and last.value >= ring.found_at:  # an older action annuls no vote that was cast until the search
+                left.append((ring, name, last))
     return [[records.user(name) for ring, name in pairs if (ring.number, name) in annulled] for pairs in of_rings]
+
+
+async def _actions(
+    wanted: Sequence[tuple[Ring, str, Position | None]], context: Context
+) -> list[tuple[list[ModerationAction | None], Position | None]]:
+    """
+    For each member the newest actions below a position, and the position of the last one, or None if no action is below
+    that.
+    """
+    site = context.store.site
+    pages = await context.reads.pages(
+        [
+            (moderation.log(site, f"user:{name.lower()}"), Window(ACTIONS_AT_ONCE, beyond=beyond))
+            for _, name, beyond in wanted
+        ]
+    )
+    numbers = [int(position.member) for page in pages for position in page.positions]
+    actions = iter(await context.reads.actions(numbers))
+    return [(list(islice(actions, len(page.positions))), page.positions[-1] if page.below else None) for page in pages]
 
 
 def _is_annulled(ring: Ring, actions: Iterable[ModerationAction | None]) -> bool:

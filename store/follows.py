@@ -14,6 +14,7 @@ from store.client import Command
 from store.effects import NewEntry
 from store.errors import Invalid, NotFound, SelfFollow, Unauthenticated
 from store.followed import GROUPS, MAX_GROUPS, USERS, Followed
+from store.hidden import BLOCKED
 from store.kept_answers import new_call
 from store.log import Entry
 from store.records import INSTANTS, Position
@@ -42,19 +43,21 @@ class Follows:
     async def follow(self, follower: Actor, followee: str) -> Follow:
         """
         Follow a user. Safe to repeat. Two round trips, one more with a session, one more to another partition.
+        `follow.lua` refuses a user whom the follower blocks: no follow outlives a block that begins at the same time.
 
         If the followee's partition does not answer, the followers change as soon as it does.
 
         Raises:
             NotFound: there is no such user.
             SelfFollow: you cannot follow yourself.
+            Invalid: the follower blocks the user.
             Unauthenticated, Banned: the session has ended, or the follower is banned from the site.
         """
         follower, followee = await self._stored_names(follower, followee)
         return await self._set(USERS, follower, followee, begins=True)
 
     async def unfollow(self, follower: Actor, followee: str) -> Follow:
-        """Stop following a user. Costs and raises the same as `follow`."""
+        """Stop following a user, also one who is blocked. Costs and raises the same as `follow` otherwise."""
         follower, followee = await self._stored_names(follower, followee)
         return await self._set(USERS, follower, followee, begins=False)
 
@@ -121,6 +124,8 @@ class Follows:
 
     async def _set(self, followed: Followed, follower: str, followee: str, *, begins: bool) -> Follow:
         (status,) = await set_all(self._site, followed, [(follower, followee)], begins=begins)
+        if status == "blocked":
+            raise Invalid(f"you block {followee}: unblock them to follow them", "userId")
         if status == "full":
             raise Invalid(f"you follow {MAX_GROUPS} groups, which is the most: leave one first", "group")
         return Follow(follower, followee, status == "changed")
@@ -129,8 +134,8 @@ class Follows:
 async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str]], *, begins: bool) -> list[str]:
     """
     Begin or end follows of users or of groups, given as pairs of follower and followee. Returns for each what came of
-    it: changed, same, or full if the follower follows as many as is allowed. One round trip, one more if a follow is
-    between two partitions.
+    it: changed, same, full if the follower follows as many as is allowed, or blocked if they block the user. One round
+    trip, one more if a follow is between two partitions.
     """
     now = site.clock()
     replies = await site.redis.pipeline([_command(site, followed, *pair, now, begins=begins) for pair in pairs])
@@ -159,6 +164,7 @@ def _command(site: Site, followed: Followed, follower: str, followee: str, now: 
         keys.log(partition),
         keys.events(partition),
         effects.NOTED(partition),
+        BLOCKED(partition, follower),
     ]
     if partition == target:
         script_keys.append(followed.followers(target, followee))

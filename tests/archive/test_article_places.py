@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from archive import places
 from database import article_places
-from database.order_index import reads, writes
+from database.order_index import counts, reads
 from store import keys, listings
 from store.listings import Window
 from store.ranking.formulas import Order
@@ -26,8 +26,8 @@ TABLES = ("listings", "places", "place_counts")
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Divide listings into ranges of few places."""
-    monkeypatch.setattr(writes, "COUNTED", 4)
-    monkeypatch.setattr(writes, "MOST_COUNTED", 8)
+    monkeypatch.setattr(counts, "COUNTED", 4)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 8)
 
 
 async def test_articles_enter_and_leave_in_any_order(store, each_database, small_ranges):
@@ -79,6 +79,20 @@ async def test_only_places_that_change_are_written(store, each_database):
     assert await each_database.write(written_rows, store.site, articles) == 0
     voted = articles[0]._replace(upvotes=articles[0].upvotes + 1)
     assert 0 < await each_database.write(written_rows, store.site, [voted]) < 2 * len(Order) * (1 + len(voted.groups))
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+async def test_all_indexes_are_counted_together(store, each_database, small_ranges, monkeypatch):
+    """Not each by itself: annulled votes change the places of their articles in more than a hundred indexes."""
+    articles = await history(store, 8, 120)
+    await each_database.write(write_rows, articles)
+    await each_database.write(article_places.archive, store.site, articles)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 1_000)  # none is divided
+    voted = [each._replace(upvotes=each.upvotes + 3) for each in articles]
+
+    assert await each_database.run(count, "(SELECT DISTINCT listing FROM place_counts) AS divided") > 20
+    assert await each_database.write(statements, store.site, voted) < 20
+    await each_database.run(check_counts)
 
 
 async def test_records_are_those_of_the_store(store, each_database):
@@ -214,6 +228,14 @@ def written_rows(connection, site, articles):
     return _changes(connection) - before
 
 
+def statements(connection, site, articles):
+    """How many statements it takes to archive articles again."""
+    sent = []
+    event.listen(connection, "before_cursor_execute", lambda _, cursor, statement, *rest: sent.append(statement))
+    article_places.archive(connection, site, articles)
+    return len(sent)
+
+
 def _changes(connection):
     """How many rows of `places` this transaction has written so far; in SQLite of all tables."""
     is_sqlite = connection.dialect.name == "sqlite"
@@ -234,12 +256,12 @@ def check_counts(connection):
         found = text("SELECT value, number FROM places WHERE listing = :id ORDER BY value, number")
         own = [(row[0], row[1]) for row in connection.execute(found, {"id": index})]
         if not ends:
-            assert size <= writes.MOST_COUNTED
+            assert size <= counts.MOST_COUNTED
             continue
         assert ends[0][:2] == reads.LOWEST
         lows = [end[:2] for end in ends] + [reads.HIGHEST]
         for (low, high), (*_, counted_places) in zip(pairwise(lows), ends, strict=True):
-            assert counted_places == sum(low <= key < high for key in own) <= writes.MOST_COUNTED
+            assert counted_places == sum(low <= key < high for key in own) <= counts.MOST_COUNTED
 
 
 def contents(connection):

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from archive import places, since
-from database.order_index import writes
+from database.order_index import counts
 from store import feeds, keys, listings
 from store.listings import Listing, Window
 from store.numbering import HIGHEST_NUMBER
@@ -46,8 +46,8 @@ MADE_UP = [  # votes of many articles, a name of `CROWDS`, and how their numbers
 
 async def test_every_page_equals_that_of_a_partition(store, each_database, clock, monkeypatch):  # D3
     """Of every listing, from its ends and from positions that it has or not, in both directions."""
-    monkeypatch.setattr(writes, "COUNTED", 8)
-    monkeypatch.setattr(writes, "MOST_COUNTED", 16)
+    monkeypatch.setattr(counts, "COUNTED", 8)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     chance = random.Random(1)
     articles = await history(store, chance.randrange(1_000), 150)
     for start in range(0, len(articles), 40):
@@ -115,8 +115,8 @@ async def test_pages_of_many_articles_equal_those_of_a_partition(store, each_dat
 
 
 async def test_ranks_equal_those_of_a_partition(store, each_database, clock, monkeypatch):
-    monkeypatch.setattr(writes, "COUNTED", 8)
-    monkeypatch.setattr(writes, "MOST_COUNTED", 16)
+    monkeypatch.setattr(counts, "COUNTED", 8)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     chance = random.Random(1)
     articles = await history(store, chance.randrange(1_000), 120)
     await each_database.write(archive_all, store.site, articles)
@@ -153,7 +153,7 @@ async def test_feeds_equal_those_of_a_partition(store, each_database):
 
 async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, monkeypatch):
     """SQLite finds places by a part of the primary key, or by the number of an article, and reads them in order."""
-    monkeypatch.setattr(writes, "MOST_COUNTED", 16)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     monkeypatch.setattr(since, "SORTED", 3)
     monkeypatch.setattr(since, "SORTED_OF_CLASS", 3)
     articles = await history(store, 1, 100)

@@ -9,12 +9,16 @@ from typing import cast
 
 import pytest
 
+from archive import maintenance
 from bench import __main__ as bench
 from bench import archive as bench_archive
-from bench import cluster, counts, filling, load, rounds, search, servers, store_memory, subscriptions
+from bench import archived, cluster, counts, filling, load, rounds, search, servers, store_memory, subscriptions
+from bench import growth as growth_of
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.counts import Figures
+from bench.growth import Case, Size
+from bench.growth import Figure as GrowthFigure
 from bench.load import Job, Load, NoAnswers, is_complete
 from bench.queries import FALLBACK, QUERIES
 from bench.rounds import Sample
@@ -22,6 +26,7 @@ from bench.servers import Server
 from bench.tables import ahead
 from bench.targets import growth, judged, judgements
 from caches import Pool
+from database.database import Database
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.documents import Operations
@@ -185,7 +190,7 @@ def test_sizes_are_compared_with_the_first():
     assert growth(sizes).splitlines()[2:] == ["| `page` | upvote | 1.00 | 1.25 |"]
 
 
-@pytest.mark.parametrize("partitions", [1])
+@pytest.mark.parametrize("partitions", [1, 8])
 async def test_filled_store_is_as_commands_leave_it(store: Store):
     found: list[Finding] = []
 
@@ -193,6 +198,45 @@ async def test_filled_store_is_as_commands_leave_it(store: Store):
     await verify(store.site, found.append)
 
     assert len(tokens) == len(filling.VIEWERS)
+    assert found == []
+
+
+def test_one_size_grows_at_a_time():
+    assert growth_of.sizes([20, 1], [1, 8], [5]) == [(20, 1, 5), (1, 1, 5), (20, 8, 5)]
+
+
+def test_growth_plan_goes_on_from_the_measured_partitions():
+    """Pages cost 10 more in the server, and 2 more in Valkey, for each partition; votes what they cost at the last."""
+
+    def case(partitions: int, workers: int, page: tuple[int, int], vote: int) -> tuple[Case, dict[str, GrowthFigure]]:
+        figures = {"page": GrowthFigure(*page, answer=1), "vote": GrowthFigure(vote, 5, answer=1)}
+        return Case(Size(1_000, partitions, 10), workers), figures
+
+    found = dict([case(1, 2, (100, 20), 50), case(16, 2, (250, 50), 60), case(16, 1, (1, 1), 1)])
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in growth_of.plan(found).splitlines()[2:]]
+
+    assert rows == [
+        ["votes a second", "10,000", "60", "0.6", "5", "0.1"],
+        ["pages a second, of 32 partitions", "10,000", "410", "4.1", "82", "0.8"],
+        ["cores that are 50% busy", "", "", "9", "", "2"],
+    ]
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+async def test_filled_archive_is_as_the_archiver_leaves_it(store: Store, tmp_path):
+    found: list[Finding] = []
+    url = f"sqlite:///{tmp_path}/upvote.db"
+
+    await filling.fill(store, 300, before=1_200)
+    await archived.archive(store, url, 1_200)
+    await store.site.rankings.read(store.site.redis)
+    database = Database(url)
+    await database.open()
+    tally = await maintenance.verify(store.site, database, found.append, repair=False)
+    await verify(store.site, found.append, archived=tally)
+    await database.close()
+
+    assert sum(each.articles for each in tally.users.values()) == 1_200
     assert found == []
 
 

@@ -163,6 +163,23 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
 
 
 @on_both
+async def test_annulled_member_is_one_after_many_other_actions(store, each_database, http, clock):
+    await fill(store)
+    token = await token_of(store, "mona", Role.MODERATOR)
+    await mirrored(store, each_database)
+    await rings._search(store, each_database, False)
+    for name in RING[:2]:
+        if name == RING[0]:
+            await annulments.annul(store.site, OPERATOR, name, None, None, "a ring")
+        for _ in range(22):  # two actions each
+            clock.advance(1)
+            ban = (await bans.ban(store.site, OPERATOR, name, None, None, "a ring")).action
+            await reverts.revert(store.site, OPERATOR, ban.number, "no ring")
+
+    assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == ["user:ring-0"]
+
+
+@on_both
 async def test_deleted_member_has_a_pseudonym(store, each_database, http):
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)

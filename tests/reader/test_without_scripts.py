@@ -11,6 +11,11 @@ ADDRESSES = """() =>
 # How far each count of votes begins from the side of the line that it is in.
 STARTS = """() => [...document.querySelectorAll(".about-article .votes, .comment .votes")].map((votes) =>
   votes.getBoundingClientRect().left - votes.parentElement.getBoundingClientRect().left)"""
+# The heights of the counts of votes in a list, with at least three digits.
+COUNTS = """() => [...document.querySelectorAll('.story .count')].map((count) => {
+  count.textContent = '999';
+  return count.getBoundingClientRect().height;
+})"""
 TEXT = "Some *words*\n\n<img src=https://elsewhere.example/a.png>"
 
 
@@ -38,6 +43,19 @@ async def test_votes_begin_with_the_text_without_scripts(visit, site, faults):
     await page.goto(site.path(article))
 
     assert await page.evaluate(STARTS) == [0, 0]
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
+async def test_count_and_name_of_the_site_are_in_one_line_on_a_small_phone_without_scripts(visit, site, faults):
+    page = await visit(java_script_enabled=False, viewport=PHONE | {"width": 320})
+    await page.goto("/?order=VOTES")
+
+    heights = await page.evaluate(COUNTS)
+    assert len(heights) == 30 and max(heights) < 20
+    room = await page.evaluate("document.querySelector('header .site').getBoundingClientRect().width")
+    await page.evaluate("document.querySelector('header .site span').textContent = 'The news of a town'")
+    assert await page.evaluate("document.querySelector('header .site').getBoundingClientRect().width") > max(room, 150)
     await page.close()
     faults.ignore(PRELOAD)
 

@@ -3,11 +3,13 @@
 import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing
 from functools import partial
+from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import pytest
 
-from resolvers.live import Live, TooManyRankings
+from resolvers.live import Live, RankedArticles, SharedRanking, TooManyRankings
 from store.client import client
 from store.client.client import RedisUsage
 from store.errors import StoreUnavailable
@@ -104,6 +106,35 @@ async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live,
             change = await reading
 
     assert [move.article_id for move in change.moves] == [article.id, newer.id]
+
+
+@pytest.mark.parametrize(
+    ("interval", "took", "least", "most"),
+    [(0.1, 0.04, 0.095, 0.13), (0.001, 0.04, 0.048, 60)],  # seconds; the second: from a store that is slow
+)
+async def test_ranking_is_read_as_often_as_it_may_be(store, live, monkeypatch, interval, took, least, most):
+    """
+    An interval is that between the beginnings of two reads, so that each of many rankings has its five messages a
+    second. A slow store has time for others.
+    """
+    began, enough = list[float](), asyncio.Event()
+    monkeypatch.setattr("resolvers.live.READ_INTERVAL", interval)
+
+    async def read(ranking: SharedRanking) -> RankedArticles:
+        began.append(monotonic())
+        await asyncio.sleep(took)
+        ranking.refresh()  # something else changes meanwhile
+        if len(began) == 30:
+            enough.set()
+        return RankedArticles()
+
+    monkeypatch.setattr(SharedRanking, "_read", read)
+    with live.ranking(Order.TIME, None, 3, None) as ranking:
+        ranking.refresh()
+        await enough.wait()
+
+    shortest = min(later - earlier for earlier, later in pairwise(began))  # on a busy machine others are longer
+    assert least < shortest < most
 
 
 async def test_rankings_of_an_address_are_limited_by_their_places(live):

@@ -447,6 +447,9 @@ class Model:
             raise Refused("NOT_FOUND", "userId")
         if followee is follower:
             raise Refused("SELF_FOLLOW", "userId")
+        if begin and followee in follower.blocked:
+            self.reached.count("follows of the blocked")
+            raise Refused("INVALID", "userId")
         changed = begin != (followee in follower.following)
         if changed and begin:
             follower.following[followee] = self.now

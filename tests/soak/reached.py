@@ -95,6 +95,7 @@ REQUIRED = {
     "flags without names": 15_000,
     "flags": 5_000,
     "follows ended": 12_000,
+    "follows of the blocked": 60_000,
     "follows of groups ended": 20_000,
     "follows of groups": 4_000,
     "forged cursors": 2_000,

@@ -8,8 +8,9 @@ import asyncio
 
 import pytest
 
-from store import followed, listings
-from store.errors import NotFound, SelfFollow
+from store import blocked, followed, listings
+from store.articles import Draft
+from store.errors import Invalid, NotFound, SelfFollow
 from tests.conftest import registered
 from tests.store.reading import everything, page
 
@@ -55,6 +56,39 @@ async def test_following_oneself_is_refused(store, alice, redis):  # F2
             await change(alice, "aLICE")
 
     assert everything(redis) == before
+
+
+async def test_following_a_blocked_user_is_refused_until_they_are_unblocked(store, alice, bob, redis):  # F2, H3
+    await store.follows.follow(alice, bob)
+    await blocked.block(store.site, alice, bob)
+    assert await listed(store, listings.following(store.site, alice)) == []
+    before = everything(redis)
+
+    with pytest.raises(Invalid, match="you block bob: unblock them to follow them"):
+        await store.follows.follow(alice, "BOB")
+    assert not (await store.follows.unfollow(alice, bob)).changed
+    assert everything(redis) == before
+
+    assert (await store.follows.follow(bob, alice)).changed  # the blocked notice nothing
+    await blocked.unblock(store.site, alice, bob)
+    assert (await store.follows.follow(alice, bob)).changed
+
+
+async def test_group_with_the_name_of_a_blocked_user_is_followed(store, alice, bob):
+    await store.articles.post(bob, Draft("A title", "https://example.com/", groups=["bob"]))
+    await blocked.block(store.site, alice, bob)
+
+    assert (await store.follows.follow_group(alice, "bob")).changed
+
+
+async def test_no_follow_outlives_a_block_that_begins_at_the_same_time(store, alice, bob):  # H3
+    for _ in range(10):
+        attempts = [store.follows.follow(alice, bob) for _ in range(3)]
+        await asyncio.gather(*attempts, blocked.block(store.site, alice, bob), return_exceptions=True)
+
+        assert await listed(store, listings.following(store.site, alice)) == []
+        assert await listed(store, listings.followers(store.site, bob)) == []
+        await blocked.unblock(store.site, alice, bob)
 
 
 async def test_following_an_unknown_user_is_refused(store, alice, redis):  # F2

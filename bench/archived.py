@@ -1,0 +1,168 @@
+"""
+Fills the SQL database in bulk with archived articles, and Valkey with what the archiver leaves of them there: how many
+they are, by group and by poster, and the greatest value of each listing.
+
+They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
+site, but not more than those have, so that they are on first pages of no listing by score. They are without the names
+of their voters. The same seed gives the same articles.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+
+from sqlalchemy import Connection, text
+
+from archive import mover
+from bench.filling import MOST_VOTES, POSTERS, article
+from bench.since import DISTRIBUTIONS, MINUTE
+from database.database import Database
+from database.mirror import Mirror
+from database.order_index import reads, writes
+from database.order_index.classes import votes_class
+from database.order_index.reads import Place
+from database.order_index.writes import IndexName
+from database.tables import ARTICLES
+from store import keys, links
+from store.client import Command
+from store.ranking.config import ARCHIVE_FIELD
+from store.ranking.formulas import DAY, Order
+from store.records import Article, Position
+from store.site import Site
+from store.store import Store
+from tests.archive.filling import archive_all, write_rows
+
+IDENTITY = "0123456789abcdef"  # of the archive
+GOOD = "good"
+ORDERS = tuple((order, order.value, order.decays) for order in Order)
+BATCH = 1_000
+PLACES = 100  # that `archive` returns, at most twice as many
+AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
+
+
+async def archive(store: Store, database_url: str, count: int) -> list[Position]:
+    """
+    Make a database of the articles that the store has, and archive so many older ones, whose sequences begin with 1.
+    Costs a dump of the store, and about 0.1 ms for each archived article.
+
+    Returns the places by score of some archived articles, which are spread over all of them.
+    """
+    database, spread = Database(database_url), list[Position]()
+    await database.open()
+    await Mirror(store.site, database).rebuild()
+    if count:
+        articles, left = old(random.Random(3), count, store.site.clock()), Left(store.site)
+        first = list(islice(articles, BATCH))
+        left.add(first)
+        await database.write(partial(archive_all, site=store.site, articles=first))
+        await database.write(add, store.site, articles, left)
+        spread = left.places[:: max(len(left.places) // PLACES, 1)]
+        await database.write(mover.SET_IDENTITY.run, {"id": IDENTITY})
+        await store.site.redis.pipeline([("HSET", keys.store(), ARCHIVE_FIELD, IDENTITY), *left.commands()])
+    await database.close()
+    return spread
+
+
+def add(connection: Connection, site: Site, articles: Iterator[Article], left: "Left") -> None:
+    """
+    Archive articles as `archive_all` does, index by index, which takes a fraction of its time. It has archived some
+    before, so that there are indexes with the weights of the site.
+    """
+    connection.execute(text("DROP INDEX places_by_number"))
+    places: defaultdict[IndexName, list[Place]] = defaultdict(list)
+    while batch := list(islice(articles, BATCH)):
+        write_rows(connection, batch)
+        left.add(batch)
+        for each in batch:
+            for name, place in places_of(site, each):
+                places[name].append(place)
+    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in places})}
+    stored |= writes.create_indexes(connection, {name: "" for name in places if name not in stored})
+    writes.add(connection, {stored[name].id: some for name, some in places.items()})
+    connection.execute(ARTICLES.update().where(ARTICLES.c.number <= left.greatest).values(archived=True))
+    connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
+
+
+def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]:
+    """The places of an article, each with the name of its index. The weights are those of the site in all groups."""
+    by_time = Place(float(article.posted_at), article.number, article.votes)
+    prefixes = ["", *(f"group:{group}:" for group in article.groups)]
+    for order, name, decays in ORDERS:
+        place, votes = by_time, 0
+        if decays:
+            votes = votes_class(article.votes)
+        elif order is not Order.TIME:
+            extra = article.posted_at if order is Order.VOTES else None
+            place = Place(float(site.policy.value(order, article)), article.number, extra)
+        for prefix in prefixes:
+            yield (prefix + name, votes), place
+    alone = Place(float(article.posted_at), article.number, None)
+    yield (f"timeline:{article.poster}", 0), alone
+    yield (f"links:{links.digest(article.link or '')}", 0), alone
+    if site.policy.is_good(article):
+        yield (GOOD, 0), alone
+
+
+def score_place(site: Site, article: Article) -> Position:
+    return Position(site.policy.value(Order.SCORE, article), keys.member(article.number))
+
+
+def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
+    votes = DISTRIBUTIONS["as on a site"]
+    for sequence in range(1, count + 1):
+        time = now - AGE_MS - (count - sequence) * MINUTE
+        up = min(max(votes(chance), 1), MOST_VOTES)
+        yield article(chance, sequence, chance.choice(POSTERS), time, up, 0)
+
+
+class Left:
+    """The hash `archived` of each partition, as `archive.lua` would have written it."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._counts: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by partition
+        self._greatest: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        self._newest: dict[str, int] = {}  # posting times of users' newest articles
+        self._karma: Counter[str] = Counter()
+        self.places: list[Position] = []  # of one article of each batch, by score
+        self.greatest = 0  # number
+
+    def add(self, articles: list[Article]) -> None:
+        self.places.append(score_place(self._site, articles[0]))
+        self.greatest = max(self.greatest, *(each.number for each in articles))
+        for each in articles:
+            home = self._site.home_of_article(each.number)
+            prefixes = ["", *(f"group:{group}:" for group in each.groups)]
+            self._counts[home].update(["count", *(f"count:{prefix[:-1]}" for prefix in prefixes[1:])])
+            self._counts[home][f"user:{each.poster}"] += 1
+            self._newest[each.poster] = max(self._newest.get(each.poster, 0), each.posted_at)
+            self._karma[each.poster] += each.votes - 1
+            for order, name, decays in ORDERS:
+                if not decays:
+                    value = self._site.policy.value(order, each)
+                    for prefix in prefixes:
+                        self._note(home, prefix + name, value)
+            if self._site.policy.is_good(each):
+                self._counts[home][f"count:{GOOD}"] += 1
+                self._note(home, GOOD, each.posted_at)
+
+    def commands(self) -> Iterator[Command]:
+        for partition, counts in self._counts.items():
+            serial = counts["count"]
+            fields: dict[str, object] = {"serial": serial}
+            for name, count in counts.items():
+                user = name.removeprefix("user:")
+                fields[name] = count if user == name else f"{count} {self._newest[user]} {serial}"
+            fields |= {f"top:{name}": repr(float(value)) for name, value in self._greatest[partition].items()}
+            yield ("HSET", keys.archived(partition), *(part for pair in fields.items() for part in pair))
+            posters = [name.removeprefix("user:") for name in counts if name.startswith("user:")]
+            newest = [part for name in posters for part in (self._newest[name], name)]
+            yield ("ZADD", keys.newest_posts(partition), "GT", *newest)
+            for name in posters:
+                yield ("HINCRBY", keys.user(partition, name), "karma", self._karma[name])
+
+    def _note(self, partition: int, listing: str, value: float) -> None:
+        greatest = self._greatest[partition]
+        greatest[listing] = max(greatest.get(listing, value), value)

@@ -1,0 +1,261 @@
+"""
+Votes that count no more, and that come back with a revert: compared with a store in which they were never cast.
+
+Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
+
+import pytest
+
+from store import annulments as steps
+from store import bans, keys
+from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
+from store.moderation_records import AnnulmentState, ModerationKind, Role
+from store.records import Vote
+from store.roles import OPERATOR, grant
+from tests.archive.annulling import WINDOW, Pair, counts_in, counts_of, votes_of_mallory
+from tests.conftest import Clock
+from tests.database.conftest import on_both, rebuilt
+
+pytestmark = pytest.mark.one_server
+
+
+@on_both
+@pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed"])
+async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, is_closed):  # M7, M8
+    pair.left_out = ("Mallory",)
+    await pair.fill()
+    if is_closed:
+        await pair.world.mirror()
+        pair.close_voting()
+    before = pair.world.shown()
+    assert before != pair.other.shown()
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    pair.assert_equal()
+    assert await pair.findings() == []
+    cast = len(pair.articles) + len(pair.comments) - 1 - 5  # without her own article and comments
+    found = await pair.world.read(action)
+    assert found.kind is ModerationKind.ANNUL_VOTES and found.annulled_votes == cast
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE
+    assert (found.annulment.done, found.annulment.total, found.annulment.reaches_back_to) == (cast, cast, None)
+    assert pair.world.database
+    rows = await votes_of_mallory(pair.world.database)
+    assert sum(not counts for *_, counts, _ in rows) == cast
+    assert all(counts == (poster == "Mallory") and at for _, _, at, counts, poster in rows)
+    assert await counts_in(pair.world.database) == counts_of(pair.world)
+    await rebuilt(pair.world.store, pair.world.database)
+    assert await votes_of_mallory(pair.world.database) == rows
+
+    pair.clock.advance(1)
+    await pair.world.revert(action)
+    await pair.world.settle()
+    assert pair.world.shown() == before
+    assert await pair.findings() == []
+    found = await pair.world.read(action)
+    assert found.annulled_votes == 0 and found.annulment
+    assert (found.annulment.state, found.annulment.done, found.annulment.total) == (AnnulmentState.RESTORED, cast, cast)
+    rows = await votes_of_mallory(pair.world.database)
+    assert all(counts for *_, counts, _ in rows) and len(rows) == cast + 6
+    await rebuilt(pair.world.store, pair.world.database)
+    assert await votes_of_mallory(pair.world.database) == rows
+    assert not any(pair.world.redis.keys(f"{kind}:*") for kind in ("annulled", "cases", "annulling"))
+
+
+async def test_vote_counts_no_more_where_one_set_of_voters_has_expired_before_the_other(pair: Pair):  # M7
+    """Each expires by the clock of the process that has made it."""
+    number = await pair.post("alice", "show")
+    await pair.vote("Mallory", number, Vote.DOWN)
+    await pair.world.mirror()
+    pair.clock.advance(WINDOW + 1)
+    p = pair.world.store.site.home_of_article(number)
+    pair.world.redis.delete(keys.downvoted(p, number))
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    assert (await pair.world.read(action)).annulled_votes == 1
+    assert pair.world.redis.hmget(keys.article(p, number), "up", "down") == ["1", "0"]
+
+
+@pytest.mark.parametrize("partitions", [1, 8], indirect=True)
+async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
+    bare.left_out = ("Mallory",)
+    old = await bare.post("alice", "show")
+    await bare.vote("Mallory", old, Vote.UP)
+    bare.close_voting()
+    await bare.fill()
+    bare.left_out = ()
+    before = bare.world.shown()
+
+    action = await bare.world.annul()
+    await bare.world.settle()
+    found = await bare.world.read(action)
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    time = int(bare.world.redis.hget(keys.article(bare.world.store.site.home_of_article(old), old), "time"))
+    assert found.annulment.reaches_back_to == time + WINDOW * 1000
+    assert await bare.findings() == []
+
+    await bare.world.revert(action)
+    await bare.world.settle()
+    assert bare.world.shown() == before
+
+
+@on_both
+async def test_two_actions_hold_a_vote_until_both_are_reverted(pair: Pair):  # M8
+    await pair.fill()
+    first = await pair.world.annul()
+    await pair.world.settle()
+    annulled = pair.world.shown()
+    pair.clock.advance(1)
+    second = await pair.world.annul(until=pair.clock.now)
+    await pair.world.settle()
+    assert (await pair.world.read(second)).annulled_votes == (await pair.world.read(first)).annulled_votes == 14
+    assert pair.world.shown() == annulled
+
+    await pair.world.revert(first)
+    await pair.world.settle()
+    assert pair.world.shown() == annulled
+    assert await pair.findings() == []
+
+    await pair.world.revert(second)
+    await pair.world.settle()
+    pair.assert_equal()
+    with pytest.raises(AlreadyReverted):
+        await pair.world.revert(second)
+
+
+@on_both
+async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
+    number = await pair.post("alice")
+    other, later = await pair.post("bob"), await pair.post("carol")
+    await pair.vote("Mallory", number, Vote.UP)
+    since = pair.clock.now + 500
+    await pair.vote("Mallory", other, Vote.UP)
+    until = pair.clock.now
+    await pair.vote("Mallory", later, Vote.DOWN)
+
+    action = await pair.world.annul(since=since, until=until)
+    await pair.world.settle()
+
+    assert (await pair.world.read(action)).annulled_votes == 1
+    site = pair.world.store.site
+    again = await steps.annul(site, OPERATOR, "mallory", since + 1, until, "once more")
+    assert not again.changed and again.action and again.action.number == action.number
+    for wider in ((since - 1, until), (since, until + 1), (None, until)):
+        done = await steps.annul(site, OPERATOR, "mallory", *wider, "more")
+        assert done.changed and done.action
+        await pair.world.revert(done.action)
+    counts = counts_of(pair.world)
+    assert [counts[each] for each in (number, other, later)] == [(2, 0), (1, 0), (1, 1)]
+
+
+@on_both
+async def test_own_later_vote_replaces_the_annulled_one_and_does_not_count(pair: Pair):
+    number = await pair.post("alice", "show")
+    comment = await pair.comment("bob", number)
+    later = await pair.post("bob")
+    for each in (number, comment):
+        await pair.vote("Mallory", each, Vote.UP)
+    action = await pair.world.annul()
+    await pair.world.settle()
+    before = pair.world.shown()
+    pair.clock.advance(1)
+    store = pair.world.store
+    assert (await store.articles.vote(number, "Mallory", Vote.DOWN)).changed
+    assert not (await store.articles.vote(number, "Mallory", Vote.DOWN)).changed
+    assert (await store.comments.vote(comment, "Mallory", Vote.NONE)).changed
+    assert pair.world.shown() == before
+    assert pair.world.database
+    await pair.world.mirror()
+    rows = await votes_of_mallory(pair.world.database)
+    assert [(value, counts) for _, value, _, counts, _ in rows] == [(-1, False)]
+    await store.articles.vote(later, "Mallory", Vote.UP)
+    assert counts_of(pair.world)[later] == (2, 0)
+
+    await pair.world.revert(action)
+    await pair.world.settle()
+
+    counts = counts_of(pair.world)
+    assert [counts[each] for each in (number, comment)] == [(1, 1), (1, 0)]
+    assert await pair.findings() == []
+    rows = await votes_of_mallory(pair.world.database)
+    assert [(value, counts) for _, value, _, counts, _ in rows] == [(-1, True), (1, True)]
+
+
+@on_both
+async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clock):  # M7
+    await pair.fill()
+    before = pair.world.shown()
+    site = pair.world.store.site
+    given = ("mallory", None, clock.now + 60_000, "spam")
+    banned = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    assert banned.action
+    await pair.world.settle()
+    assert (await pair.world.read(banned.action)).annulled_votes == 14
+    again = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    assert not again.changed and again.action and again.action.number == banned.action.number
+    clock.advance(120)
+    await pair.world.settle()
+    assert (await pair.world.read(banned.action)).annulled_votes == 14
+
+    await pair.world.revert(banned.action)
+    await pair.world.settle()
+    shown = pair.world.shown()
+    for found in (shown, before):
+        for key in [key for key in found if key.startswith("user:")]:
+            found[key].pop("bans", None)
+    assert shown == before
+
+
+@on_both
+async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
+    await pair.fill()
+    site = pair.world.store.site
+    banned = await bans.ban(site, OPERATOR, "mallory", None, None, "spam", annuls_votes=True)
+    assert banned.action
+    await pair.world.revert(banned.action, keeps_votes=True)
+    await pair.world.settle()
+    found = await pair.world.read(banned.action)
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    assert not pair.world.redis.hget(keys.user(site.home_of_user("mallory"), "mallory"), "bans")
+
+    action = await pair.world.annul()
+    with pytest.raises(Invalid) as refusal:
+        await pair.world.revert(action, keeps_votes=True)
+    assert refusal.value.field == ("keepVotesAnnulled",)
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
+    await bare.fill()
+    site, before = bare.world.store.site, bare.world.shown()
+    for name, role, group in (
+        ("bob", Role.MODERATOR, "show"),
+        ("carol", Role.MODERATOR, None),
+        ("dave", Role.ADMIN, None),
+    ):
+        await grant(site, OPERATOR, name, role, group, "why not")
+
+    async def refused(actor: str, username: str, error: type[Refusal]) -> None:
+        with pytest.raises(error):
+            await steps.annul(site, actor, username, None, None, "a ring")
+
+    await refused("alice", "mallory", NotAModerator)
+    await refused("bob", "mallory", NotAModerator)
+    await refused("carol", "carol", NotAModerator)
+    await refused("carol", "dave", NotAModerator)
+    await refused("carol", "nobody", NotFound)
+    with pytest.raises(Invalid) as refusal:
+        await steps.annul(site, "carol", "mallory", 2_000, 1_000, "")
+    assert [each.field for each in (refusal.value, *refusal.value.others)] == [("from",), ("reason",)]
+    for group in ("show", "ask"):
+        with pytest.raises(Invalid):
+            await bans.ban(site, "carol", "mallory", group, None, "spam", annuls_votes=True)
+    shown = bare.world.shown()
+    assert {key for key in shown if shown[key] != before.get(key)} == {
+        *(keys.user(0, name) for name in ("bob", "carol", "dave")), "moderators:{0}:group:show", "moderators:{0}:site",
+    }  # fmt: skip
+    assert not bare.world.redis.exists(steps.annulling(0))
+
+    done = await steps.annul(site, "dave", "carol", None, None, "a ring")
+    assert done.changed

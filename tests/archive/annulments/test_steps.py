@@ -1,0 +1,133 @@
+"""
+What annuls votes in steps: what each waits for and tells listeners, and what `verify` and backups have of it.
+
+Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
+
+import pytest
+
+from archive import annulments
+from store import annulments as steps
+from store import events, keys, log
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
+from store.moderation_records import AnnulmentState
+from store.records import Vote
+from store.store import Store
+from tests.archive.annulling import OWN, POLICY, Pair, World, counts_of
+from tests.conftest import Clock, client
+from tests.database.conftest import on_both
+from tests.store.reading import contents, verified
+
+pytestmark = pytest.mark.one_server
+
+
+@on_both
+async def test_verify_repairs_annulled_votes(pair: Pair):
+    await pair.fill()
+    action = await pair.world.annul()
+    await pair.world.settle()
+    site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
+    p = site.home_of_article(number)
+    right = contents(redis)
+    gone, cases = number + keys.SLOTS, steps.cases(p, action.number)
+    redis.zrem(cases, keys.member(number))
+    redis.zadd(cases, {keys.member(gone): 0})
+    redis.hset(keys.annulled(p, number), "bob", "2 1541")
+    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")
+    redis.sadd(keys.downvoted(p, number), "Mallory")
+
+    assert len(await pair.findings()) >= 5
+    for _ in range(2):  # the set of voters is repaired before what is derived from it
+        await verified(pair.world.store, repair=True)
+    assert await pair.findings() == []
+    found = contents(redis)
+    of_votes = OWN[1:3]  # the keys of annulled votes, and of the cases of actions
+    assert {key for key in right if key.startswith(of_votes) and found.get(key) != right[key]} == set()
+    assert not redis.exists(keys.annulled(p, gone))
+
+
+@on_both
+async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redis_url: str, clock: Clock):  # M8
+    await pair.fill()
+    done = await pair.world.annul()
+    await pair.world.settle()
+    clock.advance(1)
+    left = await pair.world.annul()
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, POLICY, clock)
+    async for records in dump.records_of(pair.world.store.site, lambda count: None, lambda key, fault: None):
+        await restoration.put(records)
+    await restoration.end()
+    await restoration.close()
+
+    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=clock)
+    restored = World(store, client(f"{redis_url}?db=2"), None)
+    assert counts_of(restored) == counts_of(pair.world)
+    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    await restored.settle()
+    assert [(await restored.read(each)).annulled_votes for each in (done, left)] == [14, 14]
+    for each in (done, left):
+        await restored.revert(each)
+        await restored.settle()
+    assert counts_of(restored) == counts_of(pair.other)
+    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    await store.close()
+    restored.redis.close()
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeypatch: pytest.MonkeyPatch):
+    await pair.fill()
+    monkeypatch.setattr(annulments, "PATIENCE", 0)
+    action = await pair.world.annul()
+    world = pair.world
+    with pytest.raises(annulments.ConsumerBehind):
+        await annulments.settle(world.store, world.database, action.number)
+    await annulments.begin(world.store, world.database, action.number)
+    assert (await world.read(action)).annulled_votes == 0
+
+    await world.mirror()
+    monkeypatch.setattr(annulments, "MAX_BEHIND", 10)
+    monkeypatch.setattr(annulments, "READ_AT_ONCE", 4)
+    await log.advance(world.store.site, "slow", 0, log.START)
+    with pytest.raises(annulments.ConsumerBehind):
+        await annulments.settle(world.store, world.database, action.number)
+    found = await world.read(action)
+    assert found.annulment and (found.annulled_votes, found.annulment.state) == (4, AnnulmentState.RUNNING)
+    assert found.annulment.total == 14
+
+
+@pytest.mark.parametrize("partitions", [8], indirect=True)
+async def test_listeners_learn_what_is_annulled(bare: Pair):
+    """One message a step; listeners get an event for each article and comment."""
+    number = await bare.post("alice", "show", "ask")
+    comment = await bare.comment("bob", number)
+    other = await bare.post("alice")
+    for each in (number, comment, other):
+        await bare.vote("Mallory", each, Vote.UP)
+    await bare.world.annul()
+    messages = bare.world.redis.pubsub()
+    messages.psubscribe("events:*")
+    await bare.world.settle()
+    texts = []
+    while message := messages.get_message(timeout=0.2):
+        if message["type"] == "pmessage":
+            texts.append(message["data"])
+    found = [event for text in texts if text.startswith("votes_annulled") for event in events.events_in(text)]
+    messages.close()
+
+    homes = {bare.world.store.site.home_of_article(each) for each in (number, comment)}
+    assert sum(text.startswith("votes_annulled") for text in texts) == len(homes)
+    assert {(event.kind, event.number, event.poster, event.groups, event.article) for event in found} == {
+        (events.EventKind.VOTED, number, "alice", ("ask", "show"), 0),
+        (events.EventKind.VOTED, other, "alice", (), 0),
+        (events.EventKind.COMMENT_VOTED, comment, "bob", (), number),
+    }
+    heard = []
+    listeners = events.Events()
+    with listeners.subscribed(heard.append, events.of_article(number), events.of_comment_changes(number)):
+        for text in texts:
+            listeners.receive(text)
+    assert sorted(event.number for event in heard) == sorted([number, comment])
+    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")
+    assert missed.kind is events.EventKind.MISSED
