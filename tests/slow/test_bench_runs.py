@@ -56,22 +56,3 @@ def test_more_subscriptions_than_an_address_may_have_connections_are_measured():
 
     assert done.stderr == ""
     assert len([line for line in done.stdout.splitlines() if re.fullmatch(r"\| .+ \| [0-9.]+.* \|", line)]) == 14
-
-
-def test_growth_is_measured():
-    """A row for each size and number of processes, and what a large site would need."""
-    sizes = ["--articles", "6000,300", "--partitions", "1,4", "--threads", "20,200"]
-    command = [sys.executable, "-m", "bench.growth", *sizes, "--workers", "1,2", "--seconds", "0.2"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-    assert done.stderr == ""
-    _, table, plan = done.stdout.rstrip().split("\n\n")
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()[2:]]
-    expected = [
-        ("6 000", "1 000", "1", "20"),
-        ("300", "0", "1", "20"),
-        ("6 000", "1 000", "4", "20"),
-        ("6 000", "1 000", "1", "200"),
-    ]
-    assert [tuple(row[:5]) for row in rows] == [(*size, workers) for size in expected for workers in ("1", "2")]
-    assert len(plan.splitlines()) == 5
