@@ -26,6 +26,7 @@ from bench.tables import markdown
 from database.engines import Engines
 from database.interrupter import Call
 from database.order_index import reads as place_reads
+from database.order_index import counts
 from database.order_index import writes as place_writes
 from database.order_index.classes import votes_class as class_of
 from database.order_index.reads import HIGHEST, Place, Range, before
@@ -91,8 +92,8 @@ def write(connection: Connection, name: str, votes_class: int, rows: Places) -> 
     values = [(index, *row) for row in sorted(rows)]
     connection.exec_driver_sql("INSERT INTO places VALUES (?, ?, ?, ?)", values)
     connection.execute(text("UPDATE listings SET size = :size WHERE id = :id"), {"size": len(values), "id": index})
-    if len(values) > place_writes.MOST_COUNTED:
-        place_writes.divide(connection, index)
+    if len(values) > counts.MOST_COUNTED:
+        counts.divide(connection, index)
 
 
 def bytes_stored(connection: Connection) -> int:
