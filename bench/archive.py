@@ -25,8 +25,8 @@ from bench.since import DAY_MS, DISTRIBUTIONS, MINUTE, NOW, SIZE, random_article
 from bench.tables import markdown
 from database.engines import Engines
 from database.interrupter import Call
-from database.order_index import reads as place_reads
 from database.order_index import counts
+from database.order_index import reads as place_reads
 from database.order_index import writes as place_writes
 from database.order_index.classes import votes_class as class_of
 from database.order_index.reads import HIGHEST, Place, Range, before
