@@ -30,7 +30,7 @@ REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $
 @pytest.fixture
 async def said(pair: Pair) -> list[str]:
     """The ids of comments of carol on three articles, a second apart, all older than what Redis may still lose."""
-    pair.crashes = False
+    pair.crashes, pair.listed_comments = False, 3
     for world in pair.worlds:
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
     ids, articles = [], []

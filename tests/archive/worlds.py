@@ -121,7 +121,7 @@ class Pair:
     stories: int = 0
     crashes: bool = True
     days: int | None = None  # after which conversations leave Redis
-    listed_comments: int = 3  # that stay in the list of each user
+    listed_comments: int = 1_000  # that stay in the list of each user
     archiver: Mover | None = None
     mirror: Mirror | None = None
 
