@@ -29,7 +29,7 @@ async def cut(
         while lists and (found := await comment_lists.excess(site, lists, kept, before)):
             if not await wait_for_database():
                 return count
-            cut = await comment_lists.cut(site, found)
-            count += cut
-            lists = [each.key for each in found] if cut else []
+            removed = await comment_lists.cut(site, found)
+            count += removed
+            lists = [each.key for each in found] if removed else []
     return count

@@ -115,7 +115,7 @@ class Mover:
                     moved += await self._move_partition(partition)
             except LeaseLost:
                 self._claimed.discard(partition)
-        if monotonic() >= self._lists_due:
+        if self._claimed and monotonic() >= self._lists_due:
             await self.cut_lists()
             self._lists_due = monotonic() + self.lists_interval
         return moved

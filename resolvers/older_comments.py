@@ -57,7 +57,7 @@ class CommentsByTime(LateTotal):
     async def count(self, context: Context) -> int:
         """A round trip, another one if Redis does not list all, and a query then; more while the floor rises."""
         site, indexes = context.store.site, self.listing(context.store.site).indexes
-        floor, known = 0, 0
+        floor = 0
         while True:
             counts = [Read(("ZCOUNT", each, f"({floor}", "+inf"), _count, (moving.new_call(),)) for each in indexes]
             found = await context.reads.load_all([*counts, *self.floors(site)])
