@@ -142,15 +142,15 @@ class Visits:
     """
     Opens pages, each in a browser profile of its own: its own session, storage and cache.
 
-    `options` are those of Playwright's `new_context`, such as `java_script_enabled=False`. `frames` are what the pages
-    have sent over their WebSockets.
+    `options` are those of Playwright's `new_context`, such as `java_script_enabled=False`. `frames` are what each page
+    has sent over its WebSockets.
     """
 
     browser: Browser
     site: Site
     faults: Faults
     contexts: list[BrowserContext] = field(default_factory=list)
-    frames: list[str] = field(default_factory=list)
+    frames: dict[Page, list[str]] = field(default_factory=dict)
 
     async def __call__(
         self, member: Member | None = None, *, theme: str = "light", viewport: dict[str, int] = DESKTOP, **options: Any
@@ -165,15 +165,20 @@ class Visits:
         context.set_default_timeout(PATIENCE * 1000)
         watch(context, self.faults, urlsplit(options["base_url"]).netloc)
         await context.add_init_script(SOCKETS)
+        context.on("page", self._listen)
         page = await context.new_page()
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.frames.append(str(frame))))
         if member is not None:
             await log_in(page, member)
         return page
 
+    def _listen(self, page: Page) -> None:
+        """Keep the frames of a page, which may be another tab that a test opens."""
+        frames = self.frames[page] = []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(str(frame))))
+
     async def subscribed(self, page: Page, field: str) -> None:
-        """Wait until the server has got a subscription to a field from the pages of this test, such as this one."""
-        await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames), field)
+        """Wait until the server has got a subscription to a field from a page."""
+        await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames[page]), field)
         await page.evaluate(PINGS)  # the server answers them after it has got the subscription
 
 

@@ -71,6 +71,13 @@ async def test_counts_of_the_queues_are_asked_for_once(visit, site, moderator, g
     await expect(page.get_by_role("heading", name="Counted")).to_be_visible()
 
     assert asked.count("QueueCounts") == 1
+    await visit.subscribed(page, "moderationQueueChanged")
+    await page.go_back()
+    await expect(page.get_by_role("link", name="Flagged 1")).to_be_visible()
+    flagged(site, group, "Counted as well")
+    await expect(page.get_by_role("link", name="Flagged 2")).to_be_visible()
+
+    assert asked.count("QueueCounts") == 2  # by the header and the tabs, which show them both
 
 
 async def test_queue_says_what_waits_and_why(visit, site, axe, group, moderator):

@@ -102,7 +102,7 @@ async def test_subscriptions_come_back_after_the_network_and_nothing_is_doubled(
         await opened(page, site.path(article))
         await visit.subscribed(page, "commentPosted")
         for _ in range(2):
-            visit.frames.clear()
+            visit.frames[page].clear()
             network.cut()
             await asyncio.sleep(0.5)
             network.restore()
@@ -126,11 +126,11 @@ async def test_lost_connection_is_tried_again_at_once_when_the_network_is_back(v
         await opened(page, site.path(article))
         await visit.subscribed(page, "commentPosted")
         await page.clock.pause_at(datetime.now() + timedelta(hours=1))
-        visit.frames.clear()
+        visit.frames[page].clear()
         network.cut()
         await asyncio.sleep(0.5)
         network.restore()
-        assert visit.frames == []
+        assert visit.frames[page] == []
 
         await page.evaluate("dispatchEvent(new Event('online'))")
 
@@ -199,8 +199,7 @@ async def subscribed_tabs(
     pages = [first, *[await first.context.new_page() for _ in range(len(paths) - 1)]]
     asked: list[str] = []
     for page, (path, field) in zip(pages, paths.items(), strict=True):
-        visit.frames.clear()
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visit.frames.append(str(frame))))
+        visit.frames[page].clear()
         page.on("request", lambda request: asked.extend(operation(request)))
         await opened(page, path)
         await visit.subscribed(page, field)
@@ -234,7 +233,7 @@ async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, fault
         page = await visit(alice, base_url=site.url)
         await opened(page, "/group/restart")
         await visit.subscribed(page, "rankingChanged")
-        visit.frames.clear()
+        visit.frames[page].clear()
     with serving(tmp_path, port=port) as live:
         site = Site(live, tmp_path)
         await visit.subscribed(page, "rankingChanged")

@@ -98,7 +98,7 @@ async def test_pointer_that_rests_from_the_load_on_holds_the_list(visit, site, g
     page = await visit()
     await opened(page, f"/group/{group}")
     await point_at(page, line(page, f"{group} 1"))
-    visit.frames.clear()
+    visit.frames[page].clear()
     await page.reload()
     await settled(page)
     await visit.subscribed(page, "rankingChanged")
@@ -125,7 +125,7 @@ async def test_list_asks_for_nothing_when_rows_move(visit, site, group):
     await expect(line(page, f"{group} 30")).to_be_visible()
     await expect(line(page, f"{group} 0")).to_have_count(0)
     assert asked == []
-    assert not any("articlesChanged" in frame for frame in visit.frames)
+    assert not any("articlesChanged" in frame for frame in visit.frames[page])
 
 
 async def test_rows_move_a_second_after_the_pointer_has_left(visit, site, group):

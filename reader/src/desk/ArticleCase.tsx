@@ -1,6 +1,5 @@
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
-import { useRenewal } from "../changes";
 import { ArticleTitle } from "../components/ArticleView";
 import { GroupLink } from "../components/GroupLink";
 import { HeldEdit } from "../components/HeldEdit";
@@ -71,7 +70,7 @@ const ARTICLE_CASE = graphql(`
 export function ArticleCase({ id }: { id: string }) {
   const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(ARTICLE_CASE, variables);
-  useDeskNews(useRenewal(ARTICLE_CASE, variables));
+  useDeskNews(ARTICLE_CASE, variables);
   const article = result.data?.article;
   return (
     <CasePage

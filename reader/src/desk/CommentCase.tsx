@@ -1,6 +1,5 @@
 import { Link } from "wouter";
 import { commentPath } from "../addresses";
-import { useRenewal } from "../changes";
 import { HeldEdit } from "../components/HeldEdit";
 import { Markdown } from "../components/Markdown";
 import { Time } from "../components/Time";
@@ -77,7 +76,7 @@ const COMMENT_CASE = graphql(`
 export function CommentCase({ id }: { id: string }) {
   const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(COMMENT_CASE, variables);
-  useDeskNews(useRenewal(COMMENT_CASE, variables));
+  useDeskNews(COMMENT_CASE, variables);
   const name = nameOf(result.data?.comment);
   return (
     <CasePage title={name} name={name} subjectOf={(data) => data.comment} {...{ result, retry }}>

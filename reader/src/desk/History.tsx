@@ -2,7 +2,6 @@ import { useState } from "react";
 import { useQuery } from "urql";
 import { Link } from "wouter";
 import { logPath } from "../addresses";
-import { useRenewal } from "../changes";
 import { Content } from "../components/Page";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
@@ -68,7 +67,7 @@ const SHOWN = 10;
 export function History({ user: { id, username } }: { user: { id: string; username: string } }) {
   const variables = { id, username, shown: SHOWN };
   const [result, retry] = useQuery({ query: HISTORY, variables, requestPolicy: "cache-and-network" });
-  useDeskNews(useRenewal(HISTORY, variables));
+  useDeskNews(HISTORY, variables);
   return (
     <section className="case" aria-labelledby="history">
       <h2 id="history">

@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useQuery } from "urql";
 import { Link } from "wouter";
-import { useRenewal } from "../changes";
 import { Time } from "../components/Time";
 import { graphql, type DocumentType } from "../gql";
 import { ActionDialog } from "./ActionDialog";
@@ -61,7 +60,7 @@ type FoundRing = NonNullable<NonNullable<DocumentType<typeof RING>["user"]>["vot
 export function Ring({ username }: { username: string }) {
   const variables = { username };
   const [{ data }] = useQuery({ query: RING, variables, requestPolicy: "cache-and-network" });
-  useDeskNews(useRenewal(RING, variables));
+  useDeskNews(RING, variables);
   const ring = data?.user?.votingRing;
   return ring ? <Found ring={ring} /> : null;
 }

@@ -1,5 +1,4 @@
 import { useQuery } from "urql";
-import { useRenewal } from "../changes";
 import { graphql } from "../gql";
 import { useDeskNews } from "./news";
 import { t } from "../words";
@@ -18,9 +17,10 @@ export const QUEUE_COUNTS = graphql(`
   }
 `);
 
-/** How many things wait for the viewer, by the tabs of the queue. News renew the cache, so nobody else asks again. */
+/** How many things wait for the viewer, by the tabs of the queue, as they are now. */
 export function useQueueCounts(): Record<"flagged" | "pending" | "appeals" | "total", number> {
   const [{ data }] = useQuery({ query: QUEUE_COUNTS, requestPolicy: "cache-first" });
+  useDeskNews(QUEUE_COUNTS, {});
   const flagged = data?.flagged?.totalCount ?? 0;
   const pending = data?.pending?.totalCount ?? 0;
   const appeals = data?.appeals?.totalCount ?? 0;
@@ -30,7 +30,6 @@ export function useQueueCounts(): Record<"flagged" | "pending" | "appeals" | "to
 /** How much waits for the viewer, beside the link to it. */
 export default function Waiting() {
   const { total } = useQueueCounts();
-  useDeskNews(useRenewal(QUEUE_COUNTS, {}));
   if (total === 0) return null;
   return (
     <>

@@ -1,4 +1,5 @@
-import { useEffect, useRef } from "react";
+import { createRequest, type AnyVariables, type TypedDocumentNode } from "urql";
+import { useRenewal } from "../changes";
 import { graphql } from "../gql";
 import { useLive } from "../live";
 import { moderatesAnything, useRoles } from "../roles";
@@ -22,20 +23,34 @@ const MODERATION_NEWS = graphql(`
 
 const MOMENT = 100; // milliseconds without a change
 
-/** Calls `renew` after anything that moderators see has changed, once for changes that follow each other at once. */
-export function useDeskNews(renew: () => unknown): void {
+const renewals = new Map<number, () => unknown>(); // by the keys of their queries
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Sends a query again after anything that moderators see has changed: once for changes that follow each other at once,
+ * and for all components that show its answer. Each of them asks for it, so that none waits until another is shown.
+ */
+export function useDeskNews<Data, Variables extends AnyVariables>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): void {
   const roles = useRoles();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(renew);
-  useEffect(() => void (latest.current = renew));
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const renew = useRenewal(query, variables);
+  const { key } = createRequest(query, variables);
 
   function soon() {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => latest.current(), MOMENT);
+    renewals.set(key, renew);
+    clearTimeout(timer);
+    timer = setTimeout(renewAll, MOMENT);
   }
 
-  const variables = moderatesAnything(roles) ? {} : null;
-  useLive(QUEUE_CHANGED, variables, { onData: soon, onGap: soon });
-  useLive(MODERATION_NEWS, variables, { onData: soon, onGap: soon });
+  const followed = moderatesAnything(roles) ? {} : null;
+  useLive(QUEUE_CHANGED, followed, { onData: soon, onGap: soon });
+  useLive(MODERATION_NEWS, followed, { onData: soon, onGap: soon });
+}
+
+function renewAll(): void {
+  const due = [...renewals.values()];
+  renewals.clear();
+  for (const renew of due) renew();
 }

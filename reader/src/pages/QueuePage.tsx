@@ -2,7 +2,6 @@ import "./pages.css";
 import "../desk/desk.css";
 import { useSearch } from "wouter";
 import { withQuery } from "../addresses";
-import { useRenewal } from "../changes";
 import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
@@ -79,7 +78,7 @@ function WaitingThings({ name, group }: WaitingProps) {
   const kind: QueueKind = name === "pending" ? "PENDING" : "FLAGGED";
   const variables = { kind, group, ...useCursors() };
   const [result, retry] = usePageQuery(QUEUE, variables);
-  useDeskNews(useRenewal(QUEUE, variables));
+  useDeskNews(QUEUE, variables);
   if (result.data && !result.data.moderationQueue) return <OnlyModerators />;
   return (
     <Page title={t("moderation")} isReady={!result.fetching}>
@@ -94,7 +93,7 @@ function WaitingThings({ name, group }: WaitingProps) {
 function WaitingAppeals({ name, group }: WaitingProps) {
   const variables = { group, ...useCursors() };
   const [result, retry] = usePageQuery(APPEALS, variables);
-  useDeskNews(useRenewal(APPEALS, variables));
+  useDeskNews(APPEALS, variables);
   if (result.data && !result.data.appeals) return <OnlyModerators />;
   return (
     <Page title={t("moderation")} isReady={!result.fetching}>
