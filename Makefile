@@ -27,16 +27,16 @@ format: .venv/dev.stamp
 test: lint  ## check format, lint and types, then run the tests against the real server; three processes, as they also wait
 	EXAMPLES=few $(BIN)/pytest --numprocesses 3 $(BY_FILE) -m "not slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 
-test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
+test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out; OF=--third takes a third of the files
 	$(BIN)/pytest --numprocesses 2 --dist worksteal tests/soak
-	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
-	$(BIN)/pytest $(TWO_AT_ONCE) tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or many_partitions or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
-	$(MAKE) test-newest
+	$(BIN)/pytest $(TWO_AT_ONCE) $(OF) tests/slow
+	$(BIN)/pytest $(TWO_AT_ONCE) $(OF) tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) $(OF) -m "hypothesis or many_partitions or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) $(OF) --store cluster tests/store
+	$(MAKE) test-newest OF=$(OF)
 
 test-newest: .venv/dev.stamp  ## the tests of the server and the database on the newest CPython of this machine
-	$(BIN)/python -m tests.newest_python
+	$(BIN)/python -m tests.newest_python $(OF)
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster

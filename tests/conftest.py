@@ -26,6 +26,7 @@ from store.store import Store
 from store.users import creation
 from tests import servers
 from tests.examples import TAKES_FEW
+from tests.thirds import keep_third_of_files
 
 settings.register_profile("ci", derandomize=True)  # outside of CI, every run tries other examples
 if os.environ.get("CI"):
@@ -48,6 +49,7 @@ class Clock:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--store", choices=["server", "cluster"], default="server", help="what the tests run on")
+    parser.addoption("--third", action="store_true", help="only a third of the test files, which the commit chooses")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -66,12 +68,15 @@ def partition_counts(test: pytest.Item) -> list[int]:
     return [1] if os.environ.get("CI") else [1, 8]  # CI has run `make test` before
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On a cluster, leave out the tests that need a single server or start their own servers."""
+    """On a cluster, leave out tests that need one server or start their own; with `--third`, two of three files."""
     if is_on_cluster(config):
         deselected = [item for item in items if item.get_closest_marker("one_server")]
         config.hook.pytest_deselected(items=deselected)
         items[:] = [item for item in items if item not in deselected]
+    if config.getoption("third"):
+        keep_third_of_files(config, items)
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """
 Runs the tests of `server` and `database` on the newest CPython of this machine, in an environment of its own.
 
-`make test-newest` runs this. Interpreters are looked for on PATH and where pyenv keeps them.
+`make test-newest` runs this; pytest gets its arguments. Interpreters are looked for on PATH and where pyenv keeps them.
 """
 
 import os
@@ -35,7 +35,7 @@ def main() -> int:
     newest = found[max(newer)]
     print(f"tests of server and database on {newest}", flush=True)
     install(newest)
-    command = (ENVIRONMENT / "bin/python", "-m", "pytest", *TESTS)
+    command = (ENVIRONMENT / "bin/python", "-m", "pytest", *TESTS, *sys.argv[1:])
     return subprocess.run(command, cwd=ROOT, env=os.environ | {"EXAMPLES": "few"}).returncode
 
 
