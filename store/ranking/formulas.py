@@ -51,11 +51,11 @@ class Policy:
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
     duplicate_window: float = 30 * DAY  # seconds in which an article with the same link is a duplicate; 0: never
-    hot_seconds: float = 45_000  # the age that ten times the votes make up for
+    hot_seconds: float = 45_000.0  # the age that ten times the votes make up for
     best_z: float = 1.281551565545  # 80 % confidence, as standard deviations
     gravity_votes: float = 0.8  # exponent of the votes, without the poster's
     gravity_age: float = 1.8  # exponent of the age
-    gravity_delay: float = 120  # minutes added to every age
+    gravity_delay: float = 120.0  # minutes added to every age
     voting_ms: int = field(init=False, repr=False, compare=False)  # the voting window in milliseconds
     script_arguments: tuple[str, int, int] = field(init=False, repr=False, compare=False)  # ARGV 4-6 of `prelude.lua`
 

@@ -7,12 +7,18 @@ import pytest
 from server.cli.main import main
 from server.settings import read_settings
 from server.site_orders import SiteOrders
+from store.ranking.formulas import Policy
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
 PAGE = "{ articles(order: %s) { totalCount } }"
 STANDING = """{ articles { nodes { standing(group: "show") { terms { value } } } } }"""
+
+
+def test_weights_by_default_are_those_of_the_policy_as_they_are_written():
+    """An index has its weights as a text, and is computed again where it differs."""
+    assert repr(read_settings().policy) == repr(Policy())
 
 
 def test_commands_change_what_a_server_answers(tmp_path):
