@@ -12,7 +12,7 @@ import json
 import logging
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -263,15 +263,18 @@ class _Sweep:
 
     async def _archived(self) -> list[int]:
         """The archived articles of the pseudonym."""
-        if self.database is None or self.store.site.rankings.archive is None:
-            return []
-        return await self.database.run(_archived, self.leaver.pseudonym)
+        return await self._of_archive(partial(_archived, poster=self.leaver.pseudonym))
 
     async def _older_comments(self) -> list[int]:
         """The comments of the pseudonym that no list has, and others: those up to now."""
+        now = self.store.site.clock()
+        return await self._of_archive(partial(recent_comments.of_poster, poster=self.leaver.pseudonym, until=now))
+
+    async def _of_archive(self, query: Callable[[Any], list[int]]) -> list[int]:
+        """The numbers that the database finds, none if the store has no archive."""
         if self.database is None or self.store.site.rankings.archive is None:
             return []
-        return await self.database.run(recent_comments.of_poster, self.leaver.pseudonym, self.store.site.clock())
+        return await self.database.run(query)
 
     async def _remove_texts(self) -> None:
         """Delete the articles and comments of the pseudonym, as users delete their own."""
