@@ -31,6 +31,11 @@ class Position(NamedTuple):
     at: int | None = None
     pin: tuple["ListingEntry", ...] | None = None
 
+    @property
+    def article_of_thread(self) -> int | None:
+        """The number of the article in whose thread the position is; None for one in another listing."""
+        return self.listing[1] if self.listing[0] == "thread" else None
+
 
 class PageArguments(NamedTuple):
     """The page arguments of a field. `after` and `before` are a `Position`, or a text that is no known cursor."""
