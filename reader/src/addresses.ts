@@ -30,8 +30,14 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 /** Whether somebody may register here, at least with an invitation. */
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 
-/** Whether a group is made by the first article that is posted to it; else only admins make groups. */
-export const IS_GROUP_MADE_BY_POSTING = meta("upvote-groups") !== "listed";
+const ONLY_ADMINS_MAKE_GROUPS = meta("upvote-groups") === "listed";
+/** As the server compares them: letters and digits, without case. */
+const RESERVED_GROUPS = new Set(meta("upvote-reserved-groups")?.split(" "));
+
+/** Whether the first article that is posted to a group makes it; else only admins do. */
+export function isMadeByPosting(group: string): boolean {
+  return !ONLY_ADMINS_MAKE_GROUPS && !RESERVED_GROUPS.has(group.toLowerCase().replace(/[^a-z0-9]+/g, ""));
+}
 
 /** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
