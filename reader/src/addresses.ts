@@ -8,9 +8,11 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
+/** Whether the header of phones has the name in two lines of small letters, as `site_name.html` of the server says. */
+export const IS_NAME_LONG = [...SITE_NAME].length > 12;
 
-/** What the operator has added: the address of a logo, the paths of pages, and a sentence for visitors. */
-export const LOGO = meta("upvote-logo");
+/** What the operator has added: the address of a logo and its width in pixels, the paths of pages, and a sentence for visitors. */
+export const [LOGO, LOGO_WIDTH] = meta("upvote-logo")?.split(" ") ?? [];
 export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
