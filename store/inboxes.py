@@ -1,6 +1,7 @@
 """
-Inboxes: the notifications of a user. Scripts and effects write them together with the texts that notify; here they are
-read, and marked as seen. An inbox has at most 1,000 notifications, the newest.
+Inboxes: the notifications of a user. The script that writes a text also writes whom it notifies, in its partition; in
+other partitions `effects` does it. Here inboxes are read, and marked as seen. An inbox has at most 1,000 notifications,
+the newest. The value of a notification, by which it is sorted, is its time (unix milliseconds).
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"), 
 class InboxPage(NamedTuple):
     """
     Some notifications, newest first. `above` counts those before them and `total` all, or all unseen ones if only these
-    were asked for. `seen` is the newest position that is marked as seen.
+    were asked for. `seen` is the newest position that is marked as seen: the time and number of a notification.
     """
 
     notifications: tuple[Notification, ...]
@@ -90,22 +91,22 @@ def _page(username: str, reply: list[str]) -> InboxPage:
     total, above, unseen, mark, *flat = reply
     seen = records.parse_seen_mark(mark)
     pairs = zip(flat[::2], flat[1::2], strict=True)
-    found = tuple(_notification(username, member, float(value), seen) for member, value in pairs)
+    found = tuple(_notification(username, member, float(at), seen) for member, at in pairs)
     return InboxPage(found, int(above), int(total), int(unseen), seen)
 
 
 def _found(username: str, members: Sequence[str], reply: list[str | None]) -> dict[int, Notification]:
-    mark, *values = reply
+    mark, *times = reply
     seen = records.parse_seen_mark(mark or "")
     found = [
-        _notification(username, member, float(value), seen)
-        for member, value in zip(members, values, strict=True)
-        if value is not None
+        _notification(username, member, float(at), seen)
+        for member, at in zip(members, times, strict=True)
+        if at is not None
     ]
     return {each.number: each for each in found}
 
 
-def _notification(username: str, member: str, value: float, seen: Position | None) -> Notification:
+def _notification(username: str, member: str, at: float, seen: Position | None) -> Notification:
     number, kind, type = member.split()
-    is_seen = seen is not None and Position(value, number) <= seen
-    return Notification(username, int(number), NotificationKind(kind), type, int(value), is_seen)
+    is_seen = seen is not None and Position(at, number) <= seen
+    return Notification(username, int(number), NotificationKind(kind), type, at=int(at), is_seen=is_seen)

@@ -29,7 +29,7 @@ invitation = Kind(
     "case and the call",
     lifetime="a week, or until it is used",
     written_by="user invite, createInvitation, register",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="invitation",
     check=Check.VALUE,
 )

@@ -1,7 +1,8 @@
 """
 The Redis keys that several modules write: their kinds, and the patterns of their parts. Other kinds are declared beside
 the commands that write them. A partition is one share of the data, all on one server. The one in which a user's own
-keys and articles are is the user's home; comments are in the partition of their article.
+keys and articles are is the user's home; comments are in the partition of their article. A number is 1,024 times a
+sequence, which is higher in each later post of a partition, and a slot, which decides in which partition it is.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
 """
@@ -72,8 +73,10 @@ store = Kind(
     "store",
     "hash",
     None,
-    "number of partitions, good_votes, weights, orders, version of links, active, recent, homes: what the indexes are "
-    "built with; log: a random text that tells this log from others; archived: the id of the archive in the database",
+    "number of partitions, good_votes (how many votes make an article good), weights, orders: what the indexes are "
+    "built with; version of links, active, recent, homes: that there are the indexes of links, of articles by their "
+    "newest comment, of recent comments, and those that the front pages of users need; log: a random text that tells "
+    "this log from others; archived: the id of the archive in the database",
     written_by="opening, verify, reindex, restore, archive",
     backup=Backup.COPIED,
     record="ranking",
@@ -130,8 +133,9 @@ comment = Kind(
     "hash",
     (NUMBER,),
     "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
-    "replies, path, moves, notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not "
-    "in lists and inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
+    "replies (how many), path (its place in `tree`), moves (the last votes that moved it, each with the counts before "
+    "it), notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not in lists and "
+    "inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
     written_by="comment, and all commands on comments",
     backup=Backup.COPIED,
     record="comment",
@@ -207,7 +211,7 @@ sequence = Kind(
     "sequence",
     "string",
     (),
-    "the sequence of the last number given to a post or a comment",
+    "the sequence in the last number given to a post or a comment",
     written_by="post, comment",
     backup=Backup.COPIED,
     record="sequences",
@@ -218,7 +222,7 @@ index = Kind(
     "index",
     "zset",
     (ORDER,),
-    "article numbers by the value of an order: one index for each order",
+    "article numbers by the value of an order: one index for each order, whose name begins the key",
     written_by="post, vote, delete, import",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",
@@ -374,7 +378,7 @@ session = Kind(
     "user",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="session",
     check=Check.VALUE,
 )
@@ -385,7 +389,7 @@ sessions = Kind(
     "the SHA-256 of a user's tokens, by when the sessions end",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="session",
 )
 logins = Kind(
@@ -396,7 +400,7 @@ logins = Kind(
     "program",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="session",
     check=Check.VALUE,
 )
@@ -414,7 +418,7 @@ numbered = Kind(
     "numbered",
     "zset",
     (),
-    "the sequence of the number of each imported story and comment, as member and as score",
+    "the sequence in the number of each imported story and comment, as member and as score",
     written_by="import",
     backup=Backup.DERIVED,
     rebuilt_from="imported",

@@ -29,7 +29,7 @@ class Backup(Enum):
 
     COPIED = "copied"
     DERIVED = "derived"  # made from the records of other kinds
-    MOVED = "copied by `move` only"
+    COPIED_BY_MOVE = "copied by `move` only"
     LEFT_OUT = "left out"
 
 

@@ -38,7 +38,7 @@ mailing = Kind(
     "mails that wait, as SUBJECT:WHAT, by when they are due; the subject is a username or the SHA-1 of an address",
     lifetime="while there are any",
     written_by="register, editAccount, requestPasswordReset, requestConfirmation, all commands that notify",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="mailing",
     check=Check.MAIL,
 )
@@ -50,7 +50,7 @@ mail = Kind(
     "addresses of a notice, by when they came",
     lifetime="until it is sent or dropped",
     written_by="editAccount, all commands that notify, mails",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="mailing",
     check=Check.MAIL,
 )

@@ -33,7 +33,7 @@ token = Kind(
     "used it, or -, and a detail",
     lifetime="until it ends, at most a week",
     written_by="password, resetPassword",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="token",
     check=Check.VALUE,
 )
@@ -44,7 +44,7 @@ tokens = Kind(
     "the SHA-256 of a user's one-time tokens, by when they end",
     lifetime="until the last one ends",
     written_by="password, resetPassword",
-    backup=Backup.MOVED,
+    backup=Backup.COPIED_BY_MOVE,
     record="token",
 )
 

@@ -75,7 +75,10 @@ export function useRenewal<Data, Variables extends AnyVariables>(
   };
 }
 
-/** How many new items a subscription has told, as none is pushed into a list, and a function that reads the list. */
+/**
+ * How many new items a subscription has told, as none is pushed into a list, and a function that shows them: it reads the
+ * list by `renew`. Without `variables` there is no subscription, as only the first page of a list gets new items.
+ */
 export function useNewItems<Data, Variables extends AnyVariables>(
   subscription: TypedDocumentNode<Data, Variables>,
   variables: Variables | null,

@@ -22,6 +22,9 @@ export function useCursors(size = CURSOR_PAGE) {
   return before ? { last: size, before } : { first: size, ...(after && { after }) };
 }
 
+/** Whether the arguments of a page, which `useCursors` returns, are those of the first page: they have no cursor. */
+export const isFirstPage = (cursors: object): boolean => !("after" in cursors || "before" in cursors);
+
 /** The addresses of the pages before and after one, null where there is none. `parameters` are kept in both. */
 export function cursorPages(
   path: string,

@@ -28,16 +28,16 @@ def run(arguments: Namespace) -> int:
 
 @dataclass(slots=True)
 class RecordCounts:
-    """Counts records by kind, and those that are left out because they are damaged."""
+    """Counts records by kind, and the keys that are left out because they are damaged."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    broken: int = 0
+    damaged: int = 0
 
     def add(self, record: Record) -> None:
         self.counts[record.kind] = self.counts.get(record.kind, 0) + 1
 
     def leave_out(self, key: str) -> None:
-        self.broken += 1
+        self.damaged += 1
         print(f"left out {key}: it is damaged; `verify` says more", file=sys.stderr)
 
     def __str__(self) -> str:
@@ -77,6 +77,6 @@ def back_up(settings: Settings, file: Path) -> int:
                         counts.add(record)
 
     opened_store.run(settings, write, strict=False)
-    report = sys.stdout if backup_file.is_replaced(file) else sys.stderr
+    report = sys.stdout if backup_file.becomes_new_file(file) else sys.stderr
     print(f"wrote {counts} to {file}", file=report)
-    return int(counts.broken > 0)
+    return int(counts.damaged > 0)

@@ -85,7 +85,7 @@ def writing(path: Path, header: dict[str, Any]) -> Iterator[BackupWriter]:
         CommandError: the device is a terminal.
         OSError: the file cannot be written.
     """
-    with _replaced(path) if is_replaced(path) else _written_in_place(path) as file:
+    with _replaced(path) if becomes_new_file(path) else _written_in_place(path) as file:
         backup = BackupWriter(file)
         backup.write(MAGIC)
         backup.add(header)
@@ -94,7 +94,7 @@ def writing(path: Path, header: dict[str, Any]) -> Iterator[BackupWriter]:
         backup.end()
 
 
-def is_replaced(path: Path) -> bool:
+def becomes_new_file(path: Path) -> bool:
     """Whether a backup becomes a new file of this name. Links, pipes and devices are written in place."""
     return path != STREAM and (not os.path.lexists(path) or stat.S_ISREG(path.lstat().st_mode))
 

@@ -65,7 +65,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
     count = opened_store.run(settings, copy, strict=False)
     print(f"moved {counts} into {count} partitions; this store refuses writes now")
     print(f"start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
-    return int(counts.broken > 0)
+    return int(counts.damaged > 0)
 
 
 def undo(settings: Settings) -> int:

@@ -95,4 +95,5 @@ def running_store(
     )
     start = server.joined if join else server.running
     with start(settings.data_dir, options) as url:
-        yield settings.model_copy(update={"redis_url": url, "database_url": settings.database or NO_DATABASE})
+        database_url = settings.database or NO_DATABASE  # its default depends on `redis_url`, which was not given
+        yield settings.model_copy(update={"redis_url": url, "database_url": database_url})

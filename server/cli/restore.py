@@ -23,7 +23,7 @@ from store.maintenance.records.content import VotedOnRecord
 from store.maintenance.records.reading import record_of
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import SequencesRecord
-from store.maintenance.restore import Restoration, origin_of
+from store.maintenance.restore import Restoration, log_point_of
 from store.ranking.formulas import INDEX_WEIGHTS
 from store.site import unix_milliseconds
 
@@ -64,7 +64,7 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
         files = files_in(backup)
         counts = RecordCounts()
         with opened_store.running_store(settings) as opened:
-            asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
+            asyncio.run(_restore(opened, backup, header, counts, exclusive=settings.redis_url is None))
             print(f"restored {counts} from {backup.name}")
             put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
@@ -84,7 +84,7 @@ def _rebuild_database(settings: Settings) -> None:
 
 
 async def _restore(
-    settings: Settings, backup: CheckedBackup, header: Settings, counts: RecordCounts, *, alone: bool
+    settings: Settings, backup: CheckedBackup, header: Settings, counts: RecordCounts, *, exclusive: bool
 ) -> None:
     restoration = await Restoration.begin(
         settings.redis_url or "",
@@ -92,8 +92,8 @@ async def _restore(
         settings.partitions or header.partitions or 1,
         replace(header.policy, voting_window=settings.voting_window),
         unix_milliseconds,
-        alone=alone,
-        origin=origin_of(backup.header),
+        exclusive=exclusive,
+        log_point=log_point_of(backup.header),
     )
     try:
         with progress_bar("restore", backup.frames) as walked:

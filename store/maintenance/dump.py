@@ -123,7 +123,11 @@ async def records_of(
 def _last(is_move: bool) -> dict[str, Reader]:
     """The readers of the kinds of keys of the last pass. Lists come after what their members name."""
     readers = LAST | {kind.name: read_lists for kind in kinds_of_lists()}
-    return {name: read for name, read in readers.items() if is_move or kinds.by_name()[name].backup is not Backup.MOVED}
+    return {
+        name: read
+        for name, read in readers.items()
+        if is_move or kinds.by_name()[name].backup is not Backup.COPIED_BY_MOVE
+    }
 
 
 async def _pass(

@@ -30,8 +30,8 @@ OF_TEXTS = ("article:", "comment:")  # what the scopes of `actions` begin with t
 STUBS_AT_ONCE = 500  # in a round trip
 
 POSITIONS = "log_positions"  # of the header of a backup
-ORIGIN = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `origin_of` returns
-ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup
+LOG_POINT = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `log_point_of` returns
+ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup: what `log_point_of` returns
 RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
 
 
@@ -50,14 +50,15 @@ class Restoration:
         policy: Policy,
         clock: Callable[[], int],
         *,
-        alone: bool = False,
-        origin: str = "",
+        exclusive: bool = False,
+        log_point: str = "",
     ) -> Self:
         """
         Mark an empty database as incomplete, or go on where a restore of the same source was interrupted.
 
-        At most four round trips. `alone` says that no other process can use the database: then a store that was only
-        opened, and has no content, counts as empty. `origin` is what `origin_of` returns for the header of a backup.
+        At most four round trips. `exclusive` says that no other process can use the database: then a store that was
+        only opened, and has no content, counts as empty. `log_point` is what `log_point_of` returns for the header of
+        a backup.
 
         Raises:
             StoreMismatch: the database is not empty, or a restore of another source was begun there.
@@ -65,15 +66,15 @@ class Restoration:
         """
         redis = RedisClient(url)
         try:
-            await _claim(redis, source, alone)
+            await _claim(redis, source, exclusive)
         except BaseException:
             await redis.close()
             raise
         settings: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes()}
         settings |= {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1, HOMES_FIELD: 1}
         settings[IDENTITY_FIELD] = new_identity()  # a new log begins
-        if origin:
-            settings[ORIGIN_FIELD] = origin
+        if log_point:
+            settings[ORIGIN_FIELD] = log_point
         flat = [text for name, value in settings.items() for text in (name, str(value))]
         await redis.run(("HSET", keys.store(), *flat))
         return cls(Site(redis, partitions, policy, clock, 0))
@@ -111,17 +112,17 @@ class Restoration:
         return self.site.command(RESTORE_STATE, actions.partition, *given)
 
 
-def origin_of(header: Mapping[str, Any]) -> str:
+def log_point_of(header: Mapping[str, Any]) -> str:
     """
     The point of the log at which a backup was made: the identity of the log, the time (unix milliseconds), and the
     position in each partition, separated by spaces. Empty if the header has none. A database that has read the log
     beyond this point removes what came later, as the restored store does not have it.
     """
     text = f"{header.get(IDENTITY_FIELD)} {header.get('taken_at')} {header.get(POSITIONS)}"
-    return text if ORIGIN.fullmatch(text) else ""
+    return text if LOG_POINT.fullmatch(text) else ""
 
 
-async def _claim(redis: RedisClient, source: str, alone: bool) -> None:
+async def _claim(redis: RedisClient, source: str, exclusive: bool) -> None:
     """Mark an empty database as one that is being restored. Raises as `begin` does."""
     size = await redis.size()
     stored = await redis.run(("HGETALL", keys.store()))
@@ -129,12 +130,12 @@ async def _claim(redis: RedisClient, source: str, alone: bool) -> None:
         raise StoreMismatch("another restore was interrupted in this store: empty it first")
     if RESTORING_FIELD in stored:
         return
-    if size > (1 if alone and stored else 0):
+    if size > (1 if exclusive and stored else 0):
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
     await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, source))
     if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != source:
         raise StoreMismatch("another restore has begun in this store")
-    if not alone and await redis.run(("HLEN", keys.store())) > 1:  # a server was faster
+    if not exclusive and await redis.run(("HLEN", keys.store())) > 1:  # a server was faster
         await redis.run(("HDEL", keys.store(), RESTORING_FIELD))
         raise StoreMismatch("this store is not empty: a server has opened it")
 

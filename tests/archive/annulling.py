@@ -41,6 +41,7 @@ WINDOW = 3_600  # seconds of voting
 TRIES = 10
 POLICY = Policy(good_votes=3, voting_window=WINDOW)
 PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
+VOTES_OF_MALLORY = 14  # that `Pair.fill` casts: on all articles and comments of others
 OWN = (  # prefixes of the keys that only annulments and the archive write
     "action",
     "annulled",

@@ -16,14 +16,13 @@ from archive import banned_texts
 from store import article_moderation, bans, comment_moderation, effects, keys, moderation, removals, reverts
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.maintenance.verify import Finding
 from store.moderation_records import ModerationAction, ModerationKind
 from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store.held import set_comment_state
-from tests.store.reading import contents, numbers, post, verified
+from tests.store.reading import contents, findings, numbers, post
 from tests.support.memory import full
 
 pytestmark = pytest.mark.many_partitions
@@ -108,11 +107,6 @@ def shown(redis: Redis) -> dict[str, Any]:
         if not found[key]:
             del found[key]
     return found
-
-
-async def findings(store: Store) -> list[Finding]:
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
 async def removals_by(store: Store, ban: ModerationAction) -> list[ModerationAction]:

@@ -24,7 +24,6 @@ from server.settings import Settings
 from store import article_moderation, comment_moderation, flags, keys, log, purges, reverts
 from store.errors import Forbidden, Invalid, NotAModerator, NotFound
 from store.flags import FlagReason
-from store.maintenance.verify import Finding
 from store.moderation_records import ModerationKind
 from store.records import ContentState
 from store.roles import OPERATOR, Authority
@@ -36,7 +35,7 @@ from tests.database.histories import rows_of
 from tests.store.discussions import comments
 from tests.store.held import holding
 from tests.store.reading import article as stored_article
-from tests.store.reading import contents, everything, post, verified
+from tests.store.reading import contents, everything, findings, post
 from tests.support.memory import full
 
 SECRET = "zyzzyva"
@@ -84,11 +83,6 @@ def _tables_with_secret(connection) -> list[str]:
         for name, table in metadata.tables.items()
         if any(SECRET in str(tuple(row)) for row in connection.execute(select(text("*")).select_from(table)))
     ]
-
-
-async def findings(store: Store) -> list[Finding]:
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
 @pytest.mark.many_partitions

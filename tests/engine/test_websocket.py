@@ -36,6 +36,7 @@ async def test_subscription_sends_its_events_and_completes(socket):
 
 
 async def test_event_that_is_only_an_id_is_not_sent(socket):
+    """`ticks` ends with such an event, which is for clients of server-sent events: they go on from its id."""
     await initialise(socket)
     await subscribe(socket, "subscription { ticks(to: 1) { number } }")
 

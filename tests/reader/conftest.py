@@ -246,18 +246,23 @@ async def set_cookie(page: Page, member: Member) -> None:
     )
 
 
-async def held_back(page: Page, path: str) -> Callable[[], Awaitable[None]]:
+async def opened_without_data(page: Page, path: str) -> Callable[[], Awaitable[None]]:
     """Open a page whose script gets no data until the function that is returned is called."""
     held: asyncio.Queue[Route] = asyncio.Queue()
     await page.route(GRAPHQL, held.put)
     await page.goto(f".{path}")
     route = await held.get()
 
-    async def let_go() -> None:
+    async def send_data() -> None:
         await route.continue_()
         await page.unroute(GRAPHQL)
 
-    return let_go
+    return send_data
+
+
+async def html_replaced(page: Page) -> None:
+    """Wait until the page that the script draws beside the HTML of the server, with the class `beside`, replaces it."""
+    await expect(page.locator(".beside")).to_have_count(0)
 
 
 async def opened(page: Page, path: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, PRELOAD, held_back
+from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, PRELOAD, opened_without_data
 from tests.reader.gateway import gateway
 
 TABLET = {"width": 800, "height": 1000}
@@ -32,10 +32,10 @@ def enabled(page):
 async def test_nothing_moves_when_the_script_takes_over(visit, scene, path, viewport):
     page = await visit(scene.alice, viewport=viewport)
 
-    let_go = await held_back(page, path)
+    send_data = await opened_without_data(page, path)
     await expect(enabled(page)).to_have_count(0)
     before = await page.evaluate(PARTS)
-    await let_go()
+    await send_data()
     await expect(enabled(page)).to_have_count(90)
 
     assert len(before) > 300

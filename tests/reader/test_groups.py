@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import held_back, opened, settled
+from tests.reader.conftest import html_replaced, opened, opened_without_data, settled
 from tests.reader.lines import expect_votes, line, titles
 
 GO = "(path) => history.pushState(null, '', path)"  # the script follows it, as it does a link
@@ -94,9 +94,9 @@ async def test_ranking_of_a_group_is_live(visit, site):
 @pytest.mark.parametrize("path", ["/group/", "/comments?group="])
 async def test_absent_group_is_not_found_and_its_first_article_makes_it(visit, site, faults, path):
     page, name = await visit(site.member()), f"new-{path[1]}"
-    let_go = await held_back(page, f"{path}{name}")
+    send_data = await opened_without_data(page, f"{path}{name}")
     html = await page.locator("#root main").inner_text()
-    await let_go()
+    await send_data()
     await settled(page)
 
     await expect(page).to_have_title("Not found · Upvote")
@@ -151,7 +151,7 @@ async def test_name_that_no_group_can_have_is_told(page, faults):
 async def test_comments_of_a_group_that_does_not_exist_are_not_found(page, faults):
     for name in ("nobody-posts-here", "a%20b!"):
         await opened(page, f"/comments?group={name}")
-        await expect(page.locator(".beside")).to_have_count(0)
+        await html_replaced(page)
 
         await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
         await expect(page).to_have_title("Not found · Upvote")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, PHONE, SHIFTS, held_back, settled
+from tests.reader.conftest import DESKTOP, PHONE, SHIFTS, html_replaced, opened_without_data, settled
 
 # Ages go on while a test runs, and so do the widths of their lines.
 NO_AGES = "document.querySelectorAll('#root time').forEach((time) => (time.textContent = 'an age'))"
@@ -52,7 +52,7 @@ FORGET_SHIFTS = """() => new Promise((resolve) => setTimeout(() => resolve(windo
 async def replaced(page):
     """Wait until the script has replaced the HTML of the server."""
     await expect(page.locator(".account:empty")).to_have_count(0)
-    await expect(page.locator(".beside")).to_have_count(0)
+    await html_replaced(page)
     await settled(page)
 
 
@@ -60,12 +60,12 @@ async def replaced(page):
 @pytest.mark.parametrize("name", DRAWN)
 async def test_script_draws_what_the_html_has(visit, scene, faults, name, viewport):
     page = await visit(viewport=viewport, timezone_id="Asia/Kolkata")
-    let_go = await held_back(page, scene.path(name))
+    send_data = await opened_without_data(page, scene.path(name))
     assert await page.evaluate(SHIFTS) < 0.01
     await page.evaluate(NO_AGES)
     await page.evaluate(FORGET_SHIFTS)  # those of the ages are the test's own
     before = await page.evaluate(PARTS)
-    await let_go()
+    await send_data()
     await replaced(page)
 
     assert await page.evaluate("window.shifts") < 0.01
@@ -78,11 +78,11 @@ async def test_script_draws_what_the_html_has(visit, scene, faults, name, viewpo
 @pytest.mark.parametrize("name", ["front page", "article", "group"])
 async def test_focus_moves_to_the_equal_element(visit, scene, name):
     page = await visit(scene.carol, viewport={"width": 800, "height": 300})
-    let_go = await held_back(page, scene.path(name))
+    send_data = await opened_without_data(page, scene.path(name))
     link = page.locator("#root main .details .user").first
     await link.focus()
     before = await page.evaluate(FOCUSED)
-    await let_go()
+    await send_data()
     await replaced(page)
 
     assert await page.evaluate(FOCUSED) == before
@@ -93,10 +93,10 @@ async def test_focus_moves_to_the_equal_element(visit, scene, name):
 
 async def test_html_is_replaced_once_the_focus_has_an_equal(visit, scene):
     page = await visit()
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     await page.evaluate("document.querySelector('#root main .details .user').href = 'user/nobody-has-this'")
     await page.locator("#root main .details .user").first.focus()
-    await let_go()
+    await send_data()
     await drawn_beside(page)
 
     await expect(page.locator("#root .account:empty")).to_have_count(1)
@@ -107,10 +107,10 @@ async def test_html_is_replaced_once_the_focus_has_an_equal(visit, scene):
 
 async def test_search_that_is_typed_stays_while_the_html_is_replaced(visit, scene):
     page = await visit()
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     box = page.locator("#root").get_by_role("searchbox")
     await box.press_sequentially("two wo")
-    await let_go()
+    await send_data()
     await drawn_beside(page)
 
     await box.press_sequentially("rds")
@@ -123,10 +123,10 @@ async def test_search_that_is_typed_stays_while_the_html_is_replaced(visit, scen
 async def test_link_that_is_pressed_is_followed(visit, scene):
     """Pressing it gives it the focus, and it is followed when it is released: until then it stays."""
     page = await visit()
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     await page.locator("#root main .details .user").first.hover()
     await page.mouse.down()
-    await let_go()
+    await send_data()
     await drawn_beside(page)
     await page.mouse.up()
 
@@ -135,9 +135,9 @@ async def test_link_that_is_pressed_is_followed(visit, scene):
 
 async def test_html_stays_while_something_in_it_is_selected(visit, scene):
     page = await visit()
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('main .markdown p'))")
-    await let_go()
+    await send_data()
     await drawn_beside(page)
 
     await expect(page.locator("#root .account:empty")).to_have_count(1)
@@ -150,10 +150,10 @@ async def test_html_stays_while_something_in_it_is_selected(visit, scene):
 async def test_what_is_read_stays_where_it_is(visit, scene, is_member):
     """Also for a member, whose page has a form above the comments that the HTML does not have."""
     page = await visit(scene.carol if is_member else None, viewport={"width": 800, "height": 300})
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     await page.evaluate("window.scrollTo(0, document.querySelectorAll('.comment')[2].offsetTop - 20)")
     before = await page.evaluate(PLACE)
-    await let_go()
+    await send_data()
     await replaced(page)
 
     assert before["y"] > 200
@@ -163,9 +163,9 @@ async def test_what_is_read_stays_where_it_is(visit, scene, is_member):
 @pytest.mark.parametrize("leave", ["a button", "a key"])
 async def test_selection_ends_when_the_user_goes_on(visit, scene, leave):
     page = await visit()
-    let_go = await held_back(page, scene.path("article"))
+    send_data = await opened_without_data(page, scene.path("article"))
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('main .markdown p'))")
-    await let_go()
+    await send_data()
     await drawn_beside(page)
 
     if leave == "a button":

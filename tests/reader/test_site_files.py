@@ -7,7 +7,7 @@ from playwright.async_api import Route, expect
 
 from server.branding import themes
 from server.branding.files import PAGES
-from tests.reader.conftest import SHIFTS, held_back, opened, settled
+from tests.reader.conftest import SHIFTS, html_replaced, opened, opened_without_data, settled
 from tests.reader.scene import TEXT
 from tests.reader.site import serving_sample
 
@@ -71,10 +71,10 @@ async def test_header_of_a_moderator_has_the_lines_of_the_html(visit, named, lan
     moderator = named.member("moderator-wi")
     named.moderate(moderator)
     page = await visit(moderator, base_url=f"{named.url}/", viewport={"width": width, "height": 740})
-    let_go = await held_back(page, f"/?lang={language}")
+    send_data = await opened_without_data(page, f"/?lang={language}")
     before = await page.locator("#root header").bounding_box()
     await page.evaluate(SHIFTS)
-    await let_go()
+    await send_data()
     await settled(page)
     await expect(page.locator("header .desk")).to_be_visible()
 
@@ -187,12 +187,12 @@ async def test_who_is_logged_in_gets_no_sentence(visit, own):
 
 async def test_sentence_is_not_shown_while_the_script_waits(visit, own):
     page = await visit(own.member(), base_url=f"{own.url}/")
-    let_go = await held_back(page, "/")
+    send_data = await opened_without_data(page, "/")
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('#root .line h2'))")
-    await let_go()
+    await send_data()
 
     await expect(page.locator(".beside article")).to_have_count(30)
     await expect(page.locator("#root .welcome")).to_be_hidden()
     await page.evaluate("getSelection().removeAllRanges()")
-    await expect(page.locator(".beside")).to_have_count(0)
+    await html_replaced(page)
     await expect(page.locator(".welcome")).to_have_count(0)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, held_back, opened, settled
+from tests.reader.conftest import PHONE, opened, opened_without_data, settled
 from tests.reader.lines import line
 
 TOLD = "[role=tooltip]"
@@ -155,9 +155,9 @@ async def test_list_that_is_no_ranking_tells_no_places(visit, site, path):
     site.wait_until_found("why", 1)
     page = await visit()
 
-    let_go = await held_back(page, path.format(alice.username))
+    send_data = await opened_without_data(page, path.format(alice.username))
     served = await page.evaluate(COUNTS)
-    await let_go()
+    await send_data()
     await settled(page)
 
     assert served

@@ -21,7 +21,7 @@ from server.managed_valkey.disk import LogNotWritten
 from server.managed_valkey.server import ValkeyOptions
 from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.servers import PATIENCE, until
-from tests.support.faults import Crowd, during, refusals, valkey_of
+from tests.support.faults import Crowd, during, until_refused, valkey_of
 
 SIZE = 24_000_000  # bytes of the file system
 RESERVE = 4_000_000  # bytes that the server keeps for the last writes: with less room it refuses others
@@ -149,7 +149,7 @@ def test_acknowledged_writes_survive_a_kill_on_a_full_disk(small):
 async def test_crowd_on_a_disk_that_is_full_for_a_while_loses_nothing(small):  # A6, A7, V3, V9
     async def full(crowd: Crowd) -> None:
         other = await asyncio.to_thread(fill, small)
-        await refusals(crowd)
+        await until_refused(crowd)
         assert live.ask(PAGE)["data"]["articles"]["totalCount"]
         other.unlink()
 

@@ -10,7 +10,7 @@ from tests.servers import free_port
 from tests.support.faults import (
     Crowd,
     during,
-    refusals,
+    until_refused,
     valkey_of,
 )
 
@@ -24,13 +24,13 @@ async def test_killed_stopped_and_full_valkey_loses_nothing(tmp_path):  # A6, A7
     async def stopped(crowd: Crowd) -> None:
         process = valkey_of(tmp_path)
         os.kill(process, signal.SIGSTOP)
-        await refusals(crowd)
+        await until_refused(crowd)
         os.kill(process, signal.SIGCONT)
 
     async def full(crowd: Crowd) -> None:
         with redis_of(tmp_path) as redis:
             redis.config_set("maxmemory", 1)
-            await refusals(crowd)
+            await until_refused(crowd)
             assert live.ask(PAGE)["data"]["articles"]["nodes"]
             redis.config_set("maxmemory", 0)
 

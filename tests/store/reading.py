@@ -105,6 +105,11 @@ async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
     return found
 
 
+async def findings(store: Store) -> list[Finding]:
+    """What `verify` finds, except late expiries: the clock of a test may be ahead of that of Valkey."""
+    return [each for each in await verified(store) if not each.where.endswith("TTL")]
+
+
 def upvoters(redis: "Redis", store: Store, number: int) -> set[str]:
     return redis.smembers(keys.voted(store.site.home_of_article(number), number))
 

@@ -30,7 +30,19 @@ from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store import histories
 from tests.store.held import set_state
-from tests.store.reading import article, contents, everything, numbers, page, post, profile, read, verified, voters
+from tests.store.reading import (
+    article,
+    contents,
+    everything,
+    findings,
+    numbers,
+    page,
+    post,
+    profile,
+    read,
+    verified,
+    voters,
+)
 
 pytestmark = pytest.mark.many_partitions
 LINK = "https://example.com/"
@@ -70,11 +82,6 @@ def shared(redis):
     """The contents of a store without the keys which tell that moderators have acted."""
     left_out = ("action", "logged", "sequence", "held", "inbox")
     return {key: value for key, value in contents(redis).items() if not key.startswith(left_out)}
-
-
-async def findings(store):
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
 async def karma(store, username):

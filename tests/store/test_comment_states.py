@@ -15,7 +15,6 @@ from store import article_moderation, comment_moderation, effects, inboxes, keys
 from store.articles import Draft
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
 from store.listings import Window
-from store.maintenance.verify import Finding
 from store.moderation_records import ModerationKind, Role
 from store.records import Comment, ContentState, Vote
 from store.roles import OPERATOR
@@ -27,7 +26,7 @@ from tests.store.discussions import comments, descendants, expected, thread, wal
 from tests.store.held import set_comment_state
 from tests.store.inbox_model import PEOPLE
 from tests.store.reading import article as stored_article
-from tests.store.reading import everything, post, profile, read, verified
+from tests.store.reading import everything, findings, post, profile, read
 
 pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, DELETED = ContentState
@@ -39,11 +38,6 @@ ORDERS = list(CommentOrder)
 async def people(store) -> None:
     for name in PEOPLE:
         await registered(store, name)
-
-
-async def findings(store: Store) -> list[Finding]:
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
 @dataclass

@@ -20,7 +20,7 @@ from store.roles import OPERATOR
 from store.store import Store
 from tests.store import held
 from tests.store.held import set_comment_state
-from tests.store.reading import contents, post, verified
+from tests.store.reading import contents, findings, post, verified
 
 pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, _ = ContentState
@@ -67,11 +67,6 @@ async def subject(store, alice, bob, request) -> Subject:
         return Subject(store, "article", article)
     comment = (await store.comments.post(article, None, bob, "a text")).comment
     return Subject(store, "comment", comment.number)
-
-
-async def findings(store: Store) -> list[Finding]:
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    return [each for each in await verified(store) if not each.where.endswith("TTL")]
 
 
 @pytest.mark.parametrize(

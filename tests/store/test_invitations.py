@@ -153,4 +153,4 @@ async def test_site_without_passwords_offers_nothing_of_them(store, offer, redis
 
 
 def test_by_default_everybody_may_register():
-    assert Offers() == Offers(Registration.OPEN, True, ())
+    assert Offers() == Offers(registration=Registration.OPEN, has_passwords=True, avatar_hosts=())

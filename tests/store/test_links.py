@@ -18,7 +18,7 @@ from store.ranking.formulas import Order
 from store.store import Store
 from tests.conftest import registered
 from tests.store.histories import PEOPLE, sorted_by_hand
-from tests.store.reading import article, numbers, page, verified
+from tests.store.reading import article, findings, numbers, page
 
 pytestmark = pytest.mark.many_partitions
 
@@ -165,7 +165,7 @@ async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed
         assert list(found.positions) == sorted_by_hand(store, Order.TIME, by_hand, clock.now)
         some = await page(store, listings.by_link(store.site, link, clock.now - 60_000), Window(1_000))
         assert list(some.positions) == [each for each in found.positions if each.value >= clock.now - 60_000]
-    assert [found for found in await verified(store) if not found.where.endswith(" TTL")] == []
+    assert await findings(store) == []
 
 
 async def listed(store: Store, link: str) -> list[int]:

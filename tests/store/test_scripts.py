@@ -141,19 +141,20 @@ def test_names_taken_are_those_that_a_file_does_not_define_itself(written):
         "lib",
         one="local SIZE, limit = 1, 2\nlocal function first(a, ...) return a end\n"
         "local t = {}\nfunction t.f(x) --> number | nil\nend\n",
-        two="-- requires: one\nlocal function second(limit) return {SIZE = limit, first = x.first} end\n",
+        two="-- requires: one\nlocal function second(limit) return {SIZE = limit, first = x.first} end\n"
+        "function t.g(y)\nend\n",
     )
     written(
-        three='-- requires: two\n-- first(1)\nlocal x = {second("SIZE"), t.f(2)}\n'
+        three='-- requires: two\n-- first(1)\nlocal x = {second("SIZE"), t.f(2), t.g(3)}\n'
         "for limit = 1, 2 do local first = limit end\nif x then local SIZE = 1 else x = limit end\nreturn x\n"
     )
 
-    assert lua_names.taken("two") == {}
-    assert lua_names.taken("three") == {"one": ["t.f(x) -> number | nil", "limit"], "two": ["second(limit)"]}
+    assert lua_names.taken("two") == {"one": ["t"]}
+    assert lua_names.taken("three") == {"one": ["t.f(x) -> number | nil", "limit"], "two": ["second(limit)", "t.g(y)"]}
     assert lua_names.with_lines("three").splitlines()[:3] == [
         "-- requires: two",
         "-- from one: t.f(x) -> number | nil, limit",
-        "-- from two: second(limit)",
+        "-- from two: second(limit), t.g(y)",
     ]
 
 

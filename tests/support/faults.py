@@ -118,7 +118,7 @@ def valkey_of(folder: Path) -> int:
         return redis.info("server")["process_id"]
 
 
-async def refusals(crowd: Crowd) -> None:
-    """Wait for 20 more errors."""
+async def until_refused(crowd: Crowd) -> None:
+    """Wait until clients have been refused 20 more times."""
     enough = len(crowd.refused) + 20
     await crowd.until(lambda: len(crowd.refused) >= enough)

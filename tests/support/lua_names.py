@@ -44,8 +44,9 @@ def names_of(file: str) -> dict[str, str]:
         names |= {name: name for name in given}
         if meaning and len(given) == 1:
             names[given[0]] = f"{given[0]} ({meaning})"
+    tables = names.keys() | {name for other in files_of(file)[:-1] for name in names_of(other)}
     for name, signature, constant in INNER.findall(text):
-        if (name or constant).partition(".")[0] in names:
+        if (name or constant).partition(".")[0] in tables:
             names[name or constant] = name + _shown(signature) if name else constant
     return names
 
@@ -148,13 +149,10 @@ def taken(file: str) -> dict[str, list[str]]:
     used = Scopes([token for token in TOKEN.findall(text) if not token.startswith("--")]).read()
     required = files_of(file)[:-1]  # the last one is the file itself
     found = {other: [shown[name] for name in used if name in (shown := names_of(other))] for other in required}
-    return {other: _without_tables(names) for other, names in found.items() if names}
-
-
-def _without_tables(names: list[str]) -> list[str]:
-    """The names without those of tables of which there are names of fields."""
-    tables = {name.partition(".")[0] for name in names if re.match(r"\w+\.", name)}
-    return [name for name in names if name.partition(" ")[0] not in tables]
+    # without a table of which there are names of fields
+    tables = {name.partition(".")[0] for names in found.values() for name in names if re.match(r"\w+\.", name)}
+    shown = {other: [name for name in names if name.partition(" ")[0] not in tables] for other, names in found.items()}
+    return {other: names for other, names in shown.items() if names}
 
 
 def lines_of(file: str) -> str:

@@ -40,6 +40,7 @@ export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
   );
 }
 
+/** The first page, by `ArticleList`: the subscription to the ranking tells votes, too, to which `Articles` subscribes. */
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
   useSubscription({ query: RANKING, variables }); // the cache changes `articles`

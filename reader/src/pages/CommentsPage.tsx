@@ -6,7 +6,7 @@ import { CommentLine } from "../components/CommentLine";
 import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { cursorPages, useCursors } from "../cursors";
+import { cursorPages, isFirstPage, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { exists, NoGroup } from "./NotFound";
@@ -52,9 +52,9 @@ function Comments() {
   const cursors = useCursors();
   const variables = { group, name: group ?? "", ...cursors };
   const [result, retry] = usePageQuery(COMMENTS, variables);
-  // Without a cursor, only `first` is there.
-  const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
-  const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
+  const readAgain = useRenewal(COMMENTS, variables);
+  const isWatched = isFirstPage(cursors) && result.data;
+  const arrivals = useNewItems(NEW_COMMENT, isWatched ? { group } : null, readAgain);
   if (group && result.data && !exists(result.data.group)) return <NoGroup name={result.data.group?.name} />;
   return (
     <Page title={group ? t("comments-in", { group }) : t("comments-title")} isReady={!result.fetching}>

@@ -9,7 +9,7 @@ import { isUnseen, MarkSeen, New } from "../components/MarkSeen";
 import { OwnLine } from "../components/OwnLine";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { cursorPages, useCursors } from "../cursors";
+import { cursorPages, isFirstPage, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import { useSession } from "../session";
@@ -99,7 +99,7 @@ export default function FeedPage() {
 function Feed() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(FEED, cursors);
-  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
+  const isFirst = isFirstPage(cursors);
   const items = result.data?.feed?.articles.edges;
   const renew = useRenewal(FEED, cursors);
   const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, renew });

@@ -1,5 +1,5 @@
 import { useSearch } from "wouter";
-import { Lists } from "../components/Lists";
+import { SiteLists } from "../components/SiteLists";
 import { rankingOf, rankingPath, rankingTitle } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
@@ -35,7 +35,7 @@ function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   return (
     <Page title={rankingTitle(order, page)} isHeadingShown={false} isReady={!result.fetching}>
       <Welcome />
-      <Lists order={order} />
+      <SiteLists order={order} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
           articles && (

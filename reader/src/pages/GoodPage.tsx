@@ -1,7 +1,7 @@
 import { useLocation, useSearch } from "wouter";
 import { withQuery } from "../addresses";
 import { Articles } from "../components/Articles";
-import { Lists } from "../components/Lists";
+import { SiteLists } from "../components/SiteLists";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { usePageQuery } from "../frame";
@@ -42,7 +42,7 @@ function GoodArticles({ date }: { date: string | null }) {
       isHeadingShown={false}
       isReady={!result.fetching}
     >
-      <Lists path="/good" />
+      <SiteLists path="/good" />
       <p className="filter">
         <label>
           {t("list-good-day")}{" "}

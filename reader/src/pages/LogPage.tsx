@@ -6,7 +6,7 @@ import { ActionLine } from "../components/ActionLine";
 import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { cursorPages, useCursors } from "../cursors";
+import { cursorPages, isFirstPage, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { t } from "../words";
@@ -48,12 +48,9 @@ function Log() {
   const shown = { group, subjectId: subject };
   const cursors = useCursors();
   const [result, retry] = usePageQuery(LOG, { ...shown, ...cursors });
-  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
-  const arrivals = useNewItems(
-    MODERATED,
-    isFirst && result.data?.moderationLog ? shown : null,
-    useRenewal(LOG, { ...shown, ...cursors }),
-  );
+  const readAgain = useRenewal(LOG, { ...shown, ...cursors });
+  const isWatched = isFirstPage(cursors) && result.data?.moderationLog;
+  const arrivals = useNewItems(MODERATED, isWatched ? shown : null, readAgain);
   return (
     <Page title={t("log-of-moderation")} isReady={!result.fetching}>
       {group || subject ? (

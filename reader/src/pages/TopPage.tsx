@@ -2,7 +2,7 @@ import { useParams, useSearch } from "wouter";
 import { withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
-import { Lists } from "../components/Lists";
+import { SiteLists } from "../components/SiteLists";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE } from "../components/RankedArticles";
@@ -43,7 +43,7 @@ function Top({ period }: { period: string }) {
   const renew = useRenewal(TOP, variables);
   return (
     <Page title={texts.label} isHeadingShown={false} isReady={!result.fetching}>
-      <Lists path={path} />
+      <SiteLists path={path} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
           articles && (

@@ -8,13 +8,11 @@
 -- from flags: drop_flags(number)
 -- from appeals: end_appeals(subject)
 -- from article_indexes: remove_from_indexes(article), karma_of(article) -> number
--- from notifications: with_notified(notified, ...) -> field, value, ..., forget_here(notified, type, number),
+-- from notifications: with_notified(notified, ...) -> field, value, ..., remove_notifications_here(notified, type, number),
 --   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
--- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
---   recent.most_in(place)
--- from comments: note_deleted(number, id)
--- from held_edits: drop_edit(number, state, groups), move_edits(article, groups, before)
--- from pending_comments: move_pending(article, groups, before)
+-- from comments: recent.remove_comments_of(article, groups), note_deleted(number, id)
+-- from held_edits: drop_edit(number, state, groups), requeue_edits(article, groups, groups_before)
+-- from pending_comments: requeue_pending(article, groups, groups_before)
 -- flags: allow-oom
 -- kept replies, for a call that is sent again: deleted
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -39,12 +37,10 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 redis.call("ZREM", KEY.woken, article.number)
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
-move_pending(article.number, nil, article.groups)
-for _, place in ipairs(recent.all_places_of(article.number, article.groups)) do
-  recent.relist(recent.newest(article.number, recent.most_in(place)), place, false, math.huge)
-end
+requeue_pending(article.number, nil, article.groups)
+recent.remove_comments_of(article.number, article.groups)
 drop_edit(article.number, article.state, article.groups)
-move_edits(article, {}, article.groups)
+requeue_edits(article, {}, article.groups)
 redis.call("UNLINK", KEY.latest .. article.number)
 drop_flags(article.number)
 
@@ -57,7 +53,7 @@ local id = append_log(
     "entries", with_texts)
 )
 note_deleted(article.number, id)
-forget_here(article.notified, "article", article.number)
+remove_notifications_here(article.notified, "article", article.number)
 publish_event("deleted", article, article.groups, id)
 local has_comments = redis.call("EXISTS", KEY.tree .. article.number)
 if has_comments == 1 then redis.call("ZADD", KEY.removing, now, article.number) end

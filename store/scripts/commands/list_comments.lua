@@ -5,7 +5,7 @@
 -- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id
 -- from flags: is_flagged(number), queue_flagged(number, is_visible)
 -- from notifications: slots_of(notified, ...) -> {slot, ...}, notified_now(notified) -> KIND:NAME:SLOT:TIME ...,
---   notify_here(notified, type, number, poster), forget_here(notified, type, number),
+--   notify_here(notified, type, number, poster), remove_notifications_here(notified, type, number),
 --   put_back_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   find_comment(number) -> fields by name | nil, is_listed(comment), publish_comment(kind, comment, id, groups, channel)
@@ -70,7 +70,7 @@ local function change_article()
     redis.call("HSET", hash, "notified", told)
     redis.call("HDEL", hash, "unannounced")
   end
-  local change_inboxes = is_new and notify_here or away and forget_here or put_back_here
+  local change_inboxes = is_new and notify_here or away and remove_notifications_here or put_back_here
   change_inboxes(told, "article", article, redis.call("HGET", hash, "poster"))
   for _, slot in ipairs(slots_of(told)) do slots[#slots + 1] = slot end
   return told, is_new and "1" or ""

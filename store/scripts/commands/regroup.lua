@@ -7,8 +7,8 @@
 -- from article_indexes: add_to_group(article, group), remove_from_group(article, group),
 --   article_hash(number) -> {field, value, ...}
 -- from group_rules: refused_groups(groups, checked, condition) -> names | nil
--- from held_edits: move_edits(article, groups, before)
--- from pending_comments: move_pending(article, groups, before)
+-- from held_edits: requeue_edits(article, groups, groups_before)
+-- from pending_comments: requeue_pending(article, groups, groups_before)
 -- from recent_comments: recent.note(article, places)
 -- kept replies, for a call that is sent again: regrouped without part 2
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -64,8 +64,8 @@ for group in pairs(before) do
 end
 for i, group in ipairs(changed) do changed_places[i] = "group:" .. group end
 if #changed > 0 then
-  move_pending(article.number, names, article.groups)
-  move_edits(article, names, article.groups)
+  requeue_pending(article.number, names, article.groups)
+  requeue_edits(article, names, article.groups)
   redis.call("HSET", KEY.article .. article.number, "groups", table.concat(names, " "))
   local id = append_log(
     "regrouped", regrouper, "article:" .. article.number,

@@ -4,7 +4,7 @@
 -- from prelude: require_open()
 -- from recent_comments: recent.places_of(groups), recent.most_in(place), recent.relist(comments, place, is_listed, limit),
 --   recent.AT_ONCE
--- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil
+-- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil, recent.newest(article, count)
 -- flags: allow-oom
 -- KEY   this partition's keys by name (see registry.py)
 --       relisting: articles whose comments are entering or leaving `recent`

@@ -8,8 +8,8 @@
 --   set_pending(article, since), remove_from_group(article, group), add_to_group(article, group)
 -- from flag_decisions: decide_flags(number, is_removed)
 -- from held_edits: drop_edit(number, state, groups), queue_edit(number, state, groups, groups_before),
---   move_edits(article, groups, before)
--- from pending_comments: move_pending(article, groups, before)
+--   requeue_edits(article, groups, groups_before)
+-- from pending_comments: requeue_pending(article, groups, groups_before)
 -- from recent_comments: recent.note(article, places), recent.places_of(groups)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       tree: an article's comments by branch path
@@ -80,8 +80,8 @@ end
 local function set_groups(article, groups, changed, actor)
   table.sort(groups)
   set_pending(article, nil)
-  move_pending(article.number, groups, article.groups)
-  move_edits(article, groups, article.groups)
+  requeue_pending(article.number, groups, article.groups)
+  requeue_edits(article, groups, article.groups)
   article.groups = groups
   set_pending(article, article.time)
   local names = table.concat(groups, " ")

@@ -6,7 +6,7 @@
 -- from flags: drop_flags(number), set_waiting(queue, number, since, groups, groups_before)
 -- from appeals: end_appeals(subject)
 -- from branch_paths: descendants_of(path) -> (from, to), count_descendants(tree, stubs, path) -> number
--- from notifications: is_here(slot), forget_here(notified, type, number),
+-- from notifications: is_here(slot), remove_notifications_here(notified, type, number),
 --   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from comments: remove_from_replies(comment), pins_of(article) -> {ORDER:MOVES, ...}, update_replies(comment, before),
 --   find_comment(number) -> fields by name | nil, karma_of_comment(comment) -> number, add_comment_karma(comment, votes),
@@ -100,7 +100,7 @@ local function log_removal(comment, deleter, stub, removed, groups) --> (entry i
     end
     add_comment_karma(comment, karma)
   end
-  forget_here(comment.notified, "comment", comment.number)
+  remove_notifications_here(comment.notified, "comment", comment.number)
   drop_flags(comment.number)
   local article_info = find_article_info(comment.article)
   local places = article_info and article_info.groups or {}

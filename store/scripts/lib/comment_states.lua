@@ -5,7 +5,7 @@
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from notifications: notified_now(notified) -> KIND:NAME:SLOT:TIME ..., is_here(slot),
 --   notify_here(notified, type, number, poster), put_back_here(notified, type, number, poster),
---   forget_here(notified, type, number), note_effects(id, slots) -> {partition, entry id, ...},
+--   remove_notifications_here(notified, type, number), note_effects(id, slots) -> {partition, entry id, ...},
 --   slots_of(notified, ...) -> {slot, ...}
 -- from comments: is_listed(comment), karma_of_comment(comment) -> number,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
@@ -45,7 +45,7 @@ local function list_here(comment)
     end
   end
   local is_new = is_first_shown(comment)
-  local change_inboxes = is_new and notify_here or is_listed(comment) and put_back_here or forget_here
+  local change_inboxes = is_new and notify_here or is_listed(comment) and put_back_here or remove_notifications_here
   change_inboxes(comment.notified or "", "comment", comment.number, comment.poster)
   return is_new
 end

@@ -5,7 +5,8 @@
 -- from prelude: split(text) -> {word, ...}, order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups) -> {orders, own, next_weights},
 --   set_in_order(article, order, ranking)
--- from recent_comments: recent.remove(comment, groups), recent.add(comment, groups)
+-- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
+--   recent.most_in(place), recent.remove(comment, groups), recent.add(comment, groups)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       replies: replies to an article or comment, by the value of an order
 --       pins: moments at which a thread's order was kept   pinned: values that comments had at a pin
@@ -138,6 +139,13 @@ do -- a script has at most 200 local variables
       found[i] = {string.format("%016.0f", tonumber(each[2])), each[1]}
     end
     return found
+  end
+
+  -- Takes all comments of an article, which is in these groups, out of the lists of recent comments.
+  function recent.remove_comments_of(article, groups)
+    for _, place in ipairs(recent.all_places_of(article, groups)) do
+      recent.relist(recent.newest(article, recent.most_in(place)), place, false, math.huge)
+    end
   end
 
   -- Whether `latest` has to be made. An article has its visible comments by time in `latest` only if it has more comments than

@@ -23,14 +23,14 @@ local function drop_edit(number, state, groups)
   return true
 end
 
--- Moves the edits of an article and of its comments, whose groups were those in `before`, to the queues of others. They are
+-- Moves the waiting edits of an article and of its comments from the queues of some groups to those of others. They are
 -- found among all that waits in the partition.
-local function move_edits(article, groups, before)
-  queue_edit(article.number, article.state, groups, before)
+local function requeue_edits(article, groups, groups_before)
+  queue_edit(article.number, article.state, groups, groups_before)
   if redis.call("EXISTS", KEY.tree .. article.number) == 0 then return end
   for _, member in ipairs(redis.call("ZRANGE", KEY.queue .. "pending:all", 0, -1)) do
     local number = string.format("%.0f", tonumber(member))
     local own, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
-    if own == article.number then queue_edit(number, state or nil, groups, before) end
+    if own == article.number then queue_edit(number, state or nil, groups, groups_before) end
   end
 end

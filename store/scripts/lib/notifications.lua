@@ -106,8 +106,8 @@ local function put_back_here(notified, type, number, poster)
   end
 end
 
--- Takes a deleted or hidden text out of the inboxes here.
-local function forget_here(notified, type, number)
+-- Removes the notifications by a deleted or hidden text from the inboxes of this partition.
+local function remove_notifications_here(notified, type, number)
   for kind, name, slot in string.gmatch(notified or "", NOTIFIED) do
     if is_here(slot) then redis.call("ZREM", KEY.inbox .. name, notification(number, kind, type)) end
   end

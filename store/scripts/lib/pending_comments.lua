@@ -12,12 +12,12 @@ local function queue_pending(comment, groups)
   queue_edit(comment.number, comment.state, groups)
 end
 
--- Moves the pending comments of an article, whose groups were those in `before`, to the queues of others; without groups
--- they wait nowhere any more.
-local function move_pending(article, groups, before)
+-- Moves the pending comments of an article from the queues of some groups to those of others; without `groups` they wait
+-- nowhere any more.
+local function requeue_pending(article, groups, groups_before)
   for _, member in ipairs(redis.call("ZRANGE", KEY.stubs .. article, 0, -1)) do
     local number = string.match(member, " (%d+)$")
     local time, state = unpack(redis.call("HMGET", KEY.comment .. number, "time", "state"))
-    if state == "pending" then set_waiting("pending", number, groups and time or nil, groups or {}, before) end
+    if state == "pending" then set_waiting("pending", number, groups and time or nil, groups or {}, groups_before) end
   end
 end

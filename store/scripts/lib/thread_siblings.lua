@@ -169,7 +169,7 @@ local function new_frame(parent, depth, beyond, owner) --> frame
 end
 
 -- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
--- are none.
+-- are none. A comment without replies has none.
 local function reader_at_pin(frame)
   if frame.at_pin == nil then
     local key = places_at_pin(frame.parent)
@@ -179,7 +179,8 @@ local function reader_at_pin(frame)
   return frame.at_pin or nil
 end
 
--- The reader that has the next sibling in the order of a pin.
+-- The reader that has the next sibling in the order of a pin: the highest value comes first, as `time`, the only index
+-- that is also read from the lowest, has no reader of a pin.
 local function next_reader(frame, at_pin)
   local member, value = next_of(frame)
   local other, value_at_pin = next_of(at_pin)

@@ -12,7 +12,7 @@ from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refu
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.records import Vote
 from store.roles import OPERATOR, grant
-from tests.archive.annulling import WINDOW, Pair, counts_in, counts_of, votes_of_mallory
+from tests.archive.annulling import VOTES_OF_MALLORY, WINDOW, Pair, counts_in, counts_of, votes_of_mallory
 from tests.conftest import Clock
 from tests.database.conftest import on_both, rebuilt
 
@@ -90,7 +90,7 @@ async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
     action = await bare.world.annul()
     await bare.world.settle()
     found = await bare.world.read(action)
-    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == VOTES_OF_MALLORY
     time = int(bare.world.redis.hget(keys.article(bare.world.store.site.home_of_article(old), old), "time"))
     assert found.annulment.reaches_back_to == time + WINDOW * 1000
     assert await bare.findings() == []
@@ -109,7 +109,11 @@ async def test_two_actions_hold_a_vote_until_both_are_reverted(pair: Pair):  # M
     pair.clock.advance(1)
     second = await pair.world.annul(until=pair.clock.now)
     await pair.world.settle()
-    assert (await pair.world.read(second)).annulled_votes == (await pair.world.read(first)).annulled_votes == 14
+    assert (
+        (await pair.world.read(second)).annulled_votes
+        == (await pair.world.read(first)).annulled_votes
+        == VOTES_OF_MALLORY
+    )
     assert pair.world.shown() == annulled
 
     await pair.world.revert(first)
@@ -191,12 +195,12 @@ async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clo
     banned = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
     assert banned.action
     await pair.world.settle()
-    assert (await pair.world.read(banned.action)).annulled_votes == 14
+    assert (await pair.world.read(banned.action)).annulled_votes == VOTES_OF_MALLORY
     again = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
     assert not again.changed and again.action and again.action.number == banned.action.number
     clock.advance(120)
     await pair.world.settle()
-    assert (await pair.world.read(banned.action)).annulled_votes == 14
+    assert (await pair.world.read(banned.action)).annulled_votes == VOTES_OF_MALLORY
 
     await pair.world.revert(banned.action)
     await pair.world.settle()
@@ -216,7 +220,7 @@ async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
     await pair.world.revert(banned.action, keeps_votes=True)
     await pair.world.settle()
     found = await pair.world.read(banned.action)
-    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == VOTES_OF_MALLORY
     assert not pair.world.redis.hget(keys.user(site.home_of_user("mallory"), "mallory"), "bans")
 
     action = await pair.world.annul()

@@ -1,5 +1,9 @@
 """
-What annuls votes in steps: what each waits for and tells listeners, and what `verify` and backups have of it.
+Votes of Mallory are annulled in steps: what each step waits for and tells listeners, and what `verify` and backups have
+of it.
+
+A `pair` is two stores with the same history: `pair.world`, in which they are annulled, and `pair.other`, in which they
+never are. `fill` writes articles, comments and votes to both. `bare` is a pair without an SQL database.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -14,10 +18,10 @@ from store.maintenance.restore import Restoration
 from store.moderation_records import AnnulmentState
 from store.records import Vote
 from store.store import Store
-from tests.archive.annulling import OWN, POLICY, Pair, World, counts_of
+from tests.archive.annulling import POLICY, VOTES_OF_MALLORY, Pair, World, counts_of
 from tests.conftest import Clock, client
 from tests.database.conftest import on_both
-from tests.store.reading import contents, verified
+from tests.store.reading import contents, findings, verified
 
 pytestmark = pytest.mark.one_server
 
@@ -30,10 +34,10 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
     site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
     p = site.home_of_article(number)
     right = contents(redis)
-    gone, cases = number + keys.SLOTS, steps.cases(p, action.number)
-    redis.zrem(cases, keys.member(number))
-    redis.zadd(cases, {keys.member(gone): 0})
-    redis.hset(keys.annulled(p, number), "bob", "2 1541")
+    gone, held_by_action = number + keys.SLOTS, steps.cases(p, action.number)
+    redis.zrem(held_by_action, keys.member(number))
+    redis.zadd(held_by_action, {keys.member(gone): 0})
+    redis.hset(keys.annulled(p, number), "bob", "2 1541")  # not the value of a vote, and not an action
     redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")
     redis.sadd(keys.downvoted(p, number), "Mallory")
 
@@ -42,8 +46,8 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
         await verified(pair.world.store, repair=True)
     assert await pair.findings() == []
     found = contents(redis)
-    of_votes = OWN[1:3]  # the keys of annulled votes, and of the cases of actions
-    assert {key for key in right if key.startswith(of_votes) and found.get(key) != right[key]} == set()
+    repaired = (keys.annulled.name, steps.cases.name)
+    assert {key for key in right if key.startswith(repaired) and found.get(key) != right[key]} == set()
     assert not redis.exists(keys.annulled(p, gone))
 
 
@@ -63,14 +67,14 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=clock)
     restored = World(store, client(f"{redis_url}?db=2"), None)
     assert counts_of(restored) == counts_of(pair.world)
-    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    assert await findings(store) == []
     await restored.settle()
-    assert [(await restored.read(each)).annulled_votes for each in (done, left)] == [14, 14]
+    assert [(await restored.read(each)).annulled_votes for each in (done, left)] == [VOTES_OF_MALLORY] * 2
     for each in (done, left):
         await restored.revert(each)
         await restored.settle()
     assert counts_of(restored) == counts_of(pair.other)
-    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    assert await findings(store) == []
     await store.close()
     restored.redis.close()
 
@@ -94,7 +98,7 @@ async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeyp
         await annulments.settle(world.store, world.database, action.number)
     found = await world.read(action)
     assert found.annulment and (found.annulled_votes, found.annulment.state) == (4, AnnulmentState.RUNNING)
-    assert found.annulment.total == 14
+    assert found.annulment.total == VOTES_OF_MALLORY
 
 
 @pytest.mark.parametrize("partitions", [8], indirect=True)

@@ -157,7 +157,7 @@ async def test_restored_store_has_the_kinds_that_are_declared_so(scene, place, c
     store = await restored(place, scene, await dumped(scene.store, is_move=is_move))
     await store.close()
 
-    added = {Backup.COPIED, Backup.DERIVED} | ({Backup.MOVED} if is_move else set())
+    added = {Backup.COPIED, Backup.DERIVED} | ({Backup.COPIED_BY_MOVE} if is_move else set())
     names = {key.split(":")[0] for key in copied.scan_iter() if key != keys.store()}
     assert names == {name for name, kind in kinds.by_name().items() if kind.backup in added}
 

@@ -15,7 +15,7 @@ import pytest
 from store import article_moderation, event_connection, home_indexes, index_filling, keys, links, listings, roles
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
-from store.maintenance import reindex, verify
+from store.maintenance import reindex
 from store.ranking import config
 from store.ranking.config import Rankings
 from store.ranking.formulas import Order, Policy
@@ -25,13 +25,14 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store import scene as scenes
 from tests.store.histories import HOUR, history, listing_of, sorted_by_hand
-from tests.store.reading import page, post
+from tests.store.reading import findings, page, post
 from tests.store.scene import meanwhile
 from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.many_partitions
 
-FEW = (Order.VOTES, Order.BEST)  # orders that a store has indexes for, else all
+# orders that a store has indexes for, where it has not those of all
+FEW = (Order.VOTES, Order.BEST)
 SOME = (Order.SCORE, Order.GRAVITY)
 WEIGHTS = {"vote_score": 100.0, "hot_seconds": 9_000.0, "best_z": 2.0}
 
@@ -43,13 +44,6 @@ async def scene(store, redis, clock):
 
 async def opened(redis_url, partitions, clock, orders=tuple(Order)):
     return await Store.open(redis_url, Policy(), partitions, orders, clock=clock)
-
-
-async def findings(store) -> list[verify.Finding]:
-    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
-    found: list[verify.Finding] = []
-    await verify.verify(store.site, found.append)
-    return [each for each in found if not each.where.endswith("TTL")]
 
 
 def indexes(redis) -> set[str]:
@@ -152,7 +146,7 @@ async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, parti
 
 
 async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_write(scene, redis, monkeypatch):  # H1
-    """Two servers at once do it once, and `verify` misses nothing before."""
+    """Two servers at once do it once, and `verify` misses nothing before. Homes are the front pages of users."""
     store, written = scene.store, []
     before = await made_before_homes(store, redis)
     assert await findings(store) == []
@@ -194,7 +188,10 @@ async def test_filling_indexes_of_homes_goes_on_after_it_is_killed(store, redis,
 
 
 async def made_before_homes(store, redis) -> dict[str, Any]:
-    """Leave a store with weighted groups as a version before homes did. Returns the indexes that it then lacks."""
+    """
+    Leave a store with weighted groups as a version before homes did: without indexes of these groups by the weights of
+    the site, by which homes list their articles. Returns the indexes that it then lacks.
+    """
     for group, weights in {"show": WEIGHTS, "ask": {"best_z": 2.0}}.items():
         await reindex.set_weights(store.site, group, weights, lambda count: None)
     found = site_ranked(redis)
@@ -206,7 +203,9 @@ async def made_before_homes(store, redis) -> dict[str, Any]:
 
 
 def site_ranked(redis) -> dict[str, Any]:
-    return {key: redis.zrange(key, 0, -1, withscores=True) for key in redis.scan_iter("siteranked:*")}
+    """The indexes of groups by the weights of the site, by key: each as pairs of a member and its value."""
+    found = redis.scan_iter(f"{home_indexes.SITE_RANKED.name}:*")
+    return {key: redis.zrange(key, 0, -1, withscores=True) for key in found}
 
 
 class Killed(Exception):
@@ -296,7 +295,7 @@ async def test_weights_change_while_users_vote(scene):
         await reindex.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
     assert store.site.rankings.weights == {}
     assert not any(scene.redis.hkeys(keys.ranking(partition)) for partition in range(store.site.partitions))
-    assert not list(scene.redis.scan_iter("coming:*"))
+    assert not list(scene.redis.scan_iter(f"{keys.next_group.name}:*"))
     assert await findings(store) == []
 
 

@@ -10,7 +10,7 @@ const others = () => [
 ];
 
 /** Links to the lists of the whole site: its orders, the top of the day, week and month, and good articles. */
-export function Lists({ order = null, path }: { order?: ArticleOrder | null; path?: string }) {
+export function SiteLists({ order = null, path }: { order?: ArticleOrder | null; path?: string }) {
   return (
     <nav className="lists" aria-label={t("lists")}>
       <Orders path="/" current={order} />
