@@ -35,7 +35,7 @@ from store.events import (
     of_new_comments,
     of_posts,
 )
-from store.inboxes import SIZE as INBOX_SIZE
+from store.inboxes import INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
 from store.notifications import Notification

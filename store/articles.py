@@ -24,7 +24,7 @@ from store.errors import (
     VotingClosed,
     refuse,
 )
-from store.kept_answers import left_out
+from store.kept_answers import hash_left_out
 from store.log import Entry
 from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -173,7 +173,7 @@ class Articles:
         if status not in ("voted", "same"):
             _refuse(status, number)
         username, flat = reply
-        fields = records.pairs(flat) if flat else await left_out(self._site.redis, keys.article(partition, number))
+        fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, keys.article(partition, number))
         if not fields:
             _refuse("missing", number)
         return Voted(_record(number, fields), status == "voted", username)
@@ -268,7 +268,7 @@ class Articles:
     async def _stored(self, number: int, flat: list[str]) -> Article:
         """An article as a script replies it; as it is now where a kept answer leaves that out, in one round trip."""
         key = keys.article(self._site.home_of_article(number), number)
-        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
+        fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if not fields:
             _refuse("missing", number)
         return _record(number, fields)

@@ -13,7 +13,7 @@ from store.errors import (
     VotingClosed,
     refuse,
 )
-from store.kept_answers import left_out
+from store.kept_answers import hash_left_out
 from store.log import Entry
 from store.records import Comment, ContentState, HiddenComment, UncachedComment, Vote
 from store.scripts.registry import Script
@@ -141,7 +141,7 @@ class Comments:
             refuse(status, "comment", number)
         username, flat, *new_entry = reply
         key = keys.comment(self._site.home_of_article(number), number)
-        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
+        fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if new_entry and fields:
             entry, noted, karma = new_entry
             values = {"poster": fields.get("poster", ""), "karma": str(karma), "value": str(vote.value)}
@@ -177,7 +177,7 @@ class Comments:
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
         key = keys.comment(self._site.home_of_article(number), number)
-        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
+        fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if not fields:
             refuse("missing", "comment", number)
         comment = _record(number, fields)

@@ -15,7 +15,7 @@ from store import comments, flaggers, keys, records, removals, standing_bans, va
 from store.client import Command
 from store.errors import Forbidden, NotFound, refuse
 from store.flaggers import Weight
-from store.kept_answers import left_out
+from store.kept_answers import hash_left_out
 from store.keys import GROUP, NUMBER
 from store.kinds import Backup, Check, Kind, Text
 from store.listings import Listing
@@ -249,7 +249,7 @@ async def _set(
         await _complete_hiding(site, kind, number, flat)
         return Flagged(username, subject=None, changed=True)
     key = keys.article if kind == "article" else keys.comment
-    fields = records.pairs(flat) if flat else await left_out(site.redis, key(partition, number))
+    fields = records.pairs(flat) if flat else await hash_left_out(site.redis, key(partition, number))
     if not fields:
         _refuse("missing", kind, number)
     return Flagged(username, _record(kind, number, fields), status == "changed")

@@ -20,7 +20,7 @@ FIND_NOTIFICATIONS = Script("find_notifications")
 INBOX_PAGE = Script("inbox_page")
 MARK_INBOX_SEEN = Script("mark_inbox_seen")
 
-SIZE = 1_000  # of an inbox; see notify.lua
+INBOX_SIZE = 1_000  # notifications; see notify.lua
 # kinds and types of notifications
 CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"), ("moderation", "action"))
 

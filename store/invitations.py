@@ -19,7 +19,7 @@ from store.site import Session, Site
 CLAIM_INVITATION = Script("claim_invitation")
 RELEASE_INVITATION = Script("release_invitation")
 
-LIFETIME = 7 * DAY  # seconds
+INVITATION_LIFETIME = 7 * DAY  # seconds
 
 invitation = Kind(
     "invitation",
@@ -45,7 +45,7 @@ class NewInvitation(NamedTuple):
 async def create(site: Site) -> NewInvitation:
     """Make an invitation. One round trip."""
     text, now = new_token(secrets.token_hex(8)), site.clock()
-    ends = now + LIFETIME * 1000
+    ends = now + INVITATION_LIFETIME * 1000
     known = parsed(text)
     await site.redis.run(("SET", _key(site, known), f"{ends} {known.slot}", "PX", ends - now))
     return NewInvitation(text, ends)

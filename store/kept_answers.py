@@ -56,7 +56,7 @@ def kept(body: str, statuses: str) -> str:
     return f"local function run()\n{body}\nend\nlocal KEPT = {{{table}}}{TEXT % (answer.name, LIFETIME)}"
 
 
-async def left_out(redis: "RedisClient", key: str) -> dict[str, str]:
+async def hash_left_out(redis: "RedisClient", key: str) -> dict[str, str]:
     """The hash that a kept answer leaves out, as it is now; empty if it is gone. One round trip."""
     found: dict[str, str] = await redis.run(("HGETALL", key))
     return found

@@ -10,7 +10,7 @@ from store.kinds import Kind, Text
 from store.leases import Lease
 from store.site import Site
 
-PAUSE = 5_000  # milliseconds between two fetches from an issuer, of all processes
+FETCH_PAUSE_MS = 5_000  # milliseconds between two fetches from an issuer, of all processes
 
 NAME = Text("ISSUER", ISSUER.pattern)
 
@@ -63,7 +63,6 @@ class KeySets:
 
     async def may_fetch(self, issuer: str) -> bool:
         """
-        Whether no process has begun to fetch in the last `PAUSE` milliseconds; from now on this one has. One round
-        trip.
+        Whether no process has begun to fetch in the last `FETCH_PAUSE_MS`; from now on this one has. One round trip.
         """
-        return await Lease(self._site, f"keys-{issuer}", PAUSE).extend()
+        return await Lease(self._site, f"keys-{issuer}", FETCH_PAUSE_MS).extend()

@@ -12,7 +12,7 @@ from store.identities import IDENTITY, slot_of_digest
 from store.kinds import Kind
 from store.site import Site
 
-LIFETIME = 10 * 60  # seconds
+LOGIN_LIFETIME = 10 * 60  # seconds
 SECRET_BYTES = 32
 
 entrance = Kind(
@@ -42,7 +42,7 @@ async def begin(site: Site, issuer: str, next: str) -> tuple[str, PendingLogin]:
     """
     state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
     begun = PendingLogin(issuer, nonce, verifier, next)
-    await site.redis.run(("SET", _key(site, state), json.dumps(begun), "EX", LIFETIME))
+    await site.redis.run(("SET", _key(site, state), json.dumps(begun), "EX", LOGIN_LIFETIME))
     return state, begun
 
 

@@ -113,12 +113,12 @@ def _missing(id: int) -> CommandError:
 
 
 def _kinds(text: str) -> list[str]:
-    from server.webhooks.messages import KINDS  # slow to import
+    from server.webhooks.messages import SENT_KINDS  # slow to import
 
     given = sorted({kind.strip() for kind in text.split(",")})
-    if unknown := [kind for kind in given if kind not in KINDS]:
+    if unknown := [kind for kind in given if kind not in SENT_KINDS]:
         raise CommandError(
-            f"{unknown[0]!r} is no kind of change that is sent; the kinds are {', '.join(sorted(KINDS))}"
+            f"{unknown[0]!r} is no kind of change that is sent; the kinds are {', '.join(sorted(SENT_KINDS))}"
         )
     return given
 

@@ -27,7 +27,7 @@ from server.issuers.keyrings import KeysUnavailable, guarded_client
 from server.issuers.tokens import Token
 from store import pending_logins
 from store.errors import BadCredentials, StoreUnavailable, TokenRefused
-from store.pending_logins import LIFETIME, PendingLogin
+from store.pending_logins import LOGIN_LIFETIME, PendingLogin
 
 PATH = "/log-in"
 COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
@@ -202,7 +202,7 @@ def _set_cookie(request: Request, response: RedirectResponse, state: str) -> Non
     response.set_cookie(
         COOKIE,
         state,
-        max_age=LIFETIME if state else 0,
+        max_age=LOGIN_LIFETIME if state else 0,
         path=f"{url.path}{PATH}",
         secure=url.scheme == "https",
         httponly=True,

@@ -23,13 +23,13 @@ from server.issuers.file import Issuer, Issuers, WrongIssuers
 from server.issuers.keys import IssuerKey, KeySet, NotAKeySet
 from store.background import running
 from store.errors import StoreUnavailable
-from store.key_sets import PAUSE, FetchedKeys, KeySets
+from store.key_sets import FETCH_PAUSE_MS, FetchedKeys, KeySets
 from store.site import unix_milliseconds
 
 LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
 LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
-ANSWER_TIME = 1.0  # seconds for the answer to a fetch; the next fetch begins `PAUSE` milliseconds after the last one
+ANSWER_TIME = 1.0  # seconds for the answer to a fetch; the next fetch begins `FETCH_PAUSE_MS` after the last one
 MAX_WAITING = 100  # requests, for the keys of all issuers
 DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh which does not say how long it is
 LEAST_FRESHNESS = 60  # seconds that any answer is fresh
@@ -112,7 +112,7 @@ class Keyring:
         except TimeoutError:
             if self._fetched is None or self._failures:
                 raise
-        next_answer = self._fetched.fetched_at + PAUSE + ANSWER_TIME * 1_000
+        next_answer = self._fetched.fetched_at + FETCH_PAUSE_MS + ANSWER_TIME * 1_000
         async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
             return await self._awaited(id, algorithm, arrived)
 
@@ -181,7 +181,7 @@ class Keyring:
             fetched = await self._answered(client, now)
         except (NoAnswer, NotAKeySet) as fault:
             self._failures += 1
-            self._next_try = now + min(LONGEST_PAUSE, PAUSE * 2 ** min(self._failures, 10))
+            self._next_try = now + min(LONGEST_PAUSE, FETCH_PAUSE_MS * 2 ** min(self._failures, 10))
             if self._failures in (1, 10):
                 logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
             return

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from database.database import Database
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from server.reader.moderation_texts import FIELDS, sentence_of
+from server.reader.moderation_texts import ACTION_FIELDS, sentence_of
 from server.words.words import Words
 from store import inboxes, keys, mailboxes, one_time_tokens, standing_bans
 from store.mailboxes import MailFrequency, UserMailbox
@@ -30,7 +30,7 @@ EXCERPT = 500  # characters of a text
 SUBJECTS = f"""query($ids: [ID!]!) {{ nodes(ids: $ids) {{
   ... on Comment {{ id content commenter: poster {{ username }} article {{ id title }} }}
   ... on Article {{ id title content poster {{ username }} }}
-  ... on ModerationAction {{ id reason {FIELDS} }} }} }}"""
+  ... on ModerationAction {{ id reason {ACTION_FIELDS} }} }} }}"""
 POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
 TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
 PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

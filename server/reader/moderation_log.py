@@ -5,14 +5,14 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import render_page
-from server.reader.moderation_texts import FIELDS, words_around
+from server.reader.moderation_texts import ACTION_FIELDS, words_around
 from server.reader.translations import words_of
 
 LOG = f"""query LogHtml($group: String, $subject: ID, {VARIABLES}) {{
   moderationLog(group: $group, subjectId: $subject, {ARGUMENTS}) {{
     {PAGE_INFO}
     nodes {{
-      {FIELDS} at reason moderator {{ username }} ban {{ subjectId }} reverts {{ ban {{ subjectId }} }}
+      {ACTION_FIELDS} at reason moderator {{ username }} ban {{ subjectId }} reverts {{ ban {{ subjectId }} }}
       revertedBy {{ reason at moderator {{ username }} }}
       subject {{ ... on Article {{ title }} ... on Comment {{ article {{ id title }} }} }}
     }}

@@ -48,7 +48,7 @@ OF_ROLES = (DONE["GRANT_ROLE"], REVERTED["GRANT_ROLE"], REVERTED["REVOKE_ROLE"])
 THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing-account"}
 AS_BROWSERS = {ord("'"): None, 0x202F: " "}  # the marks of Babel's patterns, and its narrow spaces
 SUBJECT = "<subject/>"  # where the texts for everybody have the name of what an action is about
-FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
+ACTION_FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
 
 
 OF_BANS = {  # what the server gives as a reason because of a ban, and the names of the texts for it

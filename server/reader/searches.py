@@ -17,8 +17,8 @@ from server.reader.metadata import UNKNOWN, PageMetadata
 from server.reader.translations import words_of
 from server.words.words import Words
 
-KINDS = {"": "find-everything", "ARTICLE": "find-articles", "COMMENT": "find-comments", "USER": "find-users"}  # texts
-ORDERS = {"RELEVANCE": "best-match", "NEWEST": "matches-newest", "VOTES": "most-votes"}
+KIND_TEXTS = {"": "find-everything", "ARTICLE": "find-articles", "COMMENT": "find-comments", "USER": "find-users"}
+ORDER_TEXTS = {"RELEVANCE": "best-match", "NEWEST": "matches-newest", "VOTES": "most-votes"}
 USUAL_ORDER = "RELEVANCE"  # no address names it
 TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
 NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
@@ -85,8 +85,8 @@ def asked_of(request: Request, query: str) -> dict[str, str]:
     kind, order = (request.query_params.get(name, "") for name in ("kind", "order"))
     return {
         "q": query,
-        "kind": kind if kind in KINDS else "",
-        "order": order if order in ORDERS and order != USUAL_ORDER else "",
+        "kind": kind if kind in KIND_TEXTS else "",
+        "order": order if order in ORDER_TEXTS and order != USUAL_ORDER else "",
     }
 
 
@@ -99,8 +99,8 @@ def found_page(
         "search.html",
         title=title,
         words=asked["q"],
-        kinds=links(texts, asked, "kind", KINDS, asked["kind"]),
-        orders=links(texts, asked, "order", ORDERS, asked["order"] or USUAL_ORDER),
+        kinds=links(texts, asked, "kind", KIND_TEXTS, asked["kind"]),
+        orders=links(texts, asked, "order", ORDER_TEXTS, asked["order"] or USUAL_ORDER),
         count=count_of(texts, found["totalCount"], has_people=people["totalCount"] > 0),
         suggestion=suggestion and (address("search", {**asked, "q": suggestion}), suggestion),
         people=matches(people["edges"]),

@@ -13,7 +13,7 @@ from store import log
 from store.events import PRIVATE, EventKind
 
 WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}
-KINDS = frozenset(kind.value for kind in EventKind if kind not in PRIVATE | WITHOUT_ENTRY)
+SENT_KINDS = frozenset(kind.value for kind in EventKind if kind not in PRIVATE | WITHOUT_ENTRY)
 VOTES = frozenset({EventKind.VOTED.value, EventKind.COMMENT_VOTED.value})  # whose actor is not sent
 VOTERS = frozenset({"voter", "voters", "upvoters"})  # names of values that say who voted
 MAX_ID = 4_000  # characters: a longer cursor, of a store of hundreds of partitions, does not fit into a header

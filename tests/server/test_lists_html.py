@@ -16,7 +16,7 @@ from server.reader.avatars import fnv1a
 from server.reader.cursors import CURSOR_PAGE
 from server.reader.groups import MOST_GROUPS
 from server.reader.lines import in_one_line, marked, unmarked
-from server.reader.searches import KINDS, MOST_MATCHES, ORDERS, count_of
+from server.reader.searches import KIND_TEXTS, MOST_MATCHES, ORDER_TEXTS, count_of
 from server.reader.top_lists import HOURS, since_of
 from server.words.languages import languages
 from store import bans
@@ -58,8 +58,8 @@ def test_numbers_and_names_are_those_of_the_reader():
     assert re.findall(r'period: "(\w+)", hours: ([\d*]+(?: \* \d+)?)', periods) == [
         (period, "24" if hours == 24 else f"{hours // 24} * 24") for period, hours in HOURS.items()
     ]
-    assert dict(re.findall(r'kind: "(\w+)", name: "([^"]*)"', search)) == {k: v for k, v in KINDS.items() if k}
-    assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', search)) == ORDERS
+    assert dict(re.findall(r'kind: "(\w+)", name: "([^"]*)"', search)) == {k: v for k, v in KIND_TEXTS.items() if k}
+    assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', search)) == ORDER_TEXTS
     assert int(re.search(r"MOST_MATCHES = ([\d_]+)", search)[1]) == MOST_MATCHES
     assert int(re.search(r"QUERY_LENGTH = (\d+)", search)[1]) == QUERY_LENGTH
 

@@ -25,7 +25,7 @@ COLUMNS = ("id", "title", "url", "points", "author", "created_at")
 SHARED = 16  # one of 16 stories has a link that is also posted; 20 stories of one host would become a group
 
 
-class Stay(NamedTuple):
+class RedisLimits(NamedTuple):
     """
     How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
     days conversations do; None if they stay. After 0 days they leave once all voting is closed. And how many comments
@@ -33,7 +33,7 @@ class Stay(NamedTuple):
     """
 
     articles: int
-    of_each: int
+    articles_per_user: int
     at_once: int
     days: int | None
     listed_comments: int = LISTED_COMMENTS
@@ -53,9 +53,9 @@ class Story(NamedTuple):
         return {"ask"} if self.title.startswith("Ask HN") else set()
 
 
-def chosen_stay(random: Random, imported: int) -> Stay:
+def chosen_limits(random: Random, imported: int) -> RedisLimits:
     articles = random.choice((0, 5, imported // 2, imported - 10, imported))
-    return Stay(articles, random.choice((0, 3, 1_000)), random.choice((1, 3, 10, 200)), DAYS)
+    return RedisLimits(articles, random.choice((0, 3, 1_000)), random.choice((1, 3, 10, 200)), DAYS)
 
 
 def quiet_time(policy: Policy) -> int:
@@ -78,7 +78,7 @@ class EagerArchiver:
                 env=self._environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=2**20,
             )  # fmt: skip
 
-    async def archive(self, stay: Stay) -> list[int] | str:
+    async def archive(self, limits: RedisLimits) -> list[int] | str:
         """
         Let articles leave Redis, once it was started. Returns the numbers of all archived articles, or why none could
         leave.
@@ -88,7 +88,7 @@ class EagerArchiver:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin and stdout
         try:
-            stdin.write(f"{' '.join(map(str, stay))}\n".encode())
+            stdin.write(f"{' '.join(map(str, limits))}\n".encode())
             async with asyncio.timeout(PATIENCE):
                 line = await stdout.readline()
         except (OSError, TimeoutError) as error:

@@ -15,7 +15,7 @@ from tests.soak.moderation import Texts
 from tests.soak.records import Action, Article, Comment, User
 
 DECIDING = ("REMOVE", "APPROVE", "REVERT")  # kinds of actions that decide about a text
-MOST = 120  # texts of a user who is banned so: fewer than the server removes before it answers
+MOST_TEXTS_AT_ONCE = 120  # of a user who is banned so, or leaves: fewer than the server removes before it answers
 
 
 def texts_of(model: Model, user: User) -> list[Article | Comment]:

@@ -5,9 +5,10 @@ makes it at random, and can run it again on a new store.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-from tests.soak.archiving import Stay, Story
+from tests.soak.archiving import RedisLimits, Story
 
 
 class Ref(NamedTuple):
@@ -42,38 +43,44 @@ class Operation:
         yield from refs_in(self.variables)
 
 
+class StepKind(StrEnum):
+    """What happens in a step. A command is one of the shell."""
+
+    TOGETHER = "together"  # one operation, or several reads at once
+    WRITES_AT_ONCE = "writes"  # several independent ones
+    READS_OVERTAKEN = "overtaken"  # reads, and a write that is sent before they are answered; then the same reads again
+    EACH_VIEWER_READS = "viewers"  # the same, one after the other
+    SUBSCRIBERS_OF_ARTICLE = "subscribed"  # a write, and the viewers who have subscribed to an article
+    SUBSCRIBERS_OF_NEWS = "told"  # a write, and viewers who have subscribed to new articles, notifications and queues
+    WRITE_AND_SEARCHES = "searched"  # searches that follow the write at once
+    MODERATED_IN_STEPS = "in steps"  # all texts or votes of a user, or the revert of it; then the user reads
+    USER_LEAVES = "leave"
+    ARTICLES_LEAVE = "archive"  # Redis, beyond `limits`; meanwhile reads are sent again and again, or next steps run
+    EXPORT = "export"  # a user takes their data along
+    PURGE = "purge"  # of a text by a command, beside reads
+    LINK_FOR_PASSWORD = "reset"  # a user gets it by a command, and mostly chooses a password by it
+    LOG_IN_BY_TOKEN = "token"  # of an issuer, which is exchanged for a session
+    TOKEN_OF_ISSUER = "bearer"  # an operation is sent with it
+    SOCKETS_END = "ends"  # and a stream, with tokens of issuers; one goes on with a newer token; then a write
+    IMPORT = "import"  # of stories by a command
+    NEW_ADMIN = "admin"  # by a command
+    RESTART = "restart"  # of the server
+    KILL = "kill"  # of the server
+    CONNECTIONS_BREAK = "drop"  # those of the server to Redis
+    SESSIONS_END = "expire"  # all of them
+    FAULT = "fault"  # of the database or the mirror
+    HEALED = "healed"  # the fault has ended
+
+
 @dataclass(frozen=True)
 class Step:
-    """
-    What happens at one instant, by `kind`:
+    """What happens at one instant."""
 
-    - together: one operation, or several reads at once
-    - writes: several independent writes at once
-    - overtaken: reads, and a write that is sent before they are answered
-    - viewers: the same read by different viewers, one after the other
-    - subscribed: a write, and the viewers who have subscribed to an article
-    - told: a write, and viewers who have subscribed to new articles, notifications and queues
-    - searched: a write, and searches that follow it at once
-    - in steps: what a moderator does to all texts or votes of a user, or the revert of it, and what the user then reads
-    - leave: a user is deleted
-    - archive: reads that are sent again and again while articles leave Redis as `stay` says; without reads the next
-      steps are run then
-    - export: a user takes their data along
-    - purge: a text is purged by a command of the shell, beside reads
-    - reset: a user gets a link by a command of the shell, and mostly chooses a password by it
-    - token: the token of an issuer is exchanged for a session
-    - bearer: an operation by the token of an issuer itself
-    - ends: sockets and a stream by tokens of issuers that end, of which one goes on with a newer one, and then a write
-    - import, admin: stories are imported, or a user becomes an admin, by a command of the shell
-    - restart, kill: of the server; drop: its Redis connections break; expire: all sessions end
-    - fault, healed: what happens to the database or the mirror, and its end
-    """
-
-    kind: str
+    kind: StepKind
     at: int  # unix milliseconds
     operations: tuple[Operation, ...] = ()
     connections: tuple[int, ...] = field(default=())  # indexes of those over which operations are sent
-    stay: Stay | None = None
+    limits: RedisLimits | None = None  # of what stays in Redis
     stories: tuple[Story, ...] = ()  # that are imported
     fault: str = ""
     admin: str = ""  # the name of who becomes one

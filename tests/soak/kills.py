@@ -25,7 +25,7 @@ from sqlalchemy import Connection, NullPool, text
 
 from archive.steps import GRACE
 from tests.servers import Postgres, running_postgres
-from tests.soak.archiving import EagerArchiver, Stay
+from tests.soak.archiving import EagerArchiver, RedisLimits
 from tests.soak.serve_process import PATIENCE, ROOT, ServeProcess, WrongAnswer
 from tests.soak.server import Clock, clock_environment
 from tests.soak.writers import Writers
@@ -124,10 +124,10 @@ class Kills:
         """Let articles leave Redis again and again, also while a process restarts that this needs."""
         while True:
             articles, at_once = self.random.choice(STAYING), self.random.choice((1, 10))
-            stay = Stay(articles, of_each=1_000, at_once=at_once, days=0)
+            limits = RedisLimits(articles, articles_per_user=1_000, at_once=at_once, days=0)
             async with self._archiving:
                 await self._archiver.start()
-                left = await self._archiver.archive(stay)
+                left = await self._archiver.archive(limits)
             if isinstance(left, str):
                 self.counts["passes that were interrupted"] += 1
                 await self._archiver.kill()

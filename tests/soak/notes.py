@@ -162,22 +162,23 @@ class Notes:
         link = self._model.links.get(given["token"])
         return link.user.lower if link else ""
 
-    def _has_left(self, one: Position, other: Position) -> bool:
+    def _may_share_cursor(self, one: Position, other: Position) -> bool:
         """
-        Whether two positions are one place of the thread of a conversation that has left: its cursors say nothing of
-        votes and comments elsewhere, and a pinned walk goes on without its pin once the conversation came back.
+        Whether two positions are one place of a thread that is, or has been, in the database instead of Redis. There
+        its cursors say nothing of votes and comments elsewhere, and a pinned walk goes on without its pin once the
+        thread is in Redis again.
         """
-        if one.listing != other.listing or one.listing[0] != "thread":
+        if one.listing != other.listing or one.article_of_thread is None:
             return False
-        has_left = self._model.is_leaving or one.listing[1] in self._model.have_left
-        return has_left and one.key.levels == other.key.levels
+        has_left_redis = self._model.is_leaving or one.article_of_thread in self._model.have_left
+        return has_left_redis and one.key.levels == other.key.levels
 
     def note_cursor(
         self, operation: Operation, path: tuple[str | int, ...], text: str, position: Position
     ) -> str | None:
         """Note the position of a cursor at a path of an answer. Returns what is wrong if it had another position."""
         earlier = self.positions.setdefault(text, position)
-        if earlier != position and not self._has_left(earlier, position):
+        if earlier != position and not self._may_share_cursor(earlier, position):
             return f"the cursor stands for {earlier} too, and not for {position} alone"
         ref = Ref(operation.number, path)
         self.texts[ref] = text

@@ -23,6 +23,24 @@ SINCE_ORDERS = ("TIME", "VOTES")  # orders of which the articles since an instan
 Listing = tuple[Any, ...]  # the kind of a listing, and what distinguishes it from others: ("timeline", "alice")
 
 
+class ThreadListing(NamedTuple):
+    """The thread of an article, or of its comment `under`, `deepest` levels below the first one."""
+
+    kind: str
+    article: int
+    order: str
+    under: int | None
+    deepest: int
+
+
+class RepliesListing(NamedTuple):
+    """The direct answers to an article or a comment."""
+
+    kind: str
+    answered: int
+    order: str
+
+
 class Position(NamedTuple):
     """The position of a cursor. `at` is the instant of its value, if values decay; `pin` has the entries of its pin."""
 
@@ -30,6 +48,11 @@ class Position(NamedTuple):
     key: Any
     at: int | None = None
     pin: tuple["ListingEntry", ...] | None = None
+
+    @property
+    def article_of_thread(self) -> int | None:
+        """The number of the article in whose thread the position is; None for one in another listing."""
+        return self.listing.article if isinstance(self.listing, ThreadListing) else None
 
 
 class PageArguments(NamedTuple):

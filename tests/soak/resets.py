@@ -15,7 +15,7 @@ from tests.soak.model import Model
 from tests.soak.records import User
 
 LIFETIME = 60 * 60 * 1000  # milliseconds
-MOST = 10  # links of a user that are good
+MOST_LINKS = 10  # links of a user that are good
 
 
 @dataclass(eq=False)
@@ -29,10 +29,10 @@ class Link:
 
 
 def issue_at_shell(model: Model, user: User, token: str, ref: Ref) -> None:
-    """Issue a link, as the command `password` does. Beyond `MOST` the oldest link ends."""
+    """Issue a link, as the command `password` does. Beyond `MOST_LINKS` the oldest link ends."""
     model.links[token] = Link(user, model.now + LIFETIME, ref)
     good = [each for each in model.links.values() if each.user is user and each.is_good and model.now <= each.ends]
-    for link in good[:-MOST]:
+    for link in good[:-MOST_LINKS]:
         link.is_good = False
 
 

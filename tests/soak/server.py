@@ -19,7 +19,7 @@ import orjson
 from redis import Redis
 
 from tests.soak import issuers
-from tests.soak.archiving import EagerArchiver, Stay, Story, import_stories
+from tests.soak.archiving import EagerArchiver, RedisLimits, Story, import_stories
 from tests.soak.databases import Databases
 from tests.soak.formulas import Policy
 from tests.soak.processes import processes_below
@@ -132,12 +132,12 @@ class Server:
             await asyncio.sleep(0.05)
         raise Unanswered("the server does not become ready")
 
-    async def archive(self, stay: Stay) -> "asyncio.Task[list[int] | str]":
+    async def archive(self, limits: RedisLimits) -> "asyncio.Task[list[int] | str]":
         """Begin to let articles leave Redis: see `EagerArchiver.archive`. The process is there when this returns."""
         if self._archiver is None:
             self._archiver = EagerArchiver(self.root, self._environment(), self.log)
         await self._archiver.start()
-        return asyncio.create_task(self._archiver.archive(stay))
+        return asyncio.create_task(self._archiver.archive(limits))
 
     async def import_stories(self, stories: Sequence[Story]) -> None:
         await import_stories(self.root, self._environment(), self.folder / "stories.csv", stories)

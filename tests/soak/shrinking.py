@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from tests.soak.history import Operation, Step
+from tests.soak.history import Operation, Step, StepKind
 from tests.soak.running import Difference
 
 Try = Callable[[list[Step]], Awaitable[Difference | None]]
@@ -96,20 +96,20 @@ def writes(steps: list[Step]) -> list[Step]:
 def changes(step: Step) -> bool:
     """Whether later answers may depend on a step. Steps without operations are events, such as restarts."""
     is_write = not step.operations or any(operation.mutations for operation in step.operations)
-    return is_write or step.kind in ("archive", "purge")
+    return is_write or step.kind in (StepKind.ARTICLES_LEAVE, StepKind.PURGE)
 
 
 def without(step: Step, operation: Operation) -> Step:
     """
-    A step without one of its operations. A write is "overtaken" only where there is a read, too, and "in steps" only
-    where it is left.
+    A step without one of its operations. Reads are overtaken only by a write, and a user is moderated in steps only by
+    the mutation that says so: without it the step is one of other operations.
     """
     places = [place for place, each in enumerate(step.operations) if each is not operation]
     kind = step.kind
-    if (kind == "overtaken" and (operation.mutations or len(places) < 2)) or (
-        kind == "in steps" and operation.mutations
+    if (kind is StepKind.READS_OVERTAKEN and (operation.mutations or len(places) < 2)) or (
+        kind is StepKind.MODERATED_IN_STEPS and operation.mutations
     ):
-        kind = "together"
+        kind = StepKind.TOGETHER
     return replace(step, kind=kind, operations=tuple(step.operations[place] for place in places))
 
 

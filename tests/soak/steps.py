@@ -14,7 +14,7 @@ import httpx
 from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.documents import input_variable
-from tests.soak.history import Ref, Step, resolved
+from tests.soak.history import Ref, Step, StepKind, resolved
 from tests.soak.input_checks import is_id, number_of
 from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
@@ -48,7 +48,7 @@ async def _expire(run: HistoryRun, step: Step) -> None:
 
 
 async def _restart(run: HistoryRun, step: Step) -> None:
-    await (run.server.stop() if step.kind == "restart" else run.server.kill())
+    await (run.server.stop() if step.kind is StepKind.RESTART else run.server.kill())
     await run.note_archived()
     run.server.start()
     await run.server.ready()
@@ -114,10 +114,10 @@ async def _ask_until_right(run: HistoryRun, step: Step, index: int, answered: di
 
 async def _archive(run: HistoryRun, step: Step) -> None:
     """Send the reads of a step until no more articles leave: what is answered does not change."""
-    assert step.stay
+    assert step.limits
     await run.note_archived()
-    run.model.note_long_lists(step.stay.listed_comments)
-    run.archiving = await run.server.archive(step.stay)
+    run.model.note_long_lists(step.limits.listed_comments)
+    run.archiving = await run.server.archive(step.limits)
     run.model.is_leaving = True
     for _ in range(MOST_ROUNDS if step.operations else 0):
         is_over = run.archiving.done()
@@ -286,27 +286,27 @@ async def _heal(run: HistoryRun, step: Step) -> None:
     await run.wait_for_mirror(step)
 
 
-KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
-    "restart": _restart,
-    "kill": _restart,
-    "drop": _drop,
-    "expire": _expire,
-    "overtaken": _overtaken,
-    "import": _import,
-    "subscribed": listening.subscribe,
-    "told": listening.tell,
-    "viewers": _send_one_by_one,
-    "admin": _make_admin,
-    "archive": _archive,
-    "searched": _search_after_write,
-    "in steps": _moderate_in_steps,
-    "leave": _leave,
-    "export": _export,
-    "purge": _purge,
-    "reset": _reset,
-    "token": _log_in_with_token,
-    "bearer": bearers.ask,
-    "ends": bearers.end,
-    "fault": _fault,
-    "healed": _heal,
+KINDS: Mapping[StepKind, Callable[[HistoryRun, Step], Awaitable[None]]] = {
+    StepKind.RESTART: _restart,
+    StepKind.KILL: _restart,
+    StepKind.CONNECTIONS_BREAK: _drop,
+    StepKind.SESSIONS_END: _expire,
+    StepKind.READS_OVERTAKEN: _overtaken,
+    StepKind.IMPORT: _import,
+    StepKind.SUBSCRIBERS_OF_ARTICLE: listening.subscribe,
+    StepKind.SUBSCRIBERS_OF_NEWS: listening.tell,
+    StepKind.EACH_VIEWER_READS: _send_one_by_one,
+    StepKind.NEW_ADMIN: _make_admin,
+    StepKind.ARTICLES_LEAVE: _archive,
+    StepKind.WRITE_AND_SEARCHES: _search_after_write,
+    StepKind.MODERATED_IN_STEPS: _moderate_in_steps,
+    StepKind.USER_LEAVES: _leave,
+    StepKind.EXPORT: _export,
+    StepKind.PURGE: _purge,
+    StepKind.LINK_FOR_PASSWORD: _reset,
+    StepKind.LOG_IN_BY_TOKEN: _log_in_with_token,
+    StepKind.TOKEN_OF_ISSUER: bearers.ask,
+    StepKind.SOCKETS_END: bearers.end,
+    StepKind.FAULT: _fault,
+    StepKind.HEALED: _heal,
 }

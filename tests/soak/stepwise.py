@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.soak.banned_texts import MOST, texts_of
+from tests.soak.banned_texts import MOST_TEXTS_AT_ONCE, texts_of
 from tests.soak.history import Ref
 from tests.soak.input_checks import number_of
 from tests.soak.model import Model
@@ -59,7 +59,7 @@ def change(random: Random, model: Model, known: KnownValues) -> Change | None:
     if random.random() < 0.6:
         user = _voter(random, model) or random.choice(users)
         return Change("annulVotes", _annulment(random, model, known, user), user)
-    users = [each for each in users if len(texts_of(model, each)) <= MOST]
+    users = [each for each in users if len(texts_of(model, each)) <= MOST_TEXTS_AT_ONCE]
     if not users:
         return None
     user = random.choice(users)

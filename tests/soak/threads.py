@@ -20,7 +20,16 @@ from typing import Any, NamedTuple
 from tests.soak import formulas
 from tests.soak.archiving import LISTED_COMMENTS
 from tests.soak.model import Model
-from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
+from tests.soak.pages import (
+    ListingEntry,
+    Page,
+    PageArguments,
+    Position,
+    RepliesListing,
+    ThreadListing,
+    cut,
+    descending,
+)
 from tests.soak.records import Article, Comment, Move, Reading, User
 from tests.soak.searches import ANYTHING, Anything, Between, doubt_flag
 
@@ -103,7 +112,7 @@ class Threads:
     def siblings(self, parent: Article | Comment, order: str, paging: PageArguments, *, is_empty: bool) -> Page:
         """A page of the replies to one comment, or of the answers to an article. It counts stubs."""
         paging.check()
-        listing, is_rising = ("replies", parent.number, order), order == "OLDEST"
+        listing, is_rising = RepliesListing("replies", parent.number, order), order == "OLDEST"
         placed = [] if is_empty else list(filter(self.has_place, self.replies(parent)))
         entries = [ListingEntry((self._value(each, order), each.number), each) for each in placed]
         entries.sort(key=lambda entry: entry.key, reverse=not is_rising)
@@ -144,7 +153,7 @@ class Threads:
         side of it since the walk began are left out. `ANYTHING` is any page: what the server lists is not known.
         """
         paging.check(MOST_PLACES)
-        listing = ("thread", article.number, order, under, deepest)
+        listing = ThreadListing("thread", article.number, order, under, deepest)
         position = paging.position(listing)
         root = article if under is None else self._model.comments.get(under)
         key = self._unless_expired(article, order, position.key) if position else self._begin(article, order, pinned)

@@ -14,7 +14,7 @@ from tests.soak import searches
 from tests.soak.documents import COMMENT_ORDERS, DEPTHS, OF_COMMENTS, ORDERS, Document, Slot
 from tests.soak.history import NotificationRef, Ref
 from tests.soak.model import Model, canonical
-from tests.soak.pages import Position
+from tests.soak.pages import Position, RepliesListing, ThreadListing
 from tests.soak.records import Article, Comment, User
 from tests.soak.requests import EPOCH, instant, milliseconds
 
@@ -74,8 +74,7 @@ class ValueGenerator:
         self.user = viewer if is_there and random.random() < 0.3 else random.choice(users) if users else None
         self.group = random.choice(GROUPS)
         self.day = model.now // 86_400_000 * 86_400_000  # the last midnight
-        # ("thread", article, order, under, deepest level) or ("replies", what is answered, order)
-        self.listing: tuple[Any, ...] | None = None
+        self.listing: ThreadListing | RepliesListing | None = None  # of comments, for which there are cursors
         self.article: Article | None = None
         self.comment: Comment | None = None
 
@@ -97,10 +96,12 @@ class ValueGenerator:
             kinds = self.known.kinds["thread" if paged[0]["field"] == "thread" else "replies"]
             fitting = [listing for listing in kinds if _fits(listing, paged[0])]
             self.listing = self.random.choice(fitting[-8:]) if fitting else None
-        if self.listing is not None:
-            of_thread = self.listing[0] == "thread"
-            self.article = self.model.articles.get(self.listing[1])
-            self.comment = self.model.comments.get((self.listing[3] or 0) if of_thread else self.listing[1])
+        if isinstance(self.listing, ThreadListing):
+            self.article = self.model.articles.get(self.listing.article)
+            self.comment = self.model.comments.get(self.listing.under or 0)
+        elif self.listing is not None:
+            self.article = self.model.articles.get(self.listing.answered)
+            self.comment = self.model.comments.get(self.listing.answered)
         comments = list(self.model.comments.values())
         if self.article and not self.comment:
             comments = [each for each in comments if each.article is self.article]
@@ -129,14 +130,14 @@ class ValueGenerator:
 
     def _commentOrder(self, slot: Slot, values: dict[str, Any]) -> str:  # named after the kind of the slot
         if self.listing and self.random.random() < 0.9:
-            return str(self.listing[2])
+            return self.listing.order
         return self.random.choice(COMMENT_ORDERS)
 
     def _maxDepth(self, slot: Slot, values: dict[str, Any]) -> int:
         if self._chance(0.02):
             return -1
-        if self.listing and self.listing[0] == "thread" and self.random.random() < 0.9:
-            return int(self.listing[4])
+        if isinstance(self.listing, ThreadListing) and self.random.random() < 0.9:
+            return self.listing.deepest
         return self.random.choice(DEPTHS)
 
     def _under(self, slot: Slot, values: dict[str, Any]) -> Any:
@@ -363,17 +364,17 @@ def _is_of_search(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
     return is_of_one and (kinds, order) == (wanted.kinds, wanted.order)
 
 
-def _fits(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
+def _fits(listing: ThreadListing | RepliesListing, about: Mapping[str, Any]) -> bool:
     """Whether a cursor of a listing may fit the arguments that a document has as literals."""
 
     def fits(name: str, usual: Any, value: Any) -> bool:
         text = about.get(name, str(usual))
         return bool(text.startswith("$") or text == str(value))
 
-    if not fits("order", "BEST", listing[2]):
+    if not fits("order", "BEST", listing.order):
         return False
-    return listing[0] != "thread" or (
-        ("under" in about) == (listing[3] is not None) and fits("maxDepth", 10, listing[4])
+    return not isinstance(listing, ThreadListing) or (
+        ("under" in about) == (listing.under is not None) and fits("maxDepth", 10, listing.deepest)
     )
 
 

@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 from tests.soak import announcing, bearers, issuers, stepwise
-from tests.soak.archiving import QUIET, chosen_stay, quiet_time, stories
-from tests.soak.banned_texts import MOST, texts_of
+from tests.soak.archiving import QUIET, chosen_limits, quiet_time, stories
+from tests.soak.banned_texts import MOST_TEXTS_AT_ONCE, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator, input_variable
-from tests.soak.history import Operation, Ref, Step
+from tests.soak.history import Operation, Ref, Step, StepKind
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
@@ -42,7 +42,8 @@ TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
 BEARERS, ENDS = 0.02, 0.001  # share of operations sent with such tokens, and of steps in which one ends sockets
 RESETS, LEAVING = 0.005, 0.006  # share of users who get a link to choose a password, and of those who leave or come
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
-EVENTS = ("drop", "restart", "kill", "expire", "day")  # kinds of steps; "day" moves the clock by a part of a session
+DAY = "day"  # moves the clock by a part of a session
+EVENTS = (StepKind.CONNECTIONS_BREAK, StepKind.RESTART, StepKind.KILL, StepKind.SESSIONS_END, DAY)
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
 FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
 NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
@@ -69,7 +70,7 @@ class World:
         self._began = time.monotonic()
         self._ahead = 0.0  # milliseconds by which the clock has been ahead of the real time at most
         self._operations = self._count = 0  # operations sent, and the number of the last one
-        self._events: list[str] = []  # and `_event_at` and so on: the operations after which the next one comes
+        self._events: list[str] = []  # that are still to come in this round; the next one after `_event_at` operations
         self._event_at = self.random.randint(1, BETWEEN_EVENTS)
         self._faults: list[str] = []
         self._present_fault = ""
@@ -101,17 +102,17 @@ class World:
             given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
             values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
-            yield self._step("together", [self._operation(document, None, values)])
+            yield self._step(StepKind.TOGETHER, [self._operation(document, None, values)])
             self._now += place
         if count := self.settings.imported:
             imported = stories(self.random, USERS[:IMPORTED_USERS], self._now, count)
-            yield replace(self._step("import", []), stories=imported)
-        yield replace(self._step("admin", []), admin=ADMIN)
+            yield replace(self._step(StepKind.IMPORT, []), stories=imported)
+        yield replace(self._step(StepKind.NEW_ADMIN, []), admin=ADMIN)
         for name, role, group in MODERATORS:
             given = {"userId": f"user:{name}", "role": role, "group": group, "reason": "from the beginning"}
             document = self._generator().plain_mutation("grantRole")
             admin = self.run.model.users[ADMIN]
-            yield self._step("together", [self._operation(document, admin, {INPUT: given})])
+            yield self._step(StepKind.TOGETHER, [self._operation(document, admin, {INPUT: given})])
 
     def _next(self) -> Step:
         """The next step: mostly a single read or write."""
@@ -124,24 +125,25 @@ class World:
             self._event_at = self._operations + self.random.randint(1, 2 * BETWEEN_EVENTS)
             return self._event()
         if self.run.model.articles and self.random.random() < 0.015:
-            return self._step("together", [self._last_vote()])
+            return self._step(StepKind.TOGETHER, [self._last_vote()])
         if self.settings.imported and self.random.random() < 0.015:
             return self._archive()
         if self.random.random() < 0.02:
-            return self._step("searched", self._write_and_searches())
+            return self._step(StepKind.WRITE_AND_SEARCHES, self._write_and_searches())
         if stepwise.is_due(self.random, self.run.model) and (in_steps := self._in_steps()):
-            return self._step("in steps", in_steps)
+            return self._step(StepKind.MODERATED_IN_STEPS, in_steps)
         if self.random.random() < LEAVING:
             return self._leave()
         if self.random.random() < 0.1:
-            return self._step("together", [self._moderation()])
+            return self._step(StepKind.TOGETHER, [self._moderation()])
         if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self._known)):
             operations = [self._operation(found.document, each, found.variables) for each in found.viewers]
-            return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
+            kinds = (StepKind.EACH_VIEWER_READS, StepKind.EACH_VIEWER_READS, StepKind.TOGETHER)
+            return self._step(self.random.choice(kinds), operations)
         if about := subscribing(self.random, self.run.model, self._known):
-            return self._step("subscribed", self._subscribed(about))
+            return self._step(StepKind.SUBSCRIBERS_OF_ARTICLE, self._subscribed(about))
         if self.random.random() < EXPORTS:
-            return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
+            return self._step(StepKind.EXPORT, [Operation(0, self._token(self._viewer(0.95)), "", {})])
         if self.random.random() < RESETS:
             return self._reset()
         if self.random.random() < TOKENS:
@@ -153,22 +155,22 @@ class World:
         if self.random.random() < PURGES and (purge := self._purge()):
             return purge
         if self.random.random() < TOLD:
-            return self._step("told", self._told())
+            return self._step(StepKind.SUBSCRIBERS_OF_NEWS, self._told())
         return self._next_of_most()
 
     def _next_of_most(self) -> Step:
         """Reads, writes, or both at once."""
         kind = self.random.random()
         if kind < 0.42:
-            return self._step("together", [self._read()])
+            return self._step(StepKind.TOGETHER, [self._read()])
         if kind < 0.72:
-            return self._step("together", [self._write()])
+            return self._step(StepKind.TOGETHER, [self._write()])
         if kind < 0.84:
-            return self._step("together", self._reads())
+            return self._step(StepKind.TOGETHER, self._reads())
         if kind < 0.90:
-            return self._step("writes", self._independent())
+            return self._step(StepKind.WRITES_AT_ONCE, self._independent())
         reads = [each for _ in range(4) if is_of_now(each := self._read())][:3]
-        return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
+        return self._step(StepKind.READS_OVERTAKEN if reads else StepKind.TOGETHER, [*reads, self._write(alone=True)])
 
     def _archive(self) -> Step:
         """Reads while articles leave Redis, sometimes also quiet conversations, or only that they begin to leave."""
@@ -176,7 +178,9 @@ class World:
             self._now += quiet_time(self.settings.policy) + self._posts
             self._posts = 0
         reads = [*self._reads(), *(self._read() for _ in range(3))] if self.random.random() < 0.7 else []
-        return replace(self._step("archive", reads), stay=chosen_stay(self.random, self.settings.imported))
+        return replace(
+            self._step(StepKind.ARTICLES_LEAVE, reads), limits=chosen_limits(self.random, self.settings.imported)
+        )
 
     def _fault(self) -> Step:
         """The next fault of the database or the mirror."""
@@ -186,7 +190,7 @@ class World:
         fault = self._present_fault = self._faults.pop()
         self._fault_at = self._operations + self.random.randint(1, 2 * BETWEEN_FAULTS)
         self._healed_at = self._operations + FAULT_OPERATIONS.get(fault, 0)
-        return replace(self._step("fault", []), fault=fault)
+        return replace(self._step(StepKind.FAULT, []), fault=fault)
 
     def _beside_fault(self) -> Step:
         """
@@ -195,29 +199,28 @@ class World:
         written beside a paused database: what waits for it twice takes longer than any answer may.
         """
         if self._operations >= self._healed_at:
-            return self._step("healed", [])
+            return self._step(StepKind.HEALED, [])
         kind = self.random.random()
         if kind < 0.3 and self._present_fault != "paused":
             names = [*TEXTS, *(name for name in MUTATIONS if name not in NOT_BESIDE_FAULTS)]
             write = self._generator().plain_mutation(self.random.choice(names))
             self._posts += sum(each in POSTED for _, each in write.mutations)
-            return self._step("together", [self._with_variables(write, self._viewer(0.96))])
+            return self._step(StepKind.TOGETHER, [self._with_variables(write, self._viewer(0.96))])
         if kind < 0.5:
-            return self._step("together", [self._with_variables(self._generator().search(), self._viewer())])
+            return self._step(StepKind.TOGETHER, [self._with_variables(self._generator().search(), self._viewer())])
         reads = [each for each in self._reads() if "pinned" not in each.text]
-        return self._step("together", reads[:1] if kind < 0.8 else reads)
+        return self._step(StepKind.TOGETHER, reads[:1] if kind < 0.8 else reads)
 
     def _event(self) -> Step:
         if not self._events:
             self._events = self.random.sample(EVENTS, len(EVENTS))
-        kind = self._events.pop()
-        if kind == "expire":
-            self._now += self.settings.policy.session_ttl * 1000 + 1_000
-        elif kind == "day":
+        event = self._events.pop()
+        if event == DAY:
             self._now += self.settings.policy.session_ttl * 200
-            kind = "together"
-            return self._step(kind, [self._read()])
-        return self._step(kind, [])
+            return self._step(StepKind.TOGETHER, [self._read()])
+        if event is StepKind.SESSIONS_END:
+            self._now += self.settings.policy.session_ttl * 1000 + 1_000
+        return self._step(StepKind(event), [])
 
     def _advance(self) -> None:
         """
@@ -241,8 +244,8 @@ class World:
         if self._now % 1_000 > 900:  # pins of one's own are kept at the instants after this, up to the next second
             self._now += 1_000 - self._now % 1_000
 
-    def _step(self, kind: str, operations: list[Operation]) -> Step:
-        count = 2 * len(operations)  # reads that are sent twice use another connection each time
+    def _step(self, kind: StepKind, operations: list[Operation]) -> Step:
+        count = 2 * len(operations)  # reads that a write overtakes are sent again, over other connections
         connections = tuple(self.random.sample(range(len(self.server.connections)), count))
         self._operations += len(operations)
         return Step(kind, self._now, tuple(operations), connections)
@@ -296,7 +299,7 @@ class World:
         if chosen is None:
             return None
         reads = [each for _ in range(6) if is_of_now(each := self._read())][:4]
-        return replace(self._step("purge", reads), purged=self._known.id_of(chosen))
+        return replace(self._step(StepKind.PURGE, reads), purged=self._known.id_of(chosen))
 
     def _told(self) -> list[Operation]:
         """A write, and then one operation for each viewer that subscribes to what is new."""
@@ -331,13 +334,17 @@ class World:
         """A user leaves, mostly one without a role, or somebody new comes, so that there are always some."""
         users = list(self.run.model.users.values())
         if len(users) < len(USERS):
-            return self._step("together", [self._with_variables(self._generator().plain_mutation("register"), None)])
-        leavers = [each for each in users if not each.roles and len(texts_of(self.run.model, each)) <= MOST]
+            return self._step(
+                StepKind.TOGETHER, [self._with_variables(self._generator().plain_mutation("register"), None)]
+            )
+        leavers = [
+            each for each in users if not each.roles and len(texts_of(self.run.model, each)) <= MOST_TEXTS_AT_ONCE
+        ]
         user = self.random.choice(leavers if leavers and self.random.random() < 0.9 else users)
         password = (user.password or None) if self.random.random() < 0.9 else "wrong horse 9"
         given = {"currentPassword": password, "texts": self.random.choice(("KEEP", "KEEP", "REMOVE"))}
         operation = self._operation(self._generator().plain_mutation("deleteUser"), user, {INPUT: given})
-        step = self._step("leave", [operation])
+        step = self._step(StepKind.USER_LEAVES, [operation])
         self._now += UNTIL_DONE
         return step
 
@@ -349,13 +356,13 @@ class World:
             given = {"token": link, "newPassword": self.random.choice(PASSWORDS)}
             document = self._generator().plain_mutation("resetPassword")
             operations.append(self._operation(document, None, {INPUT: given}))
-        return replace(self._step("reset", operations), link=link)
+        return replace(self._step(StepKind.LINK_FOR_PASSWORD, operations), link=link)
 
     def _by_token(self, subject: str | None = None) -> Step:
         """Somebody exchanges the token of an issuer for a session."""
         given = {"token": issuers.token(self.random, self.run.model, subject)}
         document = self._generator().plain_mutation("logInWithToken")
-        return self._step("token", [self._operation(document, None, {INPUT: given})])
+        return self._step(StepKind.LOG_IN_BY_TOKEN, [self._operation(document, None, {INPUT: given})])
 
     def _bearer(self) -> Step:
         """An operation by the token of an issuer, sometimes one of before, which may have ended."""
@@ -366,7 +373,7 @@ class World:
         user = issuers.user_of(model, text)
         document = bearers.document(self._generator(), user)
         self._posts += sum(each in POSTED for _, each in document.mutations)
-        return self._step("bearer", [replace(self._with_variables(document, user), token=text)])
+        return self._step(StepKind.TOKEN_OF_ISSUER, [replace(self._with_variables(document, user), token=text)])
 
     def _ends(self) -> Step | None:
         """Somebody posts by the newer one of two tokens, beside sockets and a stream that end with the other."""
@@ -377,7 +384,9 @@ class World:
         document = self._generator().plain_mutation("post")
         self._posts += 1
         operation = self._operation(document, chosen.user, {INPUT: given})
-        return replace(self._step("ends", [replace(operation, token=chosen.tokens[1])]), tokens=chosen.tokens)
+        return replace(
+            self._step(StepKind.SOCKETS_END, [replace(operation, token=chosen.tokens[1])]), tokens=chosen.tokens
+        )
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""
@@ -459,7 +468,7 @@ class World:
                 given = {INPUT: {"username": user.name, "password": user.password}}
                 document = self._generator().mutation("logIn")
                 values = self._with_variables(document, None).variables | given
-                await self._do(self._step("together", [self._operation(document, None, values)]))
+                await self._do(self._step(StepKind.TOGETHER, [self._operation(document, None, values)]))
             return
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from archive import steps
 from store import article_moderation, blocked, effects, keys, removals
 from store.articles import Draft
 from store.errors import Unauthenticated
-from store.inboxes import SIZE
+from store.inboxes import INBOX_SIZE
 from store.listings import Window
 from store.log import START
 from store.log import read as read_log
@@ -257,12 +257,12 @@ async def test_effects_of_dead_processes_notify_once(store, article, monkeypatch
 
 async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
     partition = store.site.home_of_user("alice")
-    numbers = [1024 * (number + 1) for number in range(SIZE)]
+    numbers = [1024 * (number + 1) for number in range(INBOX_SIZE)]
     redis.zadd(keys.inbox(partition, "alice"), {f"{keys.member(number)} reply comment": number for number in numbers})
     posted = await commented(store, article, "bob")
 
     page = await page_of(store, "alice", Window(2_000))
-    assert (page.total, len(page.notifications)) == (SIZE, SIZE)
+    assert (page.total, len(page.notifications)) == (INBOX_SIZE, INBOX_SIZE)
     assert page.notifications[0].number == posted.number
     assert page.notifications[-1].number == numbers[1]
     assert redis.hget(keys.user(partition, "alice"), "inbox_dropped") == str(numbers[0])

@@ -7,7 +7,7 @@ import pytest
 
 from store import invitations
 from store.errors import BadToken, Invalid, NotOffered, UsernameTaken
-from store.invitations import LIFETIME
+from store.invitations import INVITATION_LIFETIME
 from store.offers import Offers, Registration
 from store.one_time_tokens import Purpose, issue
 from store.sessions import NewSession, new_token, parse_token
@@ -85,7 +85,7 @@ async def test_invitation_of_a_registration_that_was_made_is_used(store, invitat
 
 
 async def test_invitation_ends_after_a_week(store, invitation, clock, redis):
-    clock.advance(LIFETIME)
+    clock.advance(INVITATION_LIFETIME)
     await invitations.claim(store.site, invitation, "carol", "aa" * 32)
     clock.advance(0.001)
 

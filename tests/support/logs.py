@@ -1,7 +1,7 @@
-"""What lines of the log contain."""
+"""How lines of the log, and spans, name a document of GraphQL without its text."""
 
 from hashlib import sha256
 
 
-def digest(text):
-    return sha256(text.encode()).hexdigest()
+def digest(document):
+    return sha256(document.encode()).hexdigest()

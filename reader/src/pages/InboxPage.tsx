@@ -17,7 +17,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
-import { CURSOR_PAGE, cursorPages, useCursors } from "../cursors";
+import { CURSOR_PAGE, cursorPages, isFirstPage, useCursors } from "../cursors";
 import { announceMark, NOTIFICATION, useMarks, usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { NotificationKind } from "../gql/graphql";
@@ -142,7 +142,7 @@ export default function InboxPage() {
 function Inbox() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(INBOX, cursors);
-  const isFirst = Object.keys(cursors).length === 1; // `first` without a cursor
+  const isFirst = isFirstPage(cursors);
   const items = result.data?.inbox?.notifications.edges;
   const renew = useRenewal(INBOX, cursors);
   useMarks(renew);

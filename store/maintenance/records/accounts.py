@@ -241,8 +241,9 @@ class SessionRecord(Record):
         now = site.clock()
         if self.ends > now:
             beginning = OPEN_SESSION.beginning(site.home_of_user(self.username))
+            verified_hash = ""  # no password was verified
             times = (now, self.ends, self.used or "")
-            yield (*beginning, "", self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
+            yield (*beginning, verified_hash, self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
 
 
 FOLLOWS: dict[str, type[FollowsRecord | GroupFollowsRecord]] = {  # by the kinds of keys

@@ -15,7 +15,7 @@ from database.database import Database
 from database.webhooks import Backlog, Webhook
 from resolvers.changes import newest_position, parse_cursor
 from server.signatures import new_secret
-from server.webhooks.messages import KINDS
+from server.webhooks.messages import SENT_KINDS
 from server.webhooks.running import Webhooks
 from store import log
 from store.store import Store
@@ -123,7 +123,12 @@ class Site:
         self.process = Webhooks(self.store.site, self.database, self.results.append)
 
     async def add(
-        self, receiver: Receiver, kinds: Sequence[str] = tuple(KINDS), *, url: str = "", allows_private: bool = True
+        self,
+        receiver: Receiver,
+        kinds: Sequence[str] = tuple(SENT_KINDS),
+        *,
+        url: str = "",
+        allows_private: bool = True,
     ) -> int:
         """Add a webhook as the command does."""
         position, secret = await newest_position(self.store.site), new_secret()

@@ -11,7 +11,7 @@ from database import webhooks
 from database.database import Database, DatabaseUnavailable
 from resolvers.changes import Change
 from server.webhooks import sender
-from server.webhooks.messages import KINDS, VOTERS, VOTES
+from server.webhooks.messages import SENT_KINDS, VOTERS, VOTES
 from server.webhooks.running import LEASE_TIME
 from store import flags, keys, log, roles
 from store.articles import Draft
@@ -73,7 +73,7 @@ async def sent_entries(store) -> list[Change]:
         for partition in range(store.site.partitions)
         for entry in await log.read(store.site, partition, log.START, 10**6)
     ]
-    return [Change(entry, None) for entry in entries if entry.kind in KINDS]
+    return [Change(entry, None) for entry in entries if entry.kind in SENT_KINDS]
 
 
 def shown(change: Change) -> tuple[str, str, str]:

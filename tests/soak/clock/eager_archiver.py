@@ -31,10 +31,10 @@ async def move(store: Store) -> None:
     eager = Mover(store.site, database, none_stay, notice=NOTICE, lists_interval=0)
     while line := await asyncio.to_thread(sys.stdin.readline):
         *counts, days, listed_comments = line.split()
-        articles, of_each, mover.BATCH = map(int, counts)
+        articles, articles_per_user, mover.BATCH = map(int, counts)
         eager.limits = HotLimits(
             articles=articles,
-            articles_per_user=of_each,
+            articles_per_user=articles_per_user,
             days=None if days == "None" else int(days),
             listed_comments=int(listed_comments),
         )

@@ -31,7 +31,7 @@ from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.many_partitions
 
-# orders that a store has indexes for, where it has not those of all
+# the orders of stores that do not maintain all
 FEW = (Order.VOTES, Order.BEST)
 SOME = (Order.SCORE, Order.GRAVITY)
 WEIGHTS = {"vote_score": 100.0, "hot_seconds": 9_000.0, "best_z": 2.0}
