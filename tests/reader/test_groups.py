@@ -114,9 +114,9 @@ async def test_absent_group_is_not_found_and_its_first_article_makes_it(visit, s
 
 async def test_group_with_a_reserved_name_is_not_offered(visit, site, faults):
     page = await visit(site.member())
-    let_go = await held_back(page, "/group/ad-min")
+    send_data = await opened_without_data(page, "/group/ad-min")
     html = await page.locator("#root main").inner_text()
-    await let_go()
+    await send_data()
     await settled(page)
 
     assert await page.locator("#root main").inner_text() == html
