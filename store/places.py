@@ -58,6 +58,15 @@ class Places:
         """Whether articles are added to listed groups only."""
         return self._rules.only_listed
 
+    @property
+    def reserved(self) -> ReservedNames:
+        """Names of groups that only admins make."""
+        return self._rules.reserved
+
+    def is_made_by_posting(self, name: str) -> bool:
+        """Whether the first article that is posted to a group makes it, if it is not there yet."""
+        return not self._rules.checked([name])
+
     async def edit(self, editor: Moderator, group: str, changes: Mapping[str, str]) -> str:
         """
         Change the title of a group and what it is about as given, and return its name as it is stored; "" removes a

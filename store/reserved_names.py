@@ -1,7 +1,7 @@
 """Names of users and groups that are reserved, because readers take them for those who run the site or the system."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from store.errors import Invalid
 
@@ -26,6 +26,10 @@ class ReservedNames:
 
     def __init__(self, additional: Iterable[str] = ()) -> None:
         self._names = RESERVED.union(filter(None, map(_folded, additional)))
+
+    def __iter__(self) -> Iterator[str]:
+        """The names by the alphabet, each as it is compared."""
+        return iter(sorted(self._names))
 
     def __contains__(self, name: str) -> bool:
         return _folded(name) in self._names

@@ -8,9 +8,11 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
+/** Whether the header of phones has the name in two lines of small letters, as `site_name.html` of the server says. */
+export const IS_NAME_LONG = [...SITE_NAME].length > 12;
 
-/** What the operator has added: the address of a logo, the paths of pages, and a sentence for visitors. */
-export const LOGO = meta("upvote-logo");
+/** What the operator has added: the address of a logo and its width in pixels, the paths of pages, and a sentence for visitors. */
+export const [LOGO, LOGO_WIDTH] = meta("upvote-logo")?.split(" ") ?? [];
 export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
@@ -30,8 +32,14 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 /** Whether somebody may register here, at least with an invitation. */
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 
-/** Whether a group is made by the first article that is posted to it; else only admins make groups. */
-export const IS_GROUP_MADE_BY_POSTING = meta("upvote-groups") !== "listed";
+const ONLY_ADMINS_MAKE_GROUPS = meta("upvote-groups") === "listed";
+/** As the server compares them: letters and digits, without case. */
+const RESERVED_GROUPS = new Set(meta("upvote-reserved-groups")?.split(" "));
+
+/** Whether the first article that is posted to a group makes it; else only admins do. */
+export function isMadeByPosting(group: string): boolean {
+  return !ONLY_ADMINS_MAKE_GROUPS && !RESERVED_GROUPS.has(group.toLowerCase().replace(/[^a-z0-9]+/g, ""));
+}
 
 /** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];

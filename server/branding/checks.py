@@ -3,7 +3,8 @@
 import re
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.parsers import expat
@@ -15,6 +16,9 @@ RUNNING = {"script", "foreignobject", "iframe", "object", "embed"}  # elements t
 PNG = b"\x89PNG\r\n\x1a\n"
 CHUNK = struct.Struct(">I4s")  # begins a chunk of a PNG: the length of its data, and its type; a CRC of 4 bytes ends it
 SIDE = range(16, 4_097)  # pixels
+LENGTH = re.compile(r"\s*([0-9.]+)(px|mm|cm|in|pt|pc|em|ex)?\s*")  # of an SVG's `width` or `height`; not a percentage
+DEFAULT_RATIO = 2.0  # of a replaced element without a size of its own, 300 x 150 pixels in CSS
+MOST_RATIO = 100.0  # a longer drawing is cut by the header
 FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
 
 
@@ -71,18 +75,35 @@ def markdown(body: bytes) -> str:
     return found
 
 
-def svg(body: bytes) -> None:
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How wide a drawing is for its height, as browsers show it: 2 is twice as wide as high."""
+
+    value: float
+
+    def width(self, height: int) -> int:
+        """How wide it is with this height, at least 1 pixel."""
+        return max(1, round(self.value * height))
+
+
+def svg(body: bytes) -> Ratio:
     """
+    The ratio of a drawing's `width` and `height`, else of its `viewBox`; without both, that of the box which browsers
+    give it.
+
     Raises:
         WrongFile: it is not well-formed, is no drawing, declares a document type, or has scripts.
     """
     names: list[str] = []
+    root: dict[str, str] = {}
 
     def start(name: str, attributes: dict[str, str]) -> None:
         space, _, local = name.rpartition(" ")
         names.append(local)
         if len(names) == 1 and (space, local) != (SVG, "svg"):
             raise WrongFile(f'its root is not <svg xmlns="{SVG}">', parser.CurrentLineNumber)
+        if len(names) == 1:
+            root.update(attributes)
         if local.lower() in RUNNING or any(each.lower().startswith("on") for each in attributes):
             raise WrongFile(f"<{local}> would run a script or load a page", parser.CurrentLineNumber)
 
@@ -95,6 +116,18 @@ def svg(body: bytes) -> None:
         parser.Parse(body, True)
     except expat.ExpatError as error:
         raise WrongFile(f"it is not XML: {expat.errors.messages[error.code]}", error.lineno) from None
+    return _ratio(root)
+
+
+def _ratio(root: Mapping[str, str]) -> Ratio:
+    width, height = (LENGTH.fullmatch(root.get(side, "")) for side in ("width", "height"))
+    sides = [width[1], height[1]] if width and height and width[2] == height[2] else []
+    for some in (sides, root.get("viewBox", "").replace(",", " ").split()[2:]):
+        with suppress(ValueError):
+            across, down = map(float, some)
+            if across > 0 and down > 0:
+                return Ratio(min(across / down, MOST_RATIO))
+    return Ratio(DEFAULT_RATIO)
 
 
 def png(body: bytes) -> Size:

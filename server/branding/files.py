@@ -4,7 +4,7 @@ replaced by its default; a file that nothing uses is reported, too.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from server.branding import checks, themes
-from server.branding.checks import Size, WrongFile
+from server.branding.checks import Ratio, Size, WrongFile
 from server.markdown_html import page_to_html, text_of
 from server.words.checks import own_entries
 from server.words.files import Entries
@@ -32,6 +32,7 @@ MOST_FAULTS = 10  # of a file that are told
 WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 WELCOME_LENGTH = 200  # characters
+LOGO_HEIGHT = 20  # pixels, as `styles.css` has it
 FTL = re.compile(r"[A-Za-z]{2,5}(-[A-Za-z0-9]+)*\.ftl")
 HEADING = re.compile(r"\s*<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
@@ -39,11 +40,15 @@ PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Asset:
-    """A file that browsers load. Its path has a digest of the content, so a changed file has another one."""
+    """
+    A file that browsers load. Its path has a digest of the content, so a changed file has another one. A PNG has a
+    `size`, the logo of the site a `ratio`.
+    """
 
     name: str
     body: bytes
     size: Size | None = None
+    ratio: Ratio | None = None
 
     @cached_property
     def path(self) -> str:
@@ -91,6 +96,11 @@ class SiteFiles:
     def links(self) -> list[str]:
         """The paths of the pages that are there, in the order of the footer."""
         return [name for name in PAGES if name in self.pages]
+
+    @property
+    def logo_width(self) -> int | None:
+        """The pixels of the logo's width beside the name of the site, before it is loaded; None without a logo."""
+        return self.logo.ratio.width(LOGO_HEIGHT) if self.logo.ratio else None
 
     @property
     def welcome(self) -> str:
@@ -173,13 +183,12 @@ def _checked(name: str, body: bytes) -> Any:
         return own_entries(name, body)
     if name.endswith(".png"):
         return Asset(name, body, checks.png(body))
-    check: Callable[[bytes], bytes | None] = {
-        "theme.css": themes.stylesheet,
-        "logo.svg": checks.svg,
-        "security.txt": checks.security,
-    }[name]
-    changed = check(body) or body
-    return body if name == "security.txt" else Asset(name, changed)
+    if name == "logo.svg":
+        return Asset(name, body, ratio=checks.svg(body))
+    if name == "theme.css":
+        return Asset(name, themes.stylesheet(body))
+    checks.security(body)
+    return body
 
 
 def _page(name: str, markdown: str) -> TextPage:

@@ -213,7 +213,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
-        only_listed=request.app.state.store.places.only_listed,
+        places=request.app.state.store.places,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )

@@ -60,6 +60,41 @@ async def test_header_of_a_phone_has_room_for_the_inbox(visit, site, width, name
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("width", [320, 375])
+async def test_nothing_in_the_header_of_a_phone_is_cut(visit, site, width):
+    """German words and the badges of a moderator: signs leave the room to the name of the site."""
+    moderator, bob = site.member("longest-name-of"), site.member("bob")
+    site.moderate(moderator)
+    site.comment(bob, site.post(moderator, "Answered", content="Text."), "Answer")
+    page = await visit(moderator, viewport=PHONE | {"width": width})
+    await opened(page, "/groups?lang=de")
+    await expect(page.get_by_role("link", name="Posteingang 2 neu")).to_be_visible()
+
+    cut = "all => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)"
+    assert await page.locator("header :is(.site, .site span, nav a:not(.desk))").evaluate_all(cut) == []
+    assert (
+        await page.locator("header .account-menu bdi").evaluate("(name) => getComputedStyle(name).clipPath") != "none"
+    )
+    await page.get_by_role("button", name=moderator.username).click()
+    assert await page.locator(".menu .whose, .menu bdi").evaluate_all(cut) == []
+    await expect(page.locator(".menu .whose")).to_have_text(moderator.username)
+
+
+@pytest.mark.parametrize(("width", "long"), [(320, "A site with a long name"), (375, "Die Teetrinkergemeinschaft")])
+async def test_long_name_of_the_site_is_whole_on_a_phone(visit, site, width, long):
+    page = await visit(site.member(), viewport=PHONE | {"width": width})
+    await opened(page, "/groups?lang=de")
+    header = page.locator("header")
+    before = await header.bounding_box()
+    await page.locator("header .site").evaluate("(site) => site.classList.add('long')")
+    name = page.locator("header .site span")
+    await name.evaluate("(name, long) => { name.textContent = long }", long)
+
+    hidden = "({ scrollWidth: x, clientWidth: w, scrollHeight: y, clientHeight: h }) => [x - w, y - h]"
+    assert await name.evaluate(hidden) == [0, 0]
+    assert await header.bounding_box() == before
+
+
 @pytest.mark.parametrize("width", [320, 480, 640, 831, 832, 1024, 1280])
 async def test_search_is_wide_and_the_header_fits(visit, site, width):
     alice, bob = site.member("a-long-name"), site.member("bob")

@@ -1,7 +1,9 @@
 """A site with files of its own, in the browser: theme, logo, pages and the sentence on the front page."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from server.branding import themes
 from server.branding.files import PAGES
@@ -83,6 +85,43 @@ async def test_header_of_a_moderator_has_the_lines_of_the_html(visit, named, lan
     assert before["height"] < (70 if width >= 832 else 100 if width >= 375 else 140)
     await page.evaluate(BADGE)
     assert await page.evaluate(OVERLAPS) == []
+
+
+async def test_name_of_the_site_is_cut_at_its_end_in_languages_from_right_to_left(visit, named):
+    page = await visit(base_url=f"{named.url}/", viewport={"width": 900, "height": 740})
+    await opened(page, "/?lang=ar")
+    name = page.locator("header .site span")
+
+    assert await name.evaluate("(name) => getComputedStyle(name).direction") == "ltr"
+
+
+@pytest.fixture(scope="module", params=['width="96" height="16"', 'viewBox="0 0 24 4"', ""])
+def with_logo(request, tmp_path_factory):
+    """A served site, and how wide its logo is: with sides, with a box, and with neither."""
+    folder = tmp_path_factory.mktemp("logo")
+    (folder / "site").mkdir()
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" {request.param}><path d="M0 0h9"/></svg>'
+    (folder / "site" / "logo.svg").write_text(drawing)
+    with serving_sample(folder) as site:
+        yield site, 120 if request.param else 40
+
+
+async def test_logo_has_its_place_before_it_is_loaded(visit, with_logo):
+    site, width = with_logo
+    page = await visit(base_url=f"{site.url}/")
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route("**/site/logo-*", held.put)
+    await page.goto("./groups", wait_until="commit")
+    route = await held.get()
+    name, logo = page.locator("#root header .site span"), page.locator("#root header .logo")
+    await settled(page)
+    before = await name.bounding_box()
+    await route.continue_()
+    await logo.evaluate("(image) => image.decode()")
+
+    assert await name.bounding_box() == before
+    assert (await logo.bounding_box())["width"] == width
+    await page.unroute("**/site/logo-*")
 
 
 async def test_focused_search_of_a_moderator_covers_the_links_of_a_phone(visit, named):

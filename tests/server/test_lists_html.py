@@ -128,6 +128,16 @@ async def test_absent_group_is_made_by_posting_where_the_site_says_so(redis_url,
     assert listed.find("meta", attrs={"name": "upvote-groups"})["content"] == "listed"
 
 
+@pytest.mark.parametrize("name", ["admin", "Ad_min", "votes-co"])  # the last is the name of the site
+async def test_group_with_a_reserved_name_is_not_offered(redis_url, name):
+    async with serving(redis_url) as http:
+        page = await read(http, f"/group/{name}", status=404)
+
+    assert links(page, "main a") == [("./", "front page")]
+    reserved = page.find("meta", attrs={"name": "upvote-reserved-groups"})["content"].split(" ")
+    assert {"admin", "votesco"} < set(reserved)
+
+
 @pytest.mark.parametrize("path", ["/top/day?after=x", "/good?after=x", "/groups?after=x", "/user/alice?before=x"])
 async def test_cursor_of_something_else_is_told(http, store, alice, path):
     assert (await read(http, path, status=400)).select("#root > *") == []

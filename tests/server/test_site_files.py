@@ -156,6 +156,28 @@ def test_broken_file_is_told_and_the_default_stands_in(folder, name, content, fa
     assert (dict(found.pages), found.security) == ({}, None)
 
 
+@pytest.mark.parametrize(
+    ("sides", "width"),
+    [
+        ('viewBox="0 0 24 4"', 120),
+        ('viewBox="-1,-1, 10,20"', 10),
+        ('width="30" height="10" viewBox="0 0 1 1"', 60),
+        ('width="30mm" height="10mm"', 60),
+        ('width="3em" height="10px" viewBox="0 0 1 1"', 20),
+        ('width="100%" height="100%" viewBox="0 0 1 1"', 20),
+        ('width="1.2.3" height="1"', 40),
+        ('viewBox="0 0 0 10"', 40),
+        ('viewBox="0 0 nan 10"', 40),
+        ('viewBox="0 0 inf 10"', 2000),
+        ("", 40),
+    ],
+)
+def test_logo_has_the_width_that_browsers_give_it(folder, sides, width):
+    (folder / "logo.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {sides}/>')
+
+    assert files.read(folder).logo_width == width
+
+
 def test_each_fault_of_a_theme_is_told(folder):
     (folder / "theme.css").write_text(
         "body { color: red }\n:root {\n  --acent: #fff;\n  --ink #000;\n  --line: #eee;\n"

@@ -10,13 +10,19 @@ interface AccountMenuProps {
   logOut: () => void;
 }
 
-/** The name of who is logged in: a button, with what is theirs below it. */
+/**
+ * The name of who is logged in: a button, with what is theirs below it. Where there is no room, it is a sign. The name is whole
+ * above the list.
+ */
 export function AccountMenu({ username, logOut }: AccountMenuProps) {
   const { isOpen, toggle, close, button, area } = useMenu();
   return (
     <span className="account-menu" {...area}>
-      <button ref={button} type="button" className="plain" aria-expanded={isOpen} onClick={toggle}>
-        <bdi>{username}</bdi>
+      <button ref={button} type="button" className="plain sign" aria-expanded={isOpen} onClick={toggle}>
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M8 8.200a3 3 0 1 0 0-6 3 3 0 0 0 0 6zm-5.800 6c.400-3.200 2.600-4.400 5.800-4.400s5.400 1.200 5.800 4.400" />
+        </svg>
+        <bdi className="name">{username}</bdi>
       </button>
       {isOpen && <Items username={username} logOut={logOut} close={close} />}
     </span>
@@ -28,6 +34,9 @@ function Items({ username, logOut, close }: AccountMenuProps & { close: () => vo
   useFirstItem(list);
   return (
     <ul ref={list} className="menu" aria-label={t("your-account")} onClick={close}>
+      <li className="whose">
+        <bdi>{username}</bdi>
+      </li>
       <li>
         <Link href={userPath(username)}>{t("profile-link")}</Link>
       </li>

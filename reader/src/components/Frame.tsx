@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, withQuery } from "../addresses";
+import { CAN_REGISTER, logPath, LOGO, LOGO_WIDTH, IS_NAME_LONG, SITE_NAME, SITE_PAGES, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
@@ -115,15 +115,15 @@ function Header() {
   const account = useRef<HTMLDivElement>(null);
   return (
     <header>
-      <Link href={session ? "/home" : "/"} className="site">
+      <Link href={session ? "/home" : "/"} className={IS_NAME_LONG ? "site long" : "site"}>
         {LOGO ? (
-          <img src={LOGO} alt="" className="logo" />
+          <img src={LOGO} alt="" className="logo" width={LOGO_WIDTH} height={20} />
         ) : (
           <svg viewBox="0 0 16 16" aria-hidden="true">
             <path d="M8 2l7 12H1z" />
           </svg>
         )}
-        <span>{SITE_NAME}</span>
+        <span dir="auto">{SITE_NAME}</span>
       </Link>
       <nav aria-label={t("site")}>
         {LINKS.map(({ path, name }) => (
@@ -199,8 +199,11 @@ function Account({ session, area }: AccountProps) {
 
   return (
     <>
-      <Link href="/inbox">
-        {t("inbox")}
+      <Link href="/inbox" className="sign">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M1.500 3.500h13v9h-13zl6.500 5 6.500-5" />
+        </svg>
+        <span className="name">{t("inbox")}</span>
         {unseen > 0 && (
           <>
             {" "}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { IS_GROUP_MADE_BY_POSTING, withQuery } from "../addresses";
+import { isMadeByPosting, withQuery } from "../addresses";
 import { Page } from "../components/Page";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type FragmentType } from "../gql";
@@ -58,7 +58,7 @@ export function exists(fragment: FragmentType<typeof EXISTENCE> | null | undefin
 
 /** The page of a group that does not exist, with a link to post there if that makes it. Without a name, none can have it. */
 export function NoGroup({ name }: { name: string | undefined }) {
-  if (name !== undefined && !IS_GROUP_MADE_BY_POSTING) return <NotFound />;
+  if (name !== undefined && !isMadeByPosting(name)) return <NotFound />;
   const begin = (text: ReactNode) => <Link href={withQuery("/post", { group: name ?? "" })}>{text}</Link>;
   return (
     <NotFound>
