@@ -42,6 +42,23 @@ async def test_nothing_moves_while_a_page_loads(visit, scene, viewport, name):
     assert sum(value for value, _ in shifts) < MOST, shifts
 
 
+async def test_page_of_few_lines_does_not_move_when_it_has_its_data(visit, site):
+    page = await visit(site.member(), viewport=PHONE)
+    await page.add_init_script(OBSERVE)
+
+    async def answer_late(route):
+        await asyncio.sleep(0.5)
+        await route.continue_()
+
+    await page.route("**/graphql", answer_late)
+    await opened(page, "/inbox")
+    await expect(page.get_by_role("contentinfo")).to_be_visible()
+    await page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
+
+    shifts = await page.evaluate("shifts")
+    assert sum(value for value, _ in shifts) < 0.01, shifts
+
+
 @pytest.mark.parametrize("width", [320, 360, 390])
 @pytest.mark.parametrize("name", ["Upvote", "A site with quite a long name"])
 async def test_header_of_a_phone_has_room_for_the_inbox(visit, site, width, name):
