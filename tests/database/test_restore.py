@@ -12,7 +12,7 @@ from server.cli.backup import back_up
 from server.cli.restore import restore
 from server.settings import Settings
 from store import log
-from store.maintenance.restore import origin_of
+from store.maintenance.restore import log_point_of
 from store.store import Store
 from tests.database.conftest import mirrored, on_both, opened
 from tests.database.histories import History, comparable, rows_of, rows_of_store
@@ -81,10 +81,10 @@ async def test_votes_and_edits_after_the_backup_are_removed(history, store, each
     await mirrored(store, each_database)
     later = await rows_of(each_database)
 
-    await each_database.write(rebuild.delete_positions, origin_of(header | {"log": "abc"}))
+    await each_database.write(rebuild.delete_positions, log_point_of(header | {"log": "abc"}))
     assert await rows_of(each_database) == later
     await each_database.write(rebuild.set_positions, identity, positions)
-    await each_database.write(rebuild.delete_positions, origin_of(header))
+    await each_database.write(rebuild.delete_positions, log_point_of(header))
 
     found = await rows_of(each_database)
     for edits, votes in (("edits", "votes"), ("comment_edits", "comment_votes")):
@@ -99,7 +99,7 @@ async def test_votes_and_edits_after_the_backup_are_removed(history, store, each
     "header", [{}, {"log": "ab", "taken_at": 1}, {"log": "x", "taken_at": 1, "log_positions": "1-1"}]
 )
 def test_backup_of_an_earlier_version_has_no_origin(header):
-    assert origin_of(header) == ""
+    assert log_point_of(header) == ""
 
 
 def votes_of(rows):
