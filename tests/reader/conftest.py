@@ -27,10 +27,18 @@ from tests.reader.site import Member, Site, serving_sample
 from tests.servers import PATIENCE
 
 HERE = Path(__file__).parent
+# Chromium takes the last such list: so this one has the features that Playwright turns off, and the popups of the
+# address bar, which are two more pages in each window, and dearer than many a page of a test.
+FEATURES_OFF = """
+    AvoidCorsURLLoaderRestartOnRedirect AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose
+    HttpsFirstBalancedModeAutoEnable HttpsUpgrades LensOverlay MediaRouter NetworkTimeServiceQuerying OptimizationHints
+    PaintHolding PreconnectToSearch ThirdPartyStoragePartitioning AimEnabled WebUIOmniboxAimPopup WebUIOmniboxPopup
+"""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
+    f"--disable-features={','.join(FEATURES_OFF.split())}",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 SESSION = "upvote-session"  # the key of localStorage under which the reader keeps who is logged in
