@@ -186,13 +186,15 @@ class Threads:
 
     def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
         """
-        Whether the server has forgotten the values with which a walk began. They are lost when the conversation leaves
-        Redis or comes back, and are other ones if since the beginning there were votes, or comments that its pin does
-        not show. The walk then goes on by the present values; after a return, with all comments.
+        Whether the server has forgotten the values with which a walk began, or those of a pin that its first page
+        would share. They are lost when the conversation leaves Redis or comes back, and are other ones if since the
+        beginning there were votes, or comments that its pin does not show. The walk then goes on by the present values;
+        after a return, with all comments.
         """
         comments = [each for each in self._model.comments.values() if each.article is article]
         leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
-        if order in BY_TIME or not key.levels or not (leaves or article.number in self._model.have_left):
+        has_begun = bool(key.levels) or key.newest is not None
+        if order in BY_TIME or not has_begun or not (leaves or article.number in self._model.have_left):
             return False
         have_moved = any(move.number > key.moves for each in comments for move in each.moves)
         return have_moved or (key.newest is not None and any(each.number > key.newest for each in comments))
