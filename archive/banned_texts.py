@@ -195,12 +195,14 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
 
 
 def _archived(connection: "Connection", poster: str, group: str | None, until: int) -> list[int]:
-    """The archived articles of a user, in a group if there is one, that were posted until an instant."""
+    """The archived articles of a user that are shown, in a group if there is one, and were posted until an instant."""
     given = {"poster": poster, "until": until} | ({"name": group} if group else {})
     return list((ARCHIVED_IN_GROUP if group else ARCHIVED).run(connection, given).scalars())
 
 
-OF_POSTER = "SELECT number FROM articles WHERE poster = :poster AND archived AND posted_ms <= :until"
+OF_POSTER = (
+    "SELECT number FROM articles WHERE poster = :poster AND archived AND state = 'VISIBLE' AND posted_ms <= :until"
+)
 ARCHIVED = Statement(OF_POSTER)
 ARCHIVED_IN_GROUP = Statement(
     f"{OF_POSTER} AND EXISTS (SELECT 1 FROM article_groups AS placed WHERE placed.number = articles.number "

@@ -61,7 +61,7 @@ def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], b
     if not _is_equal(computed, found, hashes):
         return None
     article = found.article
-    of_article = KeptOfArticle(found.notified, article.active_at, article.comment_count, unix_milliseconds())
+    of_article = KeptOfArticle(article.active_at, article.comment_count, unix_milliseconds(), **found.kept)
     of_comments = [
         (
             number,

@@ -62,10 +62,10 @@ def repair(connection: "Connection", article: int, best_z: float) -> None:
     if record is None:
         return
     computed, kept = _read(connection, article, best_z)
-    notified = conversations.notified_by(connection, [article]).get(article)
+    fields = conversations.fields_kept(connection, [article])[article]
     left = (conversations.version(connection, article) or unix_milliseconds()) + 1  # a new version, see `reads`
     active_at = computed.active_at if (computed.active_at or 0) > record.posted_at else None
-    conversations.keep_article(connection, article, KeptOfArticle(notified, active_at, computed.comment_count, left))
+    conversations.keep_article(connection, article, KeptOfArticle(active_at, computed.comment_count, left, **fields))
     counted = [(number, _counted(computed, number, kept[number])) for number in computed.comments]
     conversations.keep(connection, counted)
 

@@ -29,7 +29,7 @@ from store.maintenance.records.content import (
 )
 from store.maintenance.records.record import Record
 from store.maintenance.verify import Finding, Tally, UserTally, findings_in
-from store.records import ArchivedArticle, Article
+from store.records import ArchivedArticle, Article, ContentState
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -65,8 +65,8 @@ async def records_of(
         archived = [record for record in await database.run(article_places.records, absent) if record]
         returned = [state.article for state in states.values() if state.article and with_returned]
         found = [*archived, *returned]
-        notified = await database.run(conversations.notified_by, [each.number for each in found])
-        yield [_record(each, notified.get(each.number)) for each in found]
+        kept = await database.run(conversations.fields_kept, [each.number for each in found])
+        yield [_record(each, kept[each.number]) for each in found]
         for each in archived if with_comments else ():
             if isinstance(each, ArchivedArticle):
                 yield await _comments_of(site, database, each.number)
@@ -81,15 +81,15 @@ async def records_since(site: Site, database: Database, since: int) -> AsyncIter
     for number in await database.run(conversations.left_since, since):
         for article in await database.run(article_places.records, [number]):
             if article:
-                notified = await database.run(conversations.notified_by, [number])
-                yield [_record(article, notified.get(number))]
+                kept = await database.run(conversations.fields_kept, [number])
+                yield [_record(article, kept[number])]
                 yield await _comments_of(site, database, number)
 
 
-def _record(article: Article, notified: str | None) -> ArticleRecord:
-    fields = write_back.fields(article) | ({"notified": notified} if notified else {})
-    kept = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
-    return ArticleRecord(article.number, kept, upvoters=[], downvoters=[])
+def _record(article: Article, kept: dict[str, str]) -> ArticleRecord:
+    fields = write_back.fields(article) | kept
+    copied = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
+    return ArticleRecord(article.number, copied, upvoters=[], downvoters=[])
 
 
 async def _comments_of(site: Site, database: Database, article: int) -> list[Record]:
@@ -303,8 +303,8 @@ async def _hashes(site: Site, database: Database, numbers: Collection[int]) -> d
         hashes = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
         comments |= {number: fields for number, fields in hashes.items() if number in numbers}
     articles = [each for each in await database.run(article_places.records, list(numbers)) if each]
-    notified = await database.run(conversations.notified_by, [each.number for each in articles])
-    return comments | {each.number: _record(each, notified.get(each.number)).fields for each in articles}
+    kept = await database.run(conversations.fields_kept, [each.number for each in articles])
+    return comments | {each.number: _record(each, kept[each.number]).fields for each in articles}
 
 
 async def _comments_of_user(database: Database, poster: str, until: int) -> list[int]:
@@ -313,8 +313,9 @@ async def _comments_of_user(database: Database, poster: str, until: int) -> list
 
 def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> None:
     votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
-    sums = tally.users.get(poster, UserTally())
-    tally.users[poster] = UserTally(sums.articles + 1, sums.karma + votes - 1, max(sums.newest, posted_at))
+    if not _is_removed(fields):
+        sums = tally.users.get(poster, UserTally())
+        tally.users[poster] = UserTally(sums.articles + 1, sums.karma + votes - 1, max(sums.newest, posted_at))
     sequence = numbering.sequence_of(number)
     if not numbering.is_of_story(sequence):
         tally.sequences[partition] = max(tally.sequences.get(partition, 0), sequence)
@@ -323,8 +324,14 @@ def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> N
 def _count(counts: dict[str, int], fields: dict[str, str], good_votes: int) -> None:
     is_good = int(fields["up"]) - int(fields["down"]) >= good_votes
     groups = [f"count:group:{name}" for name in fields["groups"].split()]
-    for name in ("count", *(["count:good"] if is_good else []), *groups):
+    listed = ("count", *(["count:good"] if is_good else []), *groups)
+    for name in ("count:removed",) if _is_removed(fields) else listed:
         counts[name] = counts.get(name, 0) + 1
+
+
+def _is_removed(fields: Mapping[str, str]) -> bool:
+    """Whether a moderator has removed the article: it is in no listing, and counts for nobody."""
+    return fields.get("state") == ContentState.REMOVED.value
 
 
 def _still_archived(connection: "Connection", numbers: Sequence[int]) -> list[int]:

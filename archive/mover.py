@@ -154,7 +154,7 @@ class Mover:
         moved += await self._move_oldest(partition, keys.index(partition, Order.TIME.value), beyond)
         async for name, beyond in steps.long_timelines(site, partition, self.limits.articles_per_user):
             moved += await self._move_oldest(partition, keys.timeline(partition, name), beyond)
-        return moved + await self._move_woken(partition)
+        return moved + await self._move_woken(partition) + await self._move_removed(partition)
 
     async def _move_woken(self, partition: int) -> int:
         """Move conversations that came back for a write, also within the limits, so that others find room."""
@@ -163,6 +163,18 @@ class Mover:
             return 0
         for start in range(0, len(numbers), BATCH):
             moved += await self._move_batch(partition, numbers[start : start + BATCH])
+        return moved
+
+    async def _move_removed(self, partition: int) -> int:
+        """Move articles that were removed, within the limits, too: no index has them, and nobody reads them."""
+        moved, above, quiet_since = 0, (0, 0), self.limits.quiet_since(self.site)
+        if quiet_since is None:
+            return 0
+        while found := await self.database.run(article_places.removed, quiet_since, above, BATCH):
+            numbers = [number for _, number in found if self.site.home_of_article(number) == partition]
+            if numbers and await self._has_begun():
+                moved += await self._move_batch(partition, numbers)
+            above = found[-1]
         return moved
 
     async def _move_oldest(self, partition: int, index: str, count: int) -> int:

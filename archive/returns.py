@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from archive import recounts
 from archive.conversations import conversation
 from archive.reads import ArchiveUnavailable, ask
+from database import article_places
 from database import conversations as rows
 from database.conversations import KeptOfComment
 from database.database import Database
@@ -94,11 +95,14 @@ def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int
     BEST (`Policy.best_z`).
     """
     found, kept = rows.comments(connection, article), rows.kept(connection, article)
+    (record,) = article_places.records(connection, [article])
+    is_hidden = record is not None and record.state is not ContentState.VISIBLE
     comments = conversation(article, found, best_z).comments
-    return {number: _fields(each, kept[number]) for number, each in comments.items()}
+    return {number: _fields(each, kept[number], is_hidden) for number, each in comments.items()}
 
 
-def _fields(comment: Comment, kept: KeptOfComment) -> dict[str, str]:
+def _fields(comment: Comment, kept: KeptOfComment, is_hidden: bool) -> dict[str, str]:
+    """The fields of a comment. `is_hidden` says that its article is, so that the comment is away from lists, too."""
     values = {
         "article": comment.article,
         "parent": comment.parent,
@@ -116,5 +120,6 @@ def _fields(comment: Comment, kept: KeptOfComment) -> dict[str, str]:
         "path": kept.path,
         "notified": kept.notified,
         "bare": 1 if comment.is_bare else None,
+        "away": 1 if is_hidden and comment.state is not ContentState.DELETED else None,
     }
     return {name: str(value) for name, value in values.items() if value is not None}

@@ -1,10 +1,11 @@
 """The steps in Redis in which articles leave it for the database. `mover` runs them in their order."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
+from database.conversations import HASH_FIELDS
 from store import keys, leases, log, moving
 from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
@@ -12,7 +13,7 @@ from store.leases import Lease
 from store.needed_writes import needed
 from store.ranking.config import ARCHIVE_FIELD, CONVERSATIONS_FIELD
 from store.ranking.formulas import Order
-from store.records import Article, article, pairs
+from store.records import Article, ContentState, article, pairs
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -34,18 +35,18 @@ REVERSIBLE = 60_000  # milliseconds of writes that Redis may lose when it is kil
 class Archivable(NamedTuple):
     """
     An article as Redis has it, the digest by which `archive.lua` sees whether it has changed since, how many comments
-    it has, also ones that are not shown, and whom it has notified.
+    it has, also ones that are not shown, and the fields of its hash (see `KeptOfArticle`) that no log tells.
     """
 
     article: Article
     digest: str
     comments: int
-    notified: str | None
+    kept: Mapping[str, str]
 
     @property
     def has_conversation(self) -> bool:
-        """Whether the database needs what the log does not tell: who was notified, or the comments."""
-        return self.comments > 0 or self.notified is not None
+        """Whether the database needs what the log does not tell, or the comments."""
+        return self.comments > 0 or bool(self.kept) or self.article.state is not ContentState.VISIBLE
 
 
 async def begin(site: Site, identity: str) -> None:
@@ -97,8 +98,9 @@ async def archivable(
     """
     Of some articles those that may leave Redis. One round trip.
 
-    An article that is damaged, not visible or flagged stays. One that is locked, has notified users, or has comments,
-    also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix milliseconds).
+    An article that is damaged, pending or flagged stays. One that is removed or locked, has notified users, or has
+    comments, also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix
+    milliseconds).
     """
     script_keys = [
         keys.article(partition, ""),
@@ -116,7 +118,8 @@ async def archivable(
                 fields = pairs(flat)
                 record = article(number, fields)
                 if record:
-                    found.append(Archivable(record, digest, comments, fields.get("notified")))
+                    kept = {name: fields[name] for name in HASH_FIELDS if name in fields}
+                    found.append(Archivable(record, digest, comments, kept))
     return found
 
 

@@ -4,7 +4,7 @@ back to Redis before the command runs. A conversation is an article with its com
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from time import monotonic
@@ -88,6 +88,7 @@ async def run_answer(
 
     Raises:
         NotFound: the article is archived, and has no such comment, or that was deleted.
+        Forbidden: the archived article, or its comment, is not visible.
         Locked, CommentingClosed: it is archived with a conversation, and takes no comments.
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
@@ -238,8 +239,10 @@ async def _bring_back_answered(
         answered = await find_comment(store, database, parent)
         if answered is None or answered.article != number or answered.state is ContentState.DELETED:
             raise NotFound(f"article:{number} has no comment:{parent}", "parentId") from None
-        if answered.state is not ContentState.VISIBLE:
+        if archived.state is ContentState.VISIBLE and answered.state is not ContentState.VISIBLE:
             raise Forbidden(f"comment:{parent} is not visible", "parentId") from None
+    if archived.state is not ContentState.VISIBLE:
+        raise Forbidden(f"article:{number} is not visible", "articleId") from None
     if isinstance(archived, ArchivedArticle):
         _check_commenting(store.site, archived)
     await _bring_back(store, database, archived, waker)
@@ -317,11 +320,10 @@ async def _bring_back_article(
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
         query = partial(_record_and_newest, archived, excluded, store.site.home_of_article(number))
-        stored, notified, newest, position = await ask(store.site, database, query)
+        stored, kept, newest, position = await ask(store.site, database, query)
         if stored is None:
             return await _is_in_redis(store.site, number)
-        others = {"notified": notified} if notified else {}
-        values = [*fields_and_values(stored), *chain(*others.items())]
+        values = [*fields_and_values(stored), *chain(*kept.items())]
         status = await _unarchive(store.site, stored, state, newest, (position, comments, token, *values))
         if status == "behind":  # votes on archived articles were just annulled or restored
             await asyncio.sleep(recounts.PAUSE)
@@ -367,12 +369,12 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 def _record_and_newest(
     archived: Article, excluded: Collection[int], partition: int, connection: Any
-) -> tuple[Article | None, str | None, Position | None, str]:
+) -> tuple[Article | None, Mapping[str, str], Position | None, str]:
     """
-    The archived article as the database has it now, whom it has notified, its poster's newest one that is not excluded,
-    and the position in the log that the database was at before.
+    The archived article as the database has it now, the fields of its hash that were kept (`KeptOfArticle`), its
+    poster's newest one that is not excluded, and the position in the log that the database was at before.
     """
     position = recounts.position(connection, partition)
     (stored,) = article_places.records(connection, [archived.number])
-    notified = conversations.notified_by(connection, [archived.number]).get(archived.number)
-    return stored, notified, places.newest_of(connection, archived.poster, excluded), position
+    kept = conversations.fields_kept(connection, [archived.number])[archived.number]
+    return stored, kept, places.newest_of(connection, archived.poster, excluded), position

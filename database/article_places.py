@@ -22,7 +22,7 @@ from database.statements import Statement, slices
 from database.states import state_of
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import ArchivedAlone, ArchivedArticle, Article
+from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -94,6 +94,15 @@ def records(connection: "Connection", numbers: Sequence[int], *, archived: bool 
 def numbers(connection: "Connection", after: int, count: int, *, archived: bool = True) -> list[int]:
     """The first `count` numbers above `after` of articles that are archived, or with `archived` False not archived."""
     return list(NUMBERS.run(connection, {"after": after, "count": count, "archived": archived}).scalars())
+
+
+def removed(connection: "Connection", until: int, above: tuple[int, int], count: int) -> list[tuple[int, int]]:
+    """
+    The first `count` articles above a place in time that were removed and have not left Redis, posted until an instant
+    (unix milliseconds): their places, each a posting time and a number.
+    """
+    values = {"until": until, "time": above[0], "number": above[1], "count": count}
+    return [(time, number) for time, number in REMOVED.run(connection, values)]
 
 
 def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
@@ -176,7 +185,12 @@ def _expected(
 
 
 def _listings(article: Article) -> list[NamedListing]:
-    """The listings that an article is in, or may be in if it is good, by the names of their indexes."""
+    """
+    The listings that an article is in, or may be in if it is good, by the names of their indexes. One that was removed
+    is in none.
+    """
+    if article.state is not ContentState.VISIBLE:
+        return []
     of_votes = votes_class(article.votes)
     found = [*_by_orders(None, of_votes)]
     for group in article.groups:
@@ -347,7 +361,11 @@ WEIGHTED_INDEXES = Statement(
 RENAME = Statement("UPDATE listings SET name = :name WHERE id = :id")
 MEMBERS = Statement("""
 SELECT number, posted_ms, up, down FROM articles
-WHERE archived = :archived AND number > :after ORDER BY number LIMIT :count""")
+WHERE archived = :archived AND state = 'VISIBLE' AND number > :after ORDER BY number LIMIT :count""")
 MEMBERS_OF_GROUP = Statement("""
 SELECT number, posted_ms, up, down FROM article_groups JOIN articles USING (number)
-WHERE name = :group AND archived = :archived AND number > :after ORDER BY number LIMIT :count""")
+WHERE name = :group AND archived = :archived AND state = 'VISIBLE' AND number > :after ORDER BY number LIMIT :count""")
+REMOVED = Statement("""
+SELECT posted_ms, number FROM articles
+WHERE state = 'REMOVED' AND NOT archived AND posted_ms <= :until AND (posted_ms, number) > (:time, :number)
+ORDER BY posted_ms, number LIMIT :count""")

@@ -3,7 +3,7 @@ Conversations in the database: the comments of an article, also those that are n
 their rows when the article leaves Redis.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from database.statements import Statement, slices
@@ -28,14 +28,20 @@ class KeptOfComment(NamedTuple):
 
 class KeptOfArticle(NamedTuple):
     """
-    What the archive adds to the row of an article. `notified` is the field of the hash that Redis had of it: whom it
-    has notified. `active_at` is the time of its newest comment, `left` when it left Redis (both unix milliseconds).
+    What the archive adds to the row of an article. `active_at` is the time of its newest comment, `left` when it left
+    Redis (both unix milliseconds). The others, `HASH_FIELDS`, are fields of the hash that Redis had of it: whom it has
+    notified; and of one that is removed, which rule has held it, and what is left to be told of it.
     """
 
-    notified: str | None
     active_at: int | None
     comment_count: int
     left: int
+    notified: str | None = None
+    held_by: str | None = None
+    unannounced: str | None = None
+
+
+HASH_FIELDS = ("notified", "held_by", "unannounced")
 
 
 def comments(connection: "Connection", article: int) -> list[Comment]:
@@ -140,13 +146,13 @@ def kept(connection: "Connection", article: int) -> dict[int, KeptOfComment]:
     return {number: KeptOfComment(*columns) for number, *columns in KEPT.run(connection, {"article": article})}
 
 
-def notified_by(connection: "Connection", articles: Sequence[int]) -> Mapping[int, str]:
-    """Whom some archived articles have notified."""
-    return {
-        number: text
-        for some in slices(articles)
-        for number, text in NOTIFIED_BY.run(connection, {"numbers": some, "archived": True})
-    }
+def fields_kept(connection: "Connection", articles: Sequence[int]) -> dict[int, dict[str, str]]:
+    """The fields of their hashes that the archive has kept of some articles, by number: by name; {} without any."""
+    found: dict[int, dict[str, str]] = {number: {} for number in articles}
+    for some in slices(articles):
+        for number, *texts in FIELDS_KEPT.run(connection, {"numbers": some, "archived": True}):
+            found[number] = {name: text for name, text in zip(HASH_FIELDS, texts, strict=True) if text is not None}
+    return found
 
 
 # The first fields of a comment. `reply_count`, `state` and `is_bare` follow them.
@@ -161,12 +167,12 @@ ARCHIVED = Statement(
 VERSION = Statement("SELECT left_ms FROM articles WHERE number = :article AND archived = :archived")
 KEEP = Statement("""UPDATE comments SET reply_count = :reply_count, descendant_count = :descendant_count, path = :path,
   notified = :notified WHERE number = :number""")
-KEEP_ARTICLE = Statement("""UPDATE articles SET notified = :notified, active_ms = :active_at,
-  comment_count = :comment_count, left_ms = :left WHERE number = :number""")
+KEEP_ARTICLE = Statement("""UPDATE articles SET notified = :notified, held_by = :held_by, unannounced = :unannounced,
+  active_ms = :active_at, comment_count = :comment_count, left_ms = :left WHERE number = :number""")
 LEFT_SINCE = Statement("SELECT number FROM articles WHERE left_ms >= :since AND archived = :archived")
 FORGET = Statement(
-    """UPDATE articles SET notified = NULL, active_ms = NULL, comment_count = NULL, left_ms = NULL
-    WHERE number IN :numbers AND left_ms IS NOT NULL""",
+    """UPDATE articles SET notified = NULL, held_by = NULL, unannounced = NULL, active_ms = NULL, comment_count = NULL,
+    left_ms = NULL WHERE number IN :numbers AND left_ms IS NOT NULL""",
     "numbers",
 )
 KNOWN_STATES = ", ".join(f"'{name}'" for name in ContentState.__members__)
@@ -182,7 +188,7 @@ RENEW = Statement(
     "numbers",
 )
 KEPT = Statement("SELECT number, reply_count, descendant_count, path, notified FROM comments WHERE article = :article")
-NOTIFIED_BY = Statement(
-    "SELECT number, notified FROM articles WHERE number IN :numbers AND archived = :archived AND notified IS NOT NULL",
+FIELDS_KEPT = Statement(
+    f"SELECT number, {', '.join(HASH_FIELDS)} FROM articles WHERE number IN :numbers AND archived = :archived",
     "numbers",
 )

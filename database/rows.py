@@ -34,7 +34,7 @@ Held = defaultdict[int, dict[str, HeldVote]]  # by number and voter
 
 POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
 # columns that only the archive writes: other writes keep them
-KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")
+KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms", "held_by", "unannounced")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
 # the tables with rows of an article, or of a comment, by its `number`: those beside its own row, and all, its own first

@@ -5,10 +5,24 @@ Instants are unix milliseconds, in columns that end in `_ms`; each table has a v
 `number` of an article, a comment or an action of a moderator is the one in its id.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, SmallInteger, Table, Text, false
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    false,
+    text,
+)
 
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
+REMOVED = text("state = 'REMOVED' AND NOT archived")  # articles that Redis still has
 
 
 def _votes(name: str) -> Table:
@@ -48,8 +62,13 @@ ARTICLES = Table(
     Column("active_ms", NUMBER),
     Column("comment_count", NUMBER),
     Column("left_ms", NUMBER),
+    # of an archived article that is removed: `held_by` is the rule that has held it, `unannounced` says that nobody
+    # was told of it, as it has been held since it was posted
+    Column("held_by", Text),
+    Column("unannounced", Text),
     Index("articles_by_poster", "poster", "posted_ms"),
     Index("articles_by_time", "posted_ms"),
+    Index("articles_removed", "posted_ms", "number", sqlite_where=REMOVED, postgresql_where=REMOVED),
 )
 
 # `place` is the index of a group among the groups of the article.

@@ -90,7 +90,7 @@ class Archived(NamedTuple):
         if isinstance(found, Comment):
             slot = keys.slot(found.poster or "")
             return f"{found.poster or '-'} {slot} {counts} {found.article} {found.state.value}"
-        return f"{found.poster} {counts} {','.join(found.groups) or '-'}"
+        return f"{found.poster} {counts} {','.join(found.groups) or '-'} {found.state.value}"
 
 
 NOTHING_ARCHIVED = Archived({}, "")

@@ -463,9 +463,9 @@ archived = Kind(
     "hash",
     (),
     "of the articles that are in the database only: how many, by group and user, and the greatest value by "
-    "listing; serial, marks: how often articles have left, come back or got other counts, and were marked in moving; "
-    "recounted: the position in the log at which the database was known to have such counts; last_recounted: the last "
-    "entry with some; conversations: 1 once one had comments",
+    "listing; how many removed ones, which no listing has; serial, marks: how often articles have left, come back or "
+    "got other counts, and were marked in moving; recounted: the position in the log at which the database was known "
+    "to have such counts; last_recounted: the last entry with some; conversations: 1 once one had comments",
     written_by="archive, unarchive, delete, reindex, verify, annulVotes, revertModeration",
     check=Check.PARTITION,
 )

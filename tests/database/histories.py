@@ -333,6 +333,6 @@ def comparable(rows: Rows) -> Rows:
     names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}
     # the last four columns are those of conversations that have left the store
-    others["articles"] = [row[:-4] for row in others["articles"]]
+    others["articles"] = [row[:-6] for row in others["articles"]]
     others["comments"] = [row[:-4] for row in others["comments"]]
     return {**others, **votes}

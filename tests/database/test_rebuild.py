@@ -86,7 +86,7 @@ def damage(connection):
     for statement in (
         "UPDATE articles SET up = up + 1, title = 'x'",
         "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false, NULL,"
-        " NULL, NULL, NULL)",
+        " NULL, NULL, NULL, NULL, NULL)",
         "INSERT INTO votes VALUES (7, 'x', 1, 1, true)",
         "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
         "INSERT INTO users VALUES ('x', 'x', 1, NULL, 'x', NULL, NULL)",

@@ -211,6 +211,7 @@ REQUIRED = {
     "removed articles read by others": 12_000,
     "removed articles read by posters": 12_000,
     "removed articles read by strangers": 8_000,
+    "removed articles that have left": 80_000,
     "replays of comments": 15_000,
     "replays of deleted posts": 50_000,
     "replays of posts": 15_000,

@@ -94,8 +94,10 @@ class HistoryRun:
         else:
             archived, talked = set(archived_or_reason), {each.article.number for each in self.model.comments.values()}
             left, returned = archived - self.model.archived, self.model.archived - archived
+            removed = {number for number, each in self.model.articles.items() if each.state == "REMOVED"}
             self.model.reached.count("articles that have left", len(left))
             self.model.reached.count("articles that came back", len(returned & self.model.articles.keys()))
+            self.model.reached.count("removed articles that have left", len(left & removed))
             self.model.reached.count("conversations that have left", len(left & talked))
             self.model.reached.count("conversations that came back", len(returned & talked))
             self.model.archived, self.model.is_leaving = archived, False

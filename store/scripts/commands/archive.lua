@@ -45,30 +45,39 @@ if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0
 
 -- Out of each index, but pages still have to know whether the database has entries for them: so the hash `archived` has, of
 -- each listing, the greatest value of an archived article, and how many there are.
-local ranking = read_ranking(article.groups)
-for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
-note_orders(article, "", SITE_WEIGHTS)
-redis.call("HINCRBY", KEY.archived, "count", 1)
-if redis.call("ZREM", KEY.good, article.member) == 1 then
-  note_greatest("good", article.time)
-  redis.call("HINCRBY", KEY.archived, "count:good", 1)
-end
-for _, group in ipairs(article.groups) do
-  for _, order in ipairs(ORDERS) do
-    redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
-    redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member) -- the index that is built by new weights
-    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member) -- that by the weights of the site, for homes
+local function leave_indexes()
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
+  note_orders(article, "", SITE_WEIGHTS)
+  redis.call("HINCRBY", KEY.archived, "count", 1)
+  if redis.call("ZREM", KEY.good, article.member) == 1 then
+    note_greatest("good", article.time)
+    redis.call("HINCRBY", KEY.archived, "count:good", 1)
   end
-  note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS) -- `own`: a group's own weights
-  redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)
+  for _, group in ipairs(article.groups) do
+    for _, order in ipairs(ORDERS) do
+      redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
+      redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member) -- the index that is built by new weights
+      redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member) -- that by the weights of the site, for homes
+    end
+    note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS) -- `own`: a group's own weights
+    redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)
+  end
+  remove_from_link(article)
+
+  local name = string.lower(article.poster)
+  redis.call("ZREM", KEY.timeline .. name, article.member)
+  local count, newest = archived_of(name)
+  set_archived_of(name, count + 1, math.max(newest, article.time))
 end
-remove_from_link(article)
 
-local name = string.lower(article.poster)
-redis.call("ZREM", KEY.timeline .. name, article.member)
-local count, newest = archived_of(name)
-set_archived_of(name, count + 1, math.max(newest, article.time))
+-- A removed article is in none of these. Its place among what is held of its poster stays.
+local function leave_unlisted()
+  redis.call("HINCRBY", KEY.archived, "count:removed", 1)
+  redis.call("HINCRBY", KEY.archived, "serial", 1)
+end
 
+if article.state then leave_unlisted() else leave_indexes() end
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
 redis.call("ZREM", KEY.woken, article.number) -- of articles whose comments came back from the database

@@ -39,14 +39,21 @@ redis.call("HSET", KEY.article .. number, unpack(ARGV, 14))
 redis.call("ZREM", KEY.left, number)
 redis.call("SADD", KEY.moving, number)
 local article = find_article(number)
+if article.state and article.notified then redis.call("HSET", KEY.article .. number, "away", "1") end
 add_to_indexes(article)
 
-redis.call("HINCRBY", KEY.archived, "count", -1)
-if article.up - article.down >= good_votes then redis.call("HINCRBY", KEY.archived, "count:good", -1) end
-for _, group in ipairs(article.groups) do
-  local field = "count:group:" .. group
+local function count_one_less(field)
   if redis.call("HINCRBY", KEY.archived, field, -1) == 0 then redis.call("HDEL", KEY.archived, field) end
 end
+
+if article.state then -- no listing has it, and it does not count for its poster
+  count_one_less("count:removed")
+  redis.call("HINCRBY", KEY.archived, "serial", 1)
+  return {"unarchived"}
+end
+redis.call("HINCRBY", KEY.archived, "count", -1)
+if article.up - article.down >= good_votes then redis.call("HINCRBY", KEY.archived, "count:good", -1) end
+for _, group in ipairs(article.groups) do count_one_less("count:group:" .. group) end
 local count = archived_of(name)
 set_archived_of(name, count - 1, tonumber(ARGV[9]) or 0)
 return {"unarchived"}

@@ -22,8 +22,8 @@
 --       10 how long pages keep the places that comments had before (milliseconds)
 --       11 id of the last entry of the log that the database had read when archived articles were read there, or ""
 --
--- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-"; an archived
--- comment by poster, slot of the poster, posting time, upvotes, downvotes, number of its article, and state.
+-- An archived article is given by words: poster, posting time, upvotes, downvotes, groups with commas, or "-", and state; an
+-- archived comment by poster, slot of the poster, posting time, upvotes, downvotes, number of its article, and state.
 local case, voter = ARGV[8], ARGV[9] -- the case is the number of the action
 -- What this step has changed: `changed` for the entry of the log and `articles` for the event have a word for each
 -- vote; `slots` and `karma_by_poster` are of posters of comments in other partitions; `recounted` are members of what
@@ -88,13 +88,13 @@ end
 
 -- The archived article that some words describe; nil if it has left the archive or was changed since.
 local function archived_article(number, words)
-  local poster, time, up, down, groups = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+)$")
+  local poster, time, up, down, groups, state = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+) (%l+)$")
   if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
   if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
   return {
     type = "archived", number = number, member = member_of(number), poster = poster,
     time = tonumber(time), up = tonumber(up), down = tonumber(down),
-    groups = groups ~= "-" and groups_in((string.gsub(groups, ",", " "))) or {},
+    groups = groups ~= "-" and groups_in((string.gsub(groups, ",", " "))) or {}, state = state ~= "visible" and state or nil,
   }
 end
 
@@ -162,8 +162,9 @@ local function add_comment_count(comment, before)
 end
 
 -- Of an archived article the database has the counts and the places. Here are the karma of its poster, how many are good, and
--- the greatest values, which are never lowered.
+-- the greatest values, which are never lowered; nothing of one that was removed.
 local function add_archived_count(article, before)
+  if article.state then return end
   add_karma(article, article.up - article.down - before.up + before.down)
   local is_good, was_good = article.up - article.down >= good_votes, before.up - before.down >= good_votes
   if is_good ~= was_good then redis.call("HINCRBY", KEY.archived, "count:good", is_good and 1 or -1) end

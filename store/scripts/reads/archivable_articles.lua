@@ -4,8 +4,8 @@
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; "" if
 --       these stay   from 2 on: numbers
 -- Reply for each number {digest, number of comments, also of those that are not shown, {field, value, ...}}; {} if
---       there is no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible,
---       or if it has a conversation that stays: it has comments or notified users, or is locked
+--       there is no such article, or if it has flags that were not cleared, an edit of it waits, or it is pending,
+--       or if it has a conversation that stays: it has comments or notified users, or is removed or locked
 local quiet = tonumber(ARGV[1])
 
 local function is_flagged(flags)
@@ -18,8 +18,8 @@ end
 local function stays(key, count, flags, edit)
   local comments, notified, locked, state, active, written =
     unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state", "active", "written"))
-  if state or redis.call("EXISTS", edit) == 1 or is_flagged(flags) then return true end
-  if count == 0 and (comments or "0") == "0" and not notified and not locked then return false end
+  if state and state ~= "removed" or redis.call("EXISTS", edit) == 1 or is_flagged(flags) then return true end
+  if count == 0 and (comments or "0") == "0" and not notified and not locked and not state then return false end
   return not quiet or math.max(tonumber(active or 0), tonumber(written or 0)) > quiet
 end
 

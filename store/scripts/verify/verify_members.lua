@@ -74,6 +74,7 @@ end
 -- Whether an article of the user is held.
 local function is_held(number)
   local poster, state = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state"))
+  if not poster and not state then return redis.call("HEXISTS", KEY.archived, "count:removed") == 1 end -- it may be archived
   return state and string.lower(poster or name) == name
 end
 
