@@ -330,6 +330,19 @@ async def test_link_that_was_posted_before_is_told_while_it_is_typed(visit, site
     await expect(note).to_have_count(0)
 
 
+async def test_edited_article_is_not_told_as_posted_before(visit, site):
+    member, link = site.member(), "https://example.com/edited/twice"
+    before = site.post(site.member(), "The first of two that are edited", link=link)
+    page = await visit(member)
+    await opened(page, f"{site.path(site.post(member, 'The second that is edited', link=link))}/edit")
+    note = page.get_by_role("status").filter(has_text="0 comments")
+
+    await expect(note.get_by_role("link")).to_have_attribute("href", site.path(before))
+
+    await page.get_by_label("Link").fill(f"{link}/of-nobody")
+    await expect(note).to_have_count(0)
+
+
 async def test_title_of_the_page_behind_a_link_is_proposed_where_none_is_written(visit, site):
     """The answer about the page is made here, as the server asks only pages of the public Internet."""
 
@@ -344,6 +357,7 @@ async def test_title_of_the_page_behind_a_link_is_proposed_where_none_is_written
     await page.get_by_role("button", name="Take this title").click()
 
     await expect(page.get_by_label("Title")).to_have_value("<b>A page</b>")
+    await expect(page.get_by_label("Title")).to_be_focused()  # the button is gone
     await expect(page.get_by_text("The page calls itself")).to_have_count(0)
 
 

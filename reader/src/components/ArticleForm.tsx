@@ -17,6 +17,8 @@ export interface ArticleText {
 }
 
 interface ArticleFormProps {
+  /** The id of the article that is edited; none for a new one. */
+  edited?: string;
   draft: Draft<ArticleText>;
   submit: string;
   action: () => Promise<void>;
@@ -26,7 +28,7 @@ interface ArticleFormProps {
 }
 
 /** The fields of an article, to post or to edit it. */
-export function ArticleForm({ draft: { value, change }, ...form }: ArticleFormProps) {
+export function ArticleForm({ edited, draft: { value, change }, ...form }: ArticleFormProps) {
   const field = (name: keyof ArticleText) => ({
     name,
     value: value[name],
@@ -38,6 +40,7 @@ export function ArticleForm({ draft: { value, change }, ...form }: ArticleFormPr
       <Field {...field("link")} label={t("field-link")} type="url" inputMode="url" hint={t("field-link-hint")} />
       <LinkNotes
         link={value.link}
+        edited={edited ?? null}
         hasTitle={value.title.trim() !== ""}
         onTitle={(title) => change({ ...value, title })}
       />

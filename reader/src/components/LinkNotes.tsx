@@ -9,7 +9,7 @@ import { Words } from "./Words";
 
 const POSTED_BEFORE = graphql(`
   query PostedBefore($link: URL!) {
-    articlesByLink(link: $link, first: 1) {
+    articlesByLink(link: $link, first: 2) {
       nodes {
         id
         title
@@ -30,19 +30,27 @@ const PAUSE = 500; // milliseconds without a key
 
 interface LinkNotesProps {
   link: string;
+  /** The id of the article that is edited, which has the link itself; null for a new one. */
+  edited: string | null;
   /** Whether a title is wanted. */
   hasTitle: boolean;
   onTitle: (title: string) => void;
 }
 
 /** What is known of a link while it is typed: that it was posted before, and what its page calls itself. */
-export function LinkNotes({ link, hasTitle, onTitle }: LinkNotesProps) {
+export function LinkNotes({ link, edited, hasTitle, onTitle }: LinkNotesProps) {
   const typed = useSettled(link.trim());
   const isLink = /^https?:\/\/./i.test(typed) && URL.canParse(typed);
   const [before] = useQuery({ query: POSTED_BEFORE, variables: { link: typed }, pause: !isLink });
   const [title] = useQuery({ query: LINK_TITLE, variables: { link: typed }, pause: !isLink || hasTitle });
-  const posted = isLink ? before.data?.articlesByLink?.nodes[0] : undefined;
+  const posted = isLink ? before.data?.articlesByLink?.nodes.find(({ id }) => id !== edited) : undefined;
   const suggested = isLink && !hasTitle ? title.data?.linkTitle : null;
+
+  function take({ form }: HTMLButtonElement, title: string) {
+    form?.querySelector<HTMLElement>("[name=title]")?.focus(); // the button will be gone
+    onTitle(title);
+  }
+
   return (
     <div className="notes" role="status">
       {posted && (
@@ -62,7 +70,7 @@ export function LinkNotes({ link, hasTitle, onTitle }: LinkNotesProps) {
       {suggested && (
         <p>
           <Words id="page-calls-itself" title={<bdi>{suggested}</bdi>} />{" "}
-          <button type="button" onClick={() => onTitle(suggested)}>
+          <button type="button" onClick={({ currentTarget }) => take(currentTarget, suggested)}>
             {t("take-title")}
           </button>
         </p>

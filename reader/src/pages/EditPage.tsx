@@ -125,7 +125,15 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
     else navigate(articlePath(article.id), { replace: true });
   }
 
-  return <ArticleForm {...{ draft, refusals, fault }} submit={t("save")} action={save} onCancel={leave} />;
+  return (
+    <ArticleForm
+      edited={article.id}
+      {...{ draft, refusals, fault }}
+      submit={t("save")}
+      action={save}
+      onCancel={leave}
+    />
+  );
 }
 
 type Editable = Pick<NonNullable<EditPageQuery["article"]>, "id" | "title" | "link" | "content" | "groups">;
