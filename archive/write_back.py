@@ -21,7 +21,7 @@ from store.client import Argument
 from store.conversations import Overtaken
 from store.errors import CommentingClosed, Forbidden, Locked, NotFound, RateLimited
 from store.rate_limits import Counted, SlidingWindow
-from store.records import ArchivedArticle, Article, ContentState, Position
+from store.records import ArchivedArticle, Article, Comment, ContentState, Position
 from store.scripts.registry import Script
 from store.site import Actor, Site
 from store.store import Store
@@ -118,8 +118,8 @@ async def run_moderation(
     waker: Waker | None = None,
 ) -> T:
     """
-    Run a command of a moderator on an article, or on a comment, or with `waker` one of somebody else, such as a flag.
-    The article is written back to Redis before if it is archived. The cost is that of `run_change`.
+    Run a command of a moderator on an article, or on a comment, or with `waker` one of somebody else, such as an
+    appeal. The article is written back to Redis before if it is archived. The cost is that of `run_change`.
 
     Raises:
         RateLimited, ArchiveUnavailable: as `run_change`.
@@ -131,6 +131,31 @@ async def run_moderation(
     return await _run(command, is_back)
 
 
+async def run_flag(
+    store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]], waker: Waker
+) -> T:
+    """
+    Run a command that flags an article or a comment: as `run_moderation`, but what is archived and not shown stays, as
+    the flag would be refused.
+
+    Raises:
+        Forbidden: the archived article or comment is not visible.
+        RateLimited, ArchiveUnavailable: as `run_change`.
+    """
+
+    async def is_back(refusal: NotFound) -> bool:
+        archived, comment = await _find_subject(store, database, number)
+        if archived is None or (comment and comment.state is ContentState.DELETED):
+            return False
+        if comment is None and archived.state is not ContentState.VISIBLE:
+            raise Forbidden(f"article:{number} is not visible", "subjectId") from None
+        if comment and not comment.state is archived.state is ContentState.VISIBLE:
+            raise Forbidden(f"comment:{number} is not visible", "subjectId") from None
+        return await _bring_back(store, database, archived, waker)
+
+    return await _run(command, is_back)
+
+
 async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:
     """
     Write an article back to Redis, whoever posted it, or that of a comment; False if it is not archived.
@@ -138,9 +163,7 @@ async def bring_back(store: Store, database: Database | None, number: int, waker
     Four round trips and two queries, and with a conversation the cost of `returns.with_comments`. Without an
     archive it costs nothing.
     """
-    archived = await find(store, database, number)
-    if archived is None and (comment := await find_comment(store, database, number)):
-        archived = await find(store, database, comment.article)
+    archived, _ = await _find_subject(store, database, number)
     return archived is not None and await _bring_back(store, database, archived, waker)
 
 
@@ -196,6 +219,13 @@ def fields_and_values(archived: Article) -> list[str]:
     digest = links.digest(archived.link or "")
     derived = {links.FIELD: digest} if digest else {}
     return [text for pair in (fields(archived) | derived).items() for text in pair]
+
+
+async def _find_subject(store: Store, database: Database | None, number: int) -> tuple[Article | None, Comment | None]:
+    """An archived article, or an archived comment and its article; both are None if the number is of neither."""
+    archived = await find(store, database, number)
+    comment = await find_comment(store, database, number) if archived is None else None
+    return (await find(store, database, comment.article) if comment else archived), comment
 
 
 async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFound], Awaitable[bool]]) -> T:

@@ -167,7 +167,7 @@ def _shown_flag(flag: Flag) -> ShownFlag:
 
 async def _run_written_back(context: Context, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
     """Run a command on an article, or a comment, which is written back to Redis before if it is archived."""
-    return await write_back.run_moderation(context.store, context.database, number, command, context.waker())
+    return await write_back.run_flag(context.store, context.database, number, command, context.waker())
 
 
 async def _within_limits(context: Context, command: Callable[[], Awaitable[Flagged]]) -> Flagged:

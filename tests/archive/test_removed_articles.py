@@ -23,7 +23,7 @@ from tests.store.held import holding
 pytestmark = [pytest.mark.one_server]
 SHOWN = """query($id: ID!) { node(id: $id) { id } article(id: $id) { title state votes commentCount isLocked
     removal { reason } groups { name articles { totalCount } }
-    thread(order: VOTES) { totalCount nodes { content state votes } } }
+    thread(order: VOTES) { totalCount nodes { id content state votes } } }
   articles(first: 10) { totalCount nodes { id } } groups { nodes { name } }
   held { totalCount nodes { id ... on Article { title state } ... on Comment { content } } }
   comments { totalCount nodes { content } }
@@ -107,6 +107,10 @@ async def test_what_is_refused_does_not_bring_a_removed_article_back(pair: Pair)
     article = await removed(pair)
     for who in ("carol", "alice"):
         payload = await write(pair, "comment", who, articleId=article, content="late")
+        assert [error["code"] for error in payload["userErrors"]] == ["FORBIDDEN"]
+    comment = (await compare(pair, article))["alice"]["article"]["thread"]["nodes"][0]["id"]
+    for subject in (article, comment):
+        payload = await write(pair, "flag", "erin", subjectId=subject, reason="SPAM")
         assert [error["code"] for error in payload["userErrors"]] == ["FORBIDDEN"]
     await pair.mutate("vote", "carol", articleId=article, value="UP")
     assert not await is_in_redis(pair.archiving, article)
