@@ -13,7 +13,7 @@ from store.leases import Lease
 from store.needed_writes import needed
 from store.ranking.config import ARCHIVE_FIELD, CONVERSATIONS_FIELD
 from store.ranking.formulas import Order
-from store.records import Article, ContentState, article, pairs
+from store.records import Article, article, pairs
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -46,7 +46,7 @@ class Archivable(NamedTuple):
     @property
     def has_conversation(self) -> bool:
         """Whether the database needs what the log does not tell, or the comments."""
-        return self.comments > 0 or bool(self.kept) or self.article.state is not ContentState.VISIBLE
+        return self.comments > 0 or bool(self.kept)
 
 
 async def begin(site: Site, identity: str) -> None:

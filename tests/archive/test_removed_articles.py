@@ -162,6 +162,17 @@ async def test_what_was_held_and_removed_is_announced_when_it_is_approved_after_
 
 
 @on_both
+async def test_a_removed_article_without_comments_leaves_and_comes_back(pair: Pair) -> None:  # D5
+    await look_after(pair)
+    article = (await pair.mutate("post", "Bob", title="A title", content="A text.", groups=["show"]))["article"]["id"]
+    await write(pair, "removeContent", "alice", subjectId=article, reason="off topic")
+    await left(pair, article)
+    await compare(pair, article)
+    await write(pair, "approveContent", "alice", subjectId=article)
+    assert (await compare(pair, article))[None]["article"]["title"] == "A title"
+
+
+@on_both
 async def test_a_wrong_count_of_removed_articles_is_found_and_repaired(pair: Pair) -> None:  # D5
     article = await removed(pair)
     site = pair.archiving.store.site
