@@ -29,7 +29,7 @@ from store.listings import Listing, Page, Window
 from store.queries import Read
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import ArchivedArticle, Article, Comment, PartitionPage, Position
+from store.records import IN_REDIS, ArchivedArticle, Article, Comment, PartitionPage, Position
 from store.site import Site
 from store.store import Store
 
@@ -134,7 +134,7 @@ class ArchiveReads:
         """
         archived = {each.number for each in articles if isinstance(each, ArchivedArticle)}
         latest = self._site.clock() - self._site.policy.voting_ms
-        old = {each.number for each in articles if each and type(each) is Article and each.posted_at < latest}
+        old = {each.number for each in articles if each and type(each) in IN_REDIS and each.posted_at < latest}
         load, results = self._load, dict[int, T]()
         for _ in range(moments.TRIES):
             left = [
@@ -151,7 +151,7 @@ class ArchiveReads:
                 break
             now = await self.articles(sorted(gone))
             archived |= {number for number in gone if isinstance(now[number], ArchivedArticle)}
-            old -= {number for number in gone if type(now[number]) is not Article}  # or deleted, or without comments
+            old -= {number for number in gone if type(now[number]) not in IN_REDIS}  # or deleted, or without comments
             load = partial(load_again, self._site)
         else:
             raise ArchiveUnavailable(MOVED)

@@ -22,7 +22,14 @@ from database.statements import Statement, slices
 from database.states import state_of
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
+from store.records import (
+    ArchivedAlone,
+    ArchivedArticle,
+    Article,
+    ContentState,
+    HiddenArchivedAlone,
+    HiddenArchivedArticle,
+)
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -327,10 +334,16 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
     for number, *fields, state, locked, active, comments, left in ARTICLES.run(
         connection, {"numbers": numbers, "archived": archived}
     ):
-        kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
+        kind = _kind(state_of(state), has_conversation=left is not None) if archived else Article
         # The columns up to `imported_votes` are the first fields of an article, `more` those from `groups` on.
         more = (tuple(groups[number]), comments or 0, state_of(state), bool(locked), active)
         yield kind(*[number, *fields, *more])
+
+
+def _kind(state: ContentState, *, has_conversation: bool) -> type[Article]:
+    if state is ContentState.VISIBLE:
+        return ArchivedArticle if has_conversation else ArchivedAlone
+    return HiddenArchivedArticle if has_conversation else HiddenArchivedAlone
 
 
 def _set_archived(connection: "Connection", numbers: Collection[int], archived: bool) -> None:

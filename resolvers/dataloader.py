@@ -26,12 +26,12 @@ from store.queries import Read, RecordType
 from store.ranking import standings
 from store.ranking.standings import Rank
 from store.records import (
+    HIDDEN,
     ArchivedArticle,
     Article,
     Comment,
     ContentState,
     GroupPlace,
-    HiddenArticle,
     Position,
     Profile,
     Vote,
@@ -126,9 +126,9 @@ class Reads:
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         """What everybody may read: None also for an article that is not visible."""
         found = await self.articles_of_any_state(numbers)
-        if HiddenArticle in map(type, found):
-            return [None if type(article) is HiddenArticle else article for article in found]
-        return found
+        if HIDDEN.isdisjoint(map(type, found)):
+            return found
+        return [None if type(article) in HIDDEN else article for article in found]
 
     async def articles_of_any_state(self, numbers: Iterable[int]) -> list[Article | None]:
         """Articles, whether visible or not. Only for readers whose rights are checked: see `Context.articles`."""

@@ -12,7 +12,7 @@ from resolvers.pagination import Connection, Nodes
 from store import hidden, records
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.hidden import Hidden
-from store.records import Article, HiddenArticle, Home
+from store.records import HIDDEN, Article, Home
 
 
 @paginated
@@ -72,7 +72,7 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None
     if deleted and viewer:
         with suppress(StoreUnavailable):  # a later read does it
             await hidden.drop(context.store.site, viewer, deleted)
-    return [None if type(article) is HiddenArticle else article for article in found]
+    return [None if type(article) in HIDDEN else article for article in found]
 
 
 HIDDEN_ARTICLES = Nodes(_read, records.size_of)

@@ -185,7 +185,7 @@ class HiddenComment(UncachedComment):
 class HiddenArticle(Article):
     """
     An article that is not visible. It has a class of its own so that a page finds it among the types of its articles,
-    which takes less than to look at the state of each.
+    which takes less than to look at the state of each: see `HIDDEN`.
     """
 
     __slots__ = ()
@@ -205,6 +205,24 @@ class ArchivedAlone(Article):
     """An article that has left Redis, and had neither comments nor notifications: so none are looked for."""
 
     __slots__ = ()
+
+
+class HiddenArchivedArticle(ArchivedArticle):
+    """An article that was removed and has left Redis together with its comments and notifications."""
+
+    __slots__ = ()
+    is_cacheable = False
+
+
+class HiddenArchivedAlone(ArchivedAlone):
+    """An article that was removed and has left Redis, and had neither comments nor notifications."""
+
+    __slots__ = ()
+    is_cacheable = False
+
+
+HIDDEN = frozenset({HiddenArticle, HiddenArchivedArticle, HiddenArchivedAlone})
+IN_REDIS = frozenset({Article, HiddenArticle})
 
 
 class UncachedArticle(Article):

@@ -29,6 +29,9 @@ SHOWN = """query($id: ID!) { node(id: $id) { id } article(id: $id) { title state
   comments { totalCount nodes { content } }
   user(username: "Bob") { karma articles { totalCount nodes { id } } } }"""
 ANNUL = f"mutation($input: AnnulVotesInput!) {{ annulVotes(input: $input) {{ {ERRORS} action {{ id }} }} }}"
+KEPT = "{ home { saved { nodes { ... on Article { id } } } hidden { nodes { id } } } }"
+PINNED = """query($after: String) { articles(order: TIME, pinned: true, first: 1, after: $after) {
+  nodes { id } pageInfo { endCursor } } }"""
 WAITING = "{ moderationQueue(kind: PENDING) { edges { heldBy } } }"
 READERS = (None, "alice", "Bob", "carol", "erin")  # nobody, a moderator, the poster, who has commented, somebody else
 
@@ -114,6 +117,24 @@ async def test_what_is_refused_does_not_bring_a_removed_article_back(pair: Pair)
         assert [error["code"] for error in payload["userErrors"]] == ["FORBIDDEN"]
     await pair.mutate("vote", "carol", articleId=article, value="UP")
     assert not await is_in_redis(pair.archiving, article)
+
+
+@on_both
+async def test_lists_of_others_do_not_show_a_removed_article_that_has_left(pair: Pair) -> None:  # D5
+    article = await removed(pair)
+    await write(pair, "approveContent", "alice", subjectId=article)
+    for name, field in ("save", "subjectId"), ("hideArticle", "articleId"):
+        mutation = f"mutation($id: ID!) {{ {name}(input: {{{field}: $id}}) {{ changed {ERRORS} }} }}"
+        assert (await pair.ask(mutation, "carol", id=article))["data"][name]["changed"]
+    assert str(await pair.ask(KEPT, "carol")).count(article) == 2
+    after = (await pair.ask(PINNED, "carol"))["data"]["articles"]["pageInfo"]["endCursor"]
+    assert article in str(await pair.ask(PINNED, "carol", after=after))
+
+    await write(pair, "removeContent", "alice", subjectId=article, reason="again")
+    await left(pair, article)
+    for shown in await pair.ask(KEPT, "carol"), await pair.ask(PINNED, "carol", after=after):
+        assert shown["data"], shown
+        assert article not in str(shown)
 
 
 @on_both
