@@ -151,8 +151,8 @@ async def test_search_is_named_in_the_language_of_the_site(serving):
         (
             "rule.md",
             "a",
-            "rule.md: nothing uses it; the files of a site are theme.css, logo.svg, favicon.png, card.png, security.txt, "
-            "about.md, rules.md, privacy.md, legal.md, words.ftl, LANGUAGE.ftl",
+            "rule.md: nothing uses it; the files of a site are theme.css, logo.svg, favicon.png, card.png, "
+            "security.txt, about.md, rules.md, privacy.md, legal.md, words.ftl, LANGUAGE.ftl",
         ),
     ],
 )
