@@ -279,17 +279,17 @@ POOL = Pool()  # of the caches and memos of modules, and of what the server make
 
 
 def memo(
-    entry_bytes: int, microseconds: float = 1, when: Callable[..., bool] | None = None
+    entry_bytes: int, call_microseconds: float = 1, when: Callable[..., bool] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
     Memoise a function of positional arguments.
 
     The caller makes sure that no arguments with their result are larger than `entry_bytes`, where `when` allows them:
-    what clients send is checked before, or by `when`. `microseconds` is what a call of the function takes.
+    what clients send is checked before, or by `when`. `call_microseconds` is what a call of the function takes.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        cache: Cache[tuple[Any, ...], R] = POOL.cache("memos", microseconds)
+        cache: Cache[tuple[Any, ...], R] = POOL.cache("memos", call_microseconds)
         entries, totals, make = cache.entries, cache.totals, cast(Callable[..., R], function)
 
         @wraps(function)

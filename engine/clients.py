@@ -143,7 +143,7 @@ def network_of(address: str, ipv6_prefix: int) -> str:
     return _network_of(plain, ipv6_prefix) if len(plain) <= MAX_IPV6_LENGTH else address
 
 
-@memo(entry_bytes=400, microseconds=4)
+@memo(entry_bytes=400, call_microseconds=4)
 def _network_of(address: str, ipv6_prefix: int) -> str:
     try:
         parsed = IPv6Address(address)

@@ -107,7 +107,7 @@ def takes_cookies(scope: MutableMapping[str, Any], headers: Headers) -> bool:
     return scope["method"] == "GET" and media.single is None and media.stream is Media.EVENTS
 
 
-@memo(entry_bytes=300, microseconds=4)
+@memo(entry_bytes=300, call_microseconds=4)
 def origin_of(url: str) -> str:
     """Scheme, host and port of a URL as browsers send them, in lower case and without the default port."""
     parts = urlsplit(url)
@@ -115,6 +115,6 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".removesuffix(port)
 
 
-@memo(entry_bytes=300, microseconds=2)
+@memo(entry_bytes=300, call_microseconds=2)
 def _digest(url: str) -> str:
     return sha256(url.encode()).hexdigest()[:8]

@@ -36,7 +36,7 @@ def is_short(header: bytes) -> bool:
     return len(header) <= MAX_MEMO_HEADER
 
 
-@memo(entry_bytes=300, microseconds=8, when=is_short)
+@memo(entry_bytes=300, call_microseconds=8, when=is_short)
 def accepted(header: bytes) -> Accepted:
     """Parse an Accept header. An empty one or a wildcard means application/json, which older clients expect."""
     ranges = [media_range(part) for part in (header or b"*/*").decode("latin-1").split(",")]
@@ -50,7 +50,7 @@ def accepted(header: bytes) -> Accepted:
     )
 
 
-@memo(entry_bytes=300, microseconds=3, when=is_short)
+@memo(entry_bytes=300, call_microseconds=3, when=is_short)
 def is_json(content_type: bytes) -> bool:
     media = media_range(content_type.decode("latin-1"))
     return media.name == Media.JSON and media.parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")

@@ -11,7 +11,7 @@ from resolvers.arguments import PageArguments, paginated
 from resolvers.articles import checked_number
 from resolvers.context import Context
 from resolvers.pagination import Connection, connection_by_time
-from resolvers.subjects import SUBJECTS
+from resolvers.subjects import SUBJECT_NODES
 from store import article_moderation, comment_moderation, listings
 from store.moderation import Moderated
 from store.roles import Authority
@@ -29,7 +29,7 @@ async def held(context: Context, *, paging: PageArguments) -> Connection[Any] | 
     viewer = await context.viewer()
     if viewer is None:
         return None
-    return await connection_by_time(context, listings.held(context.store.site, viewer), paging, SUBJECTS)
+    return await connection_by_time(context, listings.held(context.store.site, viewer), paging, SUBJECT_NODES)
 
 
 async def remove(

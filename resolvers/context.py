@@ -328,7 +328,10 @@ class Context:
         return login
 
     def actor(self) -> Actor:
-        """Who writes: a session, which the write checks, or the user of an issuer's token."""
+        """
+        Who writes: a session, which the write checks, or the user of an issuer's token. Commands of moderators read the
+        roles of an actor, unless they get them with it as an `Authority`.
+        """
         if self.identified is not None:
             return self.identified.username
         if self.session is None:

@@ -107,9 +107,9 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     One place more than the page of a feed has, above `floor`, without what the user hides. Two or three round trips or,
     where articles are hidden, more.
     """
-    last_posts, hides = await posters_of(reads, username, floor)
+    last_posts, hides_articles = await posters_of(reads, username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)
-    if not hides:
+    if not hides_articles:
         return await reads.pull(last_posts, one_more, floor)
     ahead = await _shown(reads, username, last_posts, one_more, floor)
     if window.beyond is None:
@@ -135,9 +135,9 @@ async def _shown(
 
 async def _size(reads: Reads, username: str) -> int:
     """How many articles a feed has. One round trip more than its page or, where articles are hidden, three."""
-    posters, hides = await posters_of(reads, username, None)
+    posters, hides_articles = await posters_of(reads, username, None)
     size = await reads.count(posters)
-    if not hides:
+    if not hides_articles:
         return size
     numbers = chain(*await reads.load_all(hidden.numbers(reads.site, username)))
     slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}

@@ -12,7 +12,7 @@ from resolvers import queues, subjects
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Edge, PageInfo, connection_by_time, total_count
-from resolvers.subjects import SUBJECTS
+from resolvers.subjects import SUBJECT_NODES
 from store import flags, held_edits, records, roles
 from store.flags import Flag, Flagged, FlagReason, Queue
 from store.held_edits import Hold
@@ -120,7 +120,7 @@ async def queue(
     if authority is None or groups == ():  # no group; None is the whole site
         return None
     listing = flags.listing(context.store.site, kind or Queue.FLAGGED, groups)
-    connection = await connection_by_time(context, listing, paging, SUBJECTS)
+    connection = await connection_by_time(context, listing, paging, SUBJECT_NODES)
     reads = [flags.standing(context.store.site, each.node.number) for each in connection.edges]
     held = connection.edges if kind is Queue.PENDING else ()
     standing, holds = await gather(

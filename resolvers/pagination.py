@@ -67,7 +67,7 @@ def _has_short_name(listing: str, position: tuple[object, ...]) -> bool:
     return len(listing) <= MAX_MEMOISED_NAME
 
 
-@memo(entry_bytes=700, microseconds=2, when=_has_short_name)
+@memo(entry_bytes=700, call_microseconds=2, when=_has_short_name)
 def encode_cursor(listing: str, position: tuple[object, ...]) -> str:
     """An opaque text for a position in a listing."""
     text = "|".join([listing, *map(str, position)])
@@ -145,7 +145,7 @@ def _has_short_cursors(listing: str, paging: PageArguments, *_: object) -> bool:
     return len(listing) + len(paging.after or "") + len(paging.before or "") <= MAX_CURSOR
 
 
-@memo(entry_bytes=1_800, microseconds=5, when=_has_short_cursors)
+@memo(entry_bytes=1_800, call_microseconds=5, when=_has_short_cursors)
 def window(listing: str, paging: PageArguments, format: CursorFormat, default_size: int = PAGE_SIZE) -> Window:
     """The part of a listing that the arguments ask for."""
     paging.check()

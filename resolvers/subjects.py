@@ -34,4 +34,4 @@ def bytes_of(subjects: Sequence[Article | Comment | None]) -> int:
     return sum([each.held_bytes for each in subjects if each])
 
 
-SUBJECTS = Nodes(_read, bytes_of)  # how connections read their articles and comments
+SUBJECT_NODES = Nodes(_read, bytes_of)  # how connections read their articles and comments

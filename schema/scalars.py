@@ -19,7 +19,7 @@ LIKE_DAYS = "a day looks like 2016-08-04"
 LIKE_INSTANTS = "an instant looks like 2016-08-04T12:00:00Z, with Z or another offset from UTC"
 
 
-@memo(entry_bytes=200, microseconds=2)  # pages show the same few thousand articles; `microseconds` is the time saved
+@memo(entry_bytes=200, call_microseconds=2)  # pages show the same few thousand articles
 def write_instant(milliseconds: int) -> str:
     # Without the last six characters, `+00:00`.
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"

@@ -93,7 +93,7 @@ def is_memoised(header: bytes) -> bool:
     return len(header) <= MAX_MEMO_HEADER
 
 
-@memo(entry_bytes=300, microseconds=2, when=is_memoised)
+@memo(entry_bytes=300, call_microseconds=2, when=is_memoised)
 def accepts_gzip(header: bytes) -> bool:
     found = GZIP.search(header)
     return found is not None and (found[1] is None or found[1].strip(b"0.") != b"")  # q=0, or 0.000, refuses gzip

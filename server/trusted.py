@@ -37,7 +37,7 @@ class TrustedProxies:
         return parsed is not None and any([parsed in network for network in self._networks])
 
 
-@memo(entry_bytes=300, microseconds=3)
+@memo(entry_bytes=300, call_microseconds=3)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)
@@ -141,6 +141,7 @@ class OriginWarnings:
         text = origin.decode("latin-1")
         if text in self._origins or is_own_origin(origin, headers):
             return
+        # WebSockets are open to pages of any loopback origin, on a server that is one itself: nothing is refused.
         if scope["type"] == "http" or not is_loopback(origin, headers):
             warn = self._warn if text.startswith(("http://", "https://")) else self._warn_of_unknown
             warn(text[:MAX_SHOWN])

@@ -288,7 +288,7 @@ async def subjects_of(site: Site, username: str) -> list[Subject]:
     return [Subject(*text.split(" ", 1)) for name, text in sorted(stored.items()) if ":" not in name]
 
 
-@memo(entry_bytes=800, microseconds=2)
+@memo(entry_bytes=800, call_microseconds=2)
 def _read(key: str, expires_at: int) -> Read[Login | None]:
     return Read(encoded(("HMGET", key, "name", "bans")), _login, (expires_at,))
 

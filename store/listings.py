@@ -216,7 +216,7 @@ def _is_small(partitions: int, group: str | None, order: str) -> bool:
     return partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
 
 
-@memo(entry_bytes=3_800, microseconds=5, when=_is_small)
+@memo(entry_bytes=3_800, call_microseconds=5, when=_is_small)
 def _index_listing(partitions: int, group: str | None, order: str) -> Listing:
     by_time = order == Order.TIME.value
     if group is None:
@@ -233,7 +233,7 @@ def _is_short(kind: str, key: Callable[[int, str], str], partition: int, usernam
     return len(username) <= MAX_MEMOISED_NAME
 
 
-@memo(entry_bytes=800, microseconds=2, when=_is_short)
+@memo(entry_bytes=800, call_microseconds=2, when=_is_short)
 def _user_listing(kind: str, key: Callable[[int, str], str], partition: int, username: str) -> Listing:
     index = key(partition, username)
     return Listing(f"{kind}:{username.lower()}", (index,), by_time=True, may_be_archived=kind == TIMELINE)
@@ -243,7 +243,7 @@ def _has_short_key(index: str, *_: object) -> bool:
     return len(index) <= MAX_MEMOISED_KEY
 
 
-@memo(entry_bytes=2_300, microseconds=5, when=_has_short_key)
+@memo(entry_bytes=2_300, call_microseconds=5, when=_has_short_key)
 def _range(
     index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Position | None
 ) -> Read[PartitionPage]:

@@ -67,7 +67,7 @@ def _has_length(token: str) -> bool:
     return len(token) == TOKEN_LENGTH
 
 
-@memo(entry_bytes=600, microseconds=3, when=_has_length)
+@memo(entry_bytes=600, call_microseconds=3, when=_has_length)
 def parse_token(token: str) -> Session | None:
     """The session of a token; None if the text is not a token. Only the canonical base64 of a token is accepted."""
     if not TOKEN.fullmatch(token):
@@ -210,6 +210,6 @@ class Sessions:
         return Login(username, now + min(self._site.session_lifetime, LONGEST) * 1000, used_at=now)
 
 
-@memo(entry_bytes=800, microseconds=2)
+@memo(entry_bytes=800, call_microseconds=2)
 def _read(partitions: int, session: Session) -> Read[Login | None]:
     return Read(encoded(("GET", keys.session(session.slot % partitions, session.digest))), parse_login)

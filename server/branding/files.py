@@ -160,7 +160,8 @@ def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
         if path.name.startswith(".") or path.is_dir():
             continue
         if not most_bytes(path.name):
-            faults.append(f"{path}: nothing uses it; the files of a site are {', '.join([*SIZES, 'LANGUAGE.ftl'])}")
+            names = [*SIZES, "words.ftl", "LANGUAGE.ftl"]
+            faults.append(f"{path}: nothing uses it; the files of a site are {', '.join(names)}")
             continue
         try:
             with path.open("rb") as file:

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from server.branding.files import Asset, SiteFiles
+from server.words.words import Words
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 REVALIDATED = {"Cache-Control": "no-cache"}
@@ -20,7 +21,7 @@ SAFE = {
 OPEN_SEARCH = """<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
   <ShortName>{short}</ShortName>
-  <Description>Search {name}</Description>
+  <Description>{description}</Description>
   <InputEncoding>UTF-8</InputEncoding>
   <Image type="{type}">{url}/{icon}</Image>
   <Url type="text/html" template="{url}/search?q={{searchTerms}}"/>
@@ -67,12 +68,14 @@ def manifest(request: Request) -> Response:
 
 def open_search(request: Request) -> Response:
     """
-    The OpenSearch description, by which browsers offer the site's search beside their own. Its addresses are absolute.
+    The OpenSearch description, by which browsers offer the site's search beside their own. Its addresses are absolute,
+    and its words are in the language of the site.
     """
+    words: Words = request.app.state.languages.named(None)
     files, name, address = _files(request), request.app.state.site_name, request.app.state.public_url
     xml = OPEN_SEARCH.format(
         short=escape(name[:SHORT_NAME]),
-        name=escape(name),
+        description=escape(words("search-title", words=name)),
         url=address.of(request.scope),
         icon=files.icon.path,
         type=files.icon.media_type,

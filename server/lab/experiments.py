@@ -1,4 +1,7 @@
-"""Replays a file once and measures what each variant shows, and how far colluding voters lift a story."""
+"""
+Replays a file of stories once, and measures what each variant (an order of ranking with its weights) shows, and how far
+colluding voters lift a story. The history of a story has the times of its votes, sorted; the first is its posting.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +102,7 @@ def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listing
         observed = [push for push in pushed if push.history[0] <= now < push.history[0] + OBSERVED]
         counted = [(push, bisect_right(push.history, now)) for push in observed]
         for variant, ranked in zip(plan.variants, listings, strict=True):
-            tops[variant.name].append(tuple(number for _, number in ranked[: plan.places]))
+            tops[variant.name].append(tuple(story for _value, story in ranked[: plan.places]))
             for push, votes in counted:
                 push.observe(variant, ranked, votes, now, plan.places)
     return Results(

@@ -21,24 +21,24 @@ HELD = (ContentState.PENDING.value, ContentState.REMOVED.value)
 FIELDS = ("poster", "time", "up", "down", "state", "away")  # of a comment
 
 
-class Others(NamedTuple):
-    """How to find the comments that Redis does not have, and those of a user that are in no list."""
+class DatabaseComments(NamedTuple):
+    """Reads of the database: `hashes` of archived comments, and the `older` comments of a user, which no list has."""
 
-    archived: FindHashes
+    hashes: FindHashes
     older: FindComments
 
 
-async def find(site: Site, lists: Sequence[Key], others: Others | None = None) -> list[Wrong]:
+async def find(site: Site, lists: Sequence[Key], database: DatabaseComments | None = None) -> list[Wrong]:
     """
     What is wrong with the lists of some users and their karma. Read again if it seems wrong: a change may be under way.
     Comments that are being removed leave the lists before their karma is taken away: then karma is not verified.
-    Neither is that of a user whose list lacks older comments, without `others`.
+    Neither is that of a user whose list lacks older comments, without the `database`.
     """
     return [
         wrong
         for key in _once(lists)
-        if await _of_user(site, key, others)
-        for wrong in await _confirmed(site, key, others)
+        if await _of_user(site, key, database)
+        for wrong in await _confirmed(site, key, database)
     ]
 
 
@@ -53,37 +53,37 @@ def _once(lists: Sequence[Key]) -> list[Key]:
     return list({(key.partition, key.suffix): key for key in lists}.values())
 
 
-async def _confirmed(site: Site, key: Key, others: Others | None) -> list[Wrong]:
+async def _confirmed(site: Site, key: Key, database: DatabaseComments | None) -> list[Wrong]:
     """What is wrong in two reads, one after the other, in the same way."""
-    first, is_removing = await _of_user(site, key, others), await removals.is_removing(site)
-    second = await _of_user(site, key, others)
+    first, is_removing = await _of_user(site, key, database), await removals.is_removing(site)
+    second = await _of_user(site, key, database)
     return [wrong for wrong in second if wrong in first and not (is_removing and wrong.where.endswith(KARMA))]
 
 
-async def _of_user(site: Site, key: Key, others: Others | None) -> list[Wrong]:
+async def _of_user(site: Site, key: Key, database: DatabaseComments | None) -> list[Wrong]:
     account, found, karma = keys.user(key.partition, key.suffix), list[Wrong](), dict[str, int]()
-    archived = others.archived if others else None
+    archived = database.hashes if database else None
     stored = await site.redis.run(("HGET", account, KARMA))
     for kind in (keys.comments, keys.unlisted):
         found += await _of_list(site, key, kind, karma, archived)
     found += await _held(site, key, sorted(karma), archived)
     if until := await comment_lists.stored_floor(site, key.suffix):
-        if others is None:
+        if database is None:
             return found
-        karma |= await _karma_of_older(site, key.suffix, until, others)
+        karma |= await _karma_of_older(site, key.suffix, until, database)
     if int(stored or 0) != sum(karma.values()):
         setting: Command = ("HSET", account, KARMA, sum(karma.values()))
         found.append(Wrong(f"{account} {KARMA}", stored, str(sum(karma.values())), setting))
     return found
 
 
-async def _karma_of_older(site: Site, username: str, until: int, others: Others) -> dict[str, int]:
+async def _karma_of_older(site: Site, username: str, until: int, database: DatabaseComments) -> dict[str, int]:
     """The karma of each comment of a user up to a time (unix milliseconds), by its member."""
     name, found = await leaving.stored_name(site, username) or username, dict[str, int]()
-    numbers = await others.older(name, until)
+    numbers = await database.older(name, until)
     for start in range(0, len(numbers), COMMENTS_AT_ONCE):
         some = numbers[start : start + COMMENTS_AT_ONCE]
-        replies = await _fields(site, some, ("poster", "up", "down", "state"), others.archived)
+        replies = await _fields(site, some, ("poster", "up", "down", "state"), database.hashes)
         for number, (poster, *counts) in zip(some, replies, strict=True):
             if (poster or "").lower() == username:
                 found[keys.member(number)] = _karma(*counts)

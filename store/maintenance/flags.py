@@ -36,8 +36,8 @@ async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
 
 async def _of_flags(site: Site, key: Key) -> list[Wrong]:
     """
-    Flags that are malformed, or on what is gone, if it cannot be archived; and entries that queues lack of what has
-    other flags.
+    The malformed flags in a hash, or all of them if their article or comment is gone and cannot be archived; and the
+    queues that lack the article or comment, by its well-formed flags.
     """
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if (
@@ -53,7 +53,7 @@ async def _of_flags(site: Site, key: Key) -> list[Wrong]:
         except ValueError:
             wrong.append(Wrong(f"{key.text} {name}", text, None, ("HDEL", key.text, name)))
     member, wanted = keys.member(number), await _waiting(site, key.partition, number, usable)
-    return wrong + await missing(site, [IndexEntry(queue, member, at) for queue, at in wanted.items()])
+    return wrong + await missing(site, [IndexEntry(queue, member, since) for queue, since in wanted.items()])
 
 
 async def _of_queue(site: Site, key: Key) -> list[Wrong]:
@@ -68,7 +68,7 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _belongs(site: Site, key: Key, member: str) -> bool:
-    queue, _, scope = key.suffix.partition(":")
+    queue, _, scope = key.suffix.partition(":")  # such as `pending:all` or `pending:group:video`
     if queue == Queue.FLAGGED.value:
         return key.text in await _queues_of(site, key.partition, member)
     if not member.isdecimal() or len(member) != len(keys.member(1)):
@@ -90,7 +90,7 @@ async def _has_edit(site: Site, partition: int, number: int) -> bool:
 
 
 async def _queues_of(site: Site, partition: int, member: str) -> dict[str, int]:
-    """The keys of the queues of flagged things in which a member should be, each with the time since when."""
+    """The keys of the queues of flagged things in which a member should be, each with since when (milliseconds)."""
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return {}
     number = int(member)
@@ -104,8 +104,10 @@ async def _queues_of(site: Site, partition: int, member: str) -> dict[str, int]:
 
 
 async def _waiting(site: Site, partition: int, number: int, found: Sequence[Flag]) -> dict[str, int]:
+    """As `_queues_of`, of what has the flags that were found."""
     return flags.waiting(partition, number, found, bool(await _is_visible(site, partition, number)))
 
 
 async def _is_visible(site: Site, partition: int, number: int) -> bool | None:
+    """Whether an article or a comment is visible; None if Redis does not have it."""
     return flags.is_visible(await site.redis.pipeline(flags.state_commands(partition, number)))

@@ -28,7 +28,8 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
 
 The kind of a key says how it is checked. What is compared is in one partition, where a script compares and repairs it
 atomically: servers may write meanwhile, and no write in progress is reported. Only follows, lists of comments, and
-inboxes depend on several partitions: pending effects are applied first, and these are read twice, and so are lists.
+inboxes depend on several partitions: what changes in one partition mean for another is applied there first (`effects`),
+and these are read twice, and so are lists.
 `archive/maintenance.py` compares a partition with the database. One process at a time repairs: see `repair_lease`.
 """
 
@@ -176,7 +177,7 @@ async def verify(
     if await verification.types():
         await verification.articles()
         await verification.comments()
-        await verification.others()
+        await verification.derived_keys()
         await verification.counts()
         await verification.partitions()
         await verification.settings()
@@ -199,7 +200,7 @@ class _Verification:
         self._progress = progress
         self._archived = archived
         self._find = archived.find if archived else None
-        self._others = comment_karma.Others(archived.find, archived.older) if archived else None
+        self._database_comments = comment_karma.DatabaseComments(archived.find, archived.older) if archived else None
         self._wrong_paths: list[str] = []  # keys of comments, each with " path": the field is wrong
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
@@ -222,7 +223,8 @@ class _Verification:
         return readable
 
     async def articles(self) -> None:
-        # Of other orders a reindex that is under way may have written a part only.
+        # Only complete indexes are verified: of other orders, of the links, and of those for homes (the front pages of
+        # users), a process that is under way may have written a part only.
         complete_orders = orders_to_write(self._site.rankings.orders)
         complete_links = "links" if self._site.rankings.has_links else ""
         complete_homes = "homes" if self._site.rankings.has_homes else ""
@@ -250,7 +252,8 @@ class _Verification:
                 # scripts that verify have `repair` or "" in place of this first argument
                 await self._site.redis.run(self._site.command(REBUILD_TREE, partition, "", article))
 
-    async def others(self) -> None:
+    async def derived_keys(self) -> None:
+        """Verify what is derived from articles and comments, and the kinds of keys with a check of their own."""
         with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
             await effects.complete(self._site)
         async for found in scan.known_keys(self._site, self._progress):
@@ -292,7 +295,7 @@ class _Verification:
             await self._report_wrong(await inboxes.find(self._site, owned, causes, self._find))
         if self._repair:
             for partition in range(self._site.partitions):
-                await removals.remove_all(self._site, partition)
+                await removals.remove_all(self._site, partition)  # comments that deletions have left to be removed
 
     async def partitions(self) -> None:
         for partition, highest in self._highest.items():
@@ -354,7 +357,7 @@ class _Verification:
                 self._misplaced.add((key.partition, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
-        await self._report_wrong(await comment_karma.find(self._site, lists, self._others))
+        await self._report_wrong(await comment_karma.find(self._site, lists, self._database_comments))
 
     async def _report_wrong(self, found: Sequence[Wrong]) -> None:
         for wrong in found:
@@ -374,6 +377,7 @@ class _Verification:
             await self._numbered(partition, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
 
     async def _server_keys(self, partition: int) -> None:
+        """The hash of the secrets by which servers identify themselves: well-formed, and in one partition only."""
         for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(partition)))).items():
             if (
                 partition != server_keys.HOME

@@ -16,7 +16,7 @@ from store.store import Store
 from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.gateway import gateway
 from tests.reader.site import Member, Site
-from tests.store.held import set_comment_state, set_state
+from tests.store.held import set_article_state, set_comment_state
 
 GROUPS = (f"desk-{number}" for number in count(1))  # a new one for each test
 SMALLEST = {"width": 320, "height": 640}
@@ -405,7 +405,7 @@ async def test_pending_things_are_approved_or_removed_in_their_tab(visit, page, 
     comment = site.comment(site.member("rude"), other, "A held answer.")
     flagged(site, group, "Flagged, and not held")
     store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
-    await set_state(store, int(article.partition(":")[2]), '"pending"')
+    await set_article_state(store, int(article.partition(":")[2]), ContentState.PENDING)
     await set_comment_state(store, int(comment.partition(":")[2]), ContentState.PENDING)
     await store.close()
     desk, own = await visit(moderator), await visit(writer)

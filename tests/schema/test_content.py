@@ -15,7 +15,7 @@ from store import article_moderation, comment_moderation, roles
 from store.errors import RateLimited
 from store.moderation_records import Role
 from store.ranking.snapshots import pinned_listing  # noqa: F401
-from store.records import Vote
+from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from tests.schema.subscribers import (
     CHANGED,
@@ -29,7 +29,7 @@ from tests.schema.subscribers import (
 )
 from tests.servers import PATIENCE
 from tests.store.discussions import commented
-from tests.store.held import set_state
+from tests.store.held import set_article_state
 from tests.store.reading import everything, post
 
 pytestmark = pytest.mark.many_partitions
@@ -273,7 +273,7 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
     elsewhere = await login(store, "other", Role.MODERATOR, "ask")
     await login(store, "another", Role.ADMIN)
     first, second = [await commented(store, article.number, "alice", text=text) for text in ("first", "second")]
-    await set_state(store, article.number, '"pending"')
+    await set_article_state(store, article.number, ContentState.PENDING)
     for each in (None, token, elsewhere):
         async with subscribed(url, query, each, id=article.id) as refused:
             assert await refused.refusal() == ("NOT_FOUND", f"there is no {article.id}")
@@ -301,7 +301,7 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
 
 async def test_new_comments_below_one_of_a_pending_article_are_sent(store, listen, url, article, moderator, alice):
     first = await commented(store, article.number, alice)
-    await set_state(store, article.number, '"pending"')
+    await set_article_state(store, article.number, ContentState.PENDING)
     below = await listen(COMMENTED, moderator, id=article.id, under=first.id)
     async with subscribed(
         url, COMMENTED, moderator, id=article.id, under=article.id.replace("article", "comment")

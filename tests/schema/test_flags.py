@@ -13,7 +13,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import subscribed
-from tests.store.held import set_state
+from tests.store.held import set_article_state
 from tests.store.reading import everything, post, read, verified
 
 pytestmark = pytest.mark.many_partitions
@@ -311,7 +311,7 @@ async def test_pending_articles_wait_for_moderators_of_their_groups(store, ask, 
     await ask(FLAG, token, id=article.id)
     assert await subscriber.value() == 1
     for each in (article, other):
-        await set_state(store, each.number, '"pending"')
+        await set_article_state(store, each.number, ContentState.PENDING)
 
     (edge,) = (await ask(QUEUE, of_go, kind="PENDING"))["data"]["moderationQueue"]["edges"]
     found = (edge["node"]["id"], edge["since"], edge["flags"], edge["flagReasons"])

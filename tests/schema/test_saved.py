@@ -10,7 +10,7 @@ from store.keys import member
 from store.records import ContentState
 from store.roles import OPERATOR
 from store.saved import SAVED
-from tests.store.held import set_comment_state, set_state
+from tests.store.held import set_article_state, set_comment_state
 from tests.store.reading import everything, post, verified
 
 pytestmark = pytest.mark.many_partitions
@@ -292,4 +292,4 @@ async def set_state_of(store, thing, state):
     if thing.id.startswith("comment"):
         await set_comment_state(store, thing.number, state)
     else:
-        await set_state(store, thing.number, "nil" if state is ContentState.VISIBLE else '"pending"')
+        await set_article_state(store, thing.number, state)

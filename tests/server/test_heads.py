@@ -6,10 +6,11 @@ import pytest
 
 from store import article_moderation, comment_moderation, keys, purges, reverts
 from store.articles import Draft
+from store.records import ContentState
 from store.roles import OPERATOR
 from tests.server.pages import HOSTILE, canonical, metas, read, serving
 from tests.servers import Server, running
-from tests.store.held import set_state
+from tests.store.held import set_article_state
 
 OF_SITE = ["atom.xml?order=HOT", "rss.xml?order=HOT"]  # its feeds
 
@@ -238,7 +239,7 @@ async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, s
 
 async def test_purged_and_pending_articles_do_not_show_what_they_had(http, store, redis, alice, number):
     pending = (await store.articles.post(alice, Draft("A waiting title", content="text"))).article.number
-    await set_state(store, pending, '"pending"')
+    await set_article_state(store, pending, ContentState.PENDING)
     await purges.purge(store.site, OPERATOR, number, "A secret of somebody")
 
     assert (await read(http, f"/article/{pending}", status=404)).title.text == "Not found · Votes & Co"

@@ -117,6 +117,13 @@ async def test_manifest_and_search_lead_to_the_site(serving):
     assert 'template="https://example.com/news/search?q={searchTerms}"' in search
 
 
+async def test_search_is_named_in_the_language_of_the_site(serving):
+    async with serving(site_name="Wir & Co", site_language="de") as http:
+        search = (await http.get("/opensearch.xml")).text
+
+    assert "<Description>Suche: Wir &amp; Co</Description>" in search
+
+
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
@@ -141,7 +148,12 @@ async def test_manifest_and_search_lead_to_the_site(serving):
         ("security.txt", security_txt(datetime(2020, 1, 1, tzinfo=UTC)), "security.txt:2: it has expired"),
         ("security.txt", "# ours\nmail us\n", "security.txt:2: it is not like `Contact"),
         ("legal.md", "x" * 200_001, "legal.md: it has more than 200,000 bytes"),
-        ("rule.md", "a", "rule.md: nothing uses it"),
+        (
+            "rule.md",
+            "a",
+            "rule.md: nothing uses it; the files of a site are theme.css, logo.svg, favicon.png, card.png, "
+            "security.txt, about.md, rules.md, privacy.md, legal.md, words.ftl, LANGUAGE.ftl",
+        ),
     ],
 )
 def test_broken_file_is_told_and_the_default_stands_in(folder, name, content, fault):

@@ -33,7 +33,7 @@ def _placed(request: Request, comment: Comment | None) -> Comment | None:
     """A comment as the thread of its article shows it to those who may read the article."""
     if comment is None or not request.threads.has_place(comment):
         return None
-    return comment if request.model.may_read(request.poster(), comment.article) else None
+    return comment if request.model.may_read(request.peek_viewer(), comment.article) else None
 
 
 def _poster_of(request: Request, comment: Comment | Reading) -> User | None:

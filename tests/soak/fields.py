@@ -55,7 +55,7 @@ def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> 
     paging = request.paging(given)
     order, pinned = given.get("order") or "SCORE", bool(given.get("pinned"))
     since = milliseconds(given["since"]) if given.get("since") is not None else None
-    return request.listings.page(order, group, since, paging, pinned, request.poster())
+    return request.listings.page(order, group, since, paging, pinned, request.peek_viewer())
 
 
 def _node(request: Request, parent: Any, id: str) -> Any:
@@ -64,7 +64,7 @@ def _node(request: Request, parent: Any, id: str) -> Any:
         return readable(request, request.model.articles.get(int(name)))
     if is_id("comment", id):
         request.model.reached.count("comments of deleted articles", int(name) in request.model.orphans)
-        return request.threads.read(request.poster(), request.model.comments.get(int(name)))
+        return request.threads.read(request.peek_viewer(), request.model.comments.get(int(name)))
     if is_id("action", id):
         return request.model.actions.get(int(name))
     if kind == "user" and PSEUDONYM.fullmatch(name):

@@ -77,7 +77,7 @@ class Model:
         self.verdicts = Verdicts(self, policy.rules)
 
     def has_voters(self, subject: Article | Comment) -> bool:
-        """Whether it is known who has voted."""
+        """Whether it is known who has voted: until voting closes; never of a deleted comment."""
         return subject.poster is not None and self.now <= self.closes_at(subject)
 
     def is_open(self, subject: Article | Comment) -> bool:

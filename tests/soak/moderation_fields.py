@@ -2,9 +2,7 @@
 The fields of the schema about moderation: actions, roles, flags, and texts of the viewer that are hidden from others.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred. `request.viewer()` and `request.poster()` both return the viewer. After the first, a response has to
-say that the session has ended if it has; after the second, it may. A `Reading` is a comment that is not visible, as it
-is read by its id.
+that have occurred. A `Reading` is a comment that is not visible, as it is read by its id.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -73,13 +71,13 @@ def queue(request: Request, parent: Any, **given: Any) -> Page | None:
 
 def flags_on(request: Request, subject: Article | Comment | Reading) -> list[tuple[User, Flag]] | None:
     """The flags on a text, for moderators of the site; None for others."""
-    viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
+    viewer, thing = request.peek_viewer(), subject.comment if isinstance(subject, Reading) else subject
     return standing(thing.flags) if viewer is not None and viewer.moderates_site else None
 
 
 def flag_reasons(request: Request, subject: Article | Comment | Reading) -> list[str] | None:
     """The reasons of the flags on a text in the groups of a viewer who has a role; None for others."""
-    viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
+    viewer, thing = request.peek_viewer(), subject.comment if isinstance(subject, Reading) else subject
     if viewer is None or not viewer.roles:
         return None
     return [flag.reason for _, flag in standing(thing.flags) if viewer.moderates(flag.groups)]
@@ -158,11 +156,11 @@ def _subject(request: Request, action: Action) -> Any:
     is_there = subject.number in (model.articles if isinstance(subject, Article) else model.comments)
     if not is_there or subject.poster is None:
         return None
-    return _read(request, request.poster(), subject)
+    return _read(request, request.peek_viewer(), subject)
 
 
 def _note(request: Request, action: Action) -> str | None:
-    viewer = request.poster()
+    viewer = request.peek_viewer()
     may_read = viewer is not None and _moderates_place(request, viewer, action)
     request.model.reached.count("notes for moderators", may_read and action.note is not None)
     is_of_elsewhere = viewer is not None and bool(viewer.roles) and not may_read
@@ -197,7 +195,7 @@ def roles(request: Request, user: User) -> list[RoleGrant]:
 
 
 def can_moderate(request: Request, name: str) -> bool:
-    viewer = request.poster()
+    viewer = request.peek_viewer()
     return viewer is not None and viewer.moderates([name])
 
 

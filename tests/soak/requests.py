@@ -40,11 +40,12 @@ class Request:
     undone: frozenset[str] = frozenset()
 
     def viewer(self) -> User | None:
+        """The viewer, for whom the server reads the session: if it has ended, the response says so."""
         self.has_read_viewer = True
-        return self.poster()
+        return self.peek_viewer()
 
-    def poster(self) -> User | None:
-        """The viewer, where the server may fail before it reads the session."""
+    def peek_viewer(self) -> User | None:
+        """The viewer, where the server may fail before it reads the session, and so not say that it has ended."""
         return self.model.sessions.get(self.token) if self.token else None
 
     def session_ended(self) -> bool | None:

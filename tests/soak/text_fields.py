@@ -17,7 +17,7 @@ def readable(request: Request, article: Article | None) -> Article | None:
     """An article if the viewer may read it; else None."""
     if article is None or article.is_visible:
         return article
-    viewer = request.poster()
+    viewer = request.peek_viewer()
     may_read = request.model.may_read(viewer, article)
     for who in _readers(viewer, article):
         request.model.reached.count(f"{article.state.lower()} articles read by {who}")
@@ -44,7 +44,7 @@ def _readers(viewer: User | None, article: Article) -> Iterator[str]:
 
 def replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
     article = parent.article if isinstance(parent, Comment) else parent
-    may_read = request.model.may_read(request.poster(), article)
+    may_read = request.model.may_read(request.peek_viewer(), article)
     request.model.reached.count("replies to own comments on articles that are not readable", not may_read)
     return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given), is_empty=not may_read)
 

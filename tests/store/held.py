@@ -28,14 +28,15 @@ def holding(store: Store, reason: str = "") -> Iterator[None]:
         object.__setattr__(store.site, "check", None)
 
 
-async def set_state(store: Store, number: int, state: str) -> None:
-    """Set the state of an article. `state` is an expression of Lua, such as `"pending"` with its quotes, or `nil`."""
+async def set_article_state(store: Store, number: int, state: ContentState) -> None:
+    """Set the state of an article, as a rule does. No action of a moderator says so."""
     script = Script("moderate_article")
     functions = script.body[: script.body.index(BEGINNING)]
     command = store.site.command(
         script, store.site.home_of_article(number), "", store.site.partitions
     )  # EVALSHA, digest
-    text = f'{functions}set_state(find_article("{number}"), {state}, "bob")'
+    in_lua = "nil" if state is ContentState.VISIBLE else f'"{state.value}"'
+    text = f'{functions}set_state(find_article("{number}"), {in_lua}, "bob")'
     await store.site.redis.run(("EVAL", text, *command[2:]))
 
 

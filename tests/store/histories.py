@@ -37,7 +37,7 @@ async def history(store, seed: int, size: int, *, with_comments: bool = False) -
         if chance.random() < 0.1:
             await store.articles.delete(*posted.pop(chance.randrange(len(posted))))
         elif chance.random() < 0.1:
-            await store.articles.regroup(*chance.choice(posted), ["show"], ["ask"])
+            await store.articles.regroup(*chance.choice(posted), add=["show"], remove=["ask"])
         store.site.clock.advance(chance.choice([0, 0, 0.001, 59, 3600, 40_000]))
     all_numbers = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
     return [await article(store, number) for number in all_numbers]

@@ -14,7 +14,13 @@ from store.store import Store
 
 
 class Replay:
-    """The state of a store as its entries tell it. Entries of the kind `posted` are applied by `_posted`, and so on."""
+    """
+    The state of a store as its entries tell it. Entries of the kind `posted` are applied by `_posted`, and so on.
+
+    Articles and comments are kept by number, users, follows and groups by name in lower case, each as the fields of its
+    hash. `votes` has 1 or -1 of each voter, `stories` the number of each imported story by its id in the file, `places`
+    the titles and texts of groups.
+    """
 
     def __init__(self) -> None:
         self.articles: dict[int, dict[str, str]] = {}
@@ -43,7 +49,7 @@ class Replay:
         self.stories[values.pop("story")] = number
         voters = values.pop("voters").split()
         self.articles[number] = {"poster": entry.actor, **_without_empty(values, "link", "content")}
-        if values["imported"] == "0":
+        if values["imported"] == "0":  # votes without a voter: a hash has the field only if there are any
             del self.articles[number]["imported"]
         self.votes[number] = dict.fromkeys(voters, 1)
 
@@ -53,7 +59,7 @@ class Replay:
 
     def _edited(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         article = self.articles[number]
-        values.pop("told", None)
+        values.pop("told", None)  # those in `notified` who are notified at once: none while the text is hidden
         values["notified"] = f"{article.get('notified', '')} {values.get('notified', '')}".strip()
         self.articles[number] = _without_empty({**article, **values}, "link", "content", "notified")
 
@@ -116,6 +122,7 @@ class Replay:
             self.comments[number]["state"] = values["state"]
 
     def _comments_listed(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        """Comments leave lists and inboxes with their article, or come back: no hash changes."""
         assert values.keys() == {"poster", "comments", "listed", "notified", "of_article"}
 
     def _registered(self, entry: Entry, name: str, values: dict[str, str]) -> None:
@@ -149,6 +156,7 @@ class Replay:
         assert values == {}
 
     def _ranked(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        """The weights of the site, or of a group, have changed."""
         assert values.keys() == {"group"}
 
     def _group_edited(self, entry: Entry, name: str, values: dict[str, str]) -> None:
@@ -208,7 +216,7 @@ async def stored(store: Store) -> dict[str, Any]:
 
 
 async def records(store: Store) -> list[Record]:
-    found = dump.records_of(store.site, lambda count: None, lambda key: None)
+    found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None)
     return [record async for some in found for record in some]
 
 

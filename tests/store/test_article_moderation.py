@@ -29,7 +29,7 @@ from store.roles import OPERATOR
 from store.sessions import parse_token
 from tests.conftest import registered
 from tests.store import histories
-from tests.store.held import set_state
+from tests.store.held import set_article_state
 from tests.store.reading import (
     article,
     contents,
@@ -138,7 +138,7 @@ async def test_pending_article_keeps_its_karma_and_may_be_edited(store, alice, r
     number = (await post(store, alice)).number
     await store.articles.vote(number, "bob", Vote.UP)
     partition = store.site.home_of_article(number)
-    await set_state(store, number, '"pending"')
+    await set_article_state(store, number, ContentState.PENDING)
     assert await karma(store, alice) == 1
 
     await store.articles.edit(number, alice, {"link": "https://other.example/", "title": "Other"})
@@ -150,7 +150,7 @@ async def test_pending_article_keeps_its_karma_and_may_be_edited(store, alice, r
 
 async def test_removal_of_a_pending_article_that_is_reverted_leaves_it_pending(store, alice):
     number = (await post(store, alice)).number
-    await set_state(store, number, '"pending"')
+    await set_article_state(store, number, ContentState.PENDING)
     done = (await remove(store, number)).action
     assert (await article(store, number)).state is ContentState.REMOVED
     await revert(store, done)

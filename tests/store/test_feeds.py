@@ -110,7 +110,7 @@ async def _check_positions(store, feed, size, mark):
 async def _page(store, window, mark):
     """A page of the feed, and whether there are articles on the side that the page comes from."""
     reads = Reads(store, None)
-    last_posts, hides = await posters_of(reads, VIEWER, mark)
-    assert not hides
-    pull = await reads.pull(last_posts, window, mark)
-    return list(pull.positions), pull.behind
+    last_posts, hides_articles = await posters_of(reads, VIEWER, mark)
+    assert not hides_articles
+    merged = await reads.pull(last_posts, window, mark)  # the timelines of these posters
+    return list(merged.positions), merged.behind

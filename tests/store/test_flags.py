@@ -10,10 +10,11 @@ from store import article_moderation, comment_moderation, flaggers, flags, keys
 from store.errors import Banned, Forbidden, Invalid, NotFound
 from store.flags import FLAGS, QUEUE, FlagReason, Queue
 from store.listings import Window
+from store.records import ContentState
 from store.roles import OPERATOR
 from store.scripts.registry import FILES, Script
 from tests.conftest import registered
-from tests.store.held import set_state
+from tests.store.held import set_article_state
 from tests.store.reading import everything, numbers, page, post, read, verified
 
 pytestmark = pytest.mark.many_partitions
@@ -352,7 +353,7 @@ async def test_pending_article_waits_since_it_was_posted(store, redis, alice, bo
     article = await post(store, alice, groups=["go", "lua"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
     clock.advance(0.01)
-    await set_state(store, article.number, '"pending"')
+    await set_article_state(store, article.number, ContentState.PENDING)
 
     found = (await page(store, flags.listing(store.site, Queue.PENDING, ["go", "lua"]))).positions
     assert [(each.number, each.value) for each in found] == [(article.number, article.posted_at)]
@@ -374,7 +375,7 @@ async def test_pending_article_waits_since_it_was_posted(store, redis, alice, bo
 
 async def test_deleted_pending_article_waits_no_more(store, redis, alice):
     article = await post(store, alice, groups=["go"])
-    await set_state(store, article.number, '"pending"')
+    await set_article_state(store, article.number, ContentState.PENDING)
     await store.articles.delete(article.number, alice)
 
     assert redis.keys("queue:*") == []
@@ -382,7 +383,7 @@ async def test_deleted_pending_article_waits_no_more(store, redis, alice):
 
 async def test_damaged_queue_of_pending_articles_is_repaired(store, redis, alice):
     article, other = [await post(store, alice, groups=["go"]) for _ in range(2)]
-    await set_state(store, article.number, '"pending"')
+    await set_article_state(store, article.number, ContentState.PENDING)
     partition = store.site.home_of_user(alice)
     queue, of_group = QUEUE(partition, "pending", "all"), QUEUE(partition, "pending", "group:go")
     redis.zrem(of_group, keys.member(article.number))

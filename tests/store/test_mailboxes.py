@@ -70,7 +70,7 @@ async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed
 
 
 async def records(store: Store, *, is_move: bool) -> list[Record]:
-    found = dump.records_of(store.site, lambda count: None, lambda key: None, is_move=is_move)
+    found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None, is_move=is_move)
     return [record async for some in found for record in some]
 
 

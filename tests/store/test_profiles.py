@@ -20,7 +20,7 @@ async def texts(store, username):
     return {field: getattr(found, field) for field in PROFILE}
 
 
-async def logged(store, username):
+async def logged_edits(store, username):
     """Actor, subject and values of each edit of a profile in the log of a user's partition."""
     entries = await log.read(store.site, store.site.home_of_user(username), log.START, 100)
     return [(entry.actor, entry.subject, entry.values) for entry in entries if entry.kind == "profile_edited"]
@@ -30,16 +30,16 @@ async def test_profile_is_kept_as_written(store, alice):
     assert await store.users.edit_profile("Alice", PROFILE) == "Alice"
 
     assert await texts(store, alice) == PROFILE
-    assert await logged(store, alice) == [("Alice", "user:alice", PROFILE)]
+    assert await logged_edits(store, alice) == [("Alice", "user:alice", PROFILE)]
 
 
-async def test_only_what_is_given_changes_and_nothing_removes(store, alice, redis):
+async def test_only_given_fields_change_and_an_empty_text_removes_one(store, alice, redis):
     await store.users.edit_profile(alice, PROFILE)
     await store.users.edit_profile(alice, {"about": ""})
 
     assert await texts(store, alice) == PROFILE | {"about": None}
     assert not redis.hexists(keys.user(store.site.home_of_user(alice), alice), "about")
-    assert (await logged(store, alice))[-1][2] == PROFILE | {"about": ""}
+    assert (await logged_edits(store, alice))[-1][2] == PROFILE | {"about": ""}
 
 
 async def test_equal_edit_changes_nothing(store, alice, redis):
@@ -108,23 +108,26 @@ async def test_edits_at_once_leave_one_of_them_whole(store, alice):
 
     found = await texts(store, alice)
     assert {field: found[field] for field in edits[0]} in edits
-    assert len(await logged(store, alice)) == 20
+    assert len(await logged_edits(store, alice)) == 20
 
 
 async def test_deleted_user_loses_the_profile_also_in_the_log(store, alice, redis):
     await store.users.edit_profile(alice, PROFILE)
     await store.users.edit_profile(alice, {"about": "another text"})
-    await leaving.begin(store.site, alice, "", removes_texts=False)
+    await leaving.begin(store.site, alice, password_hash="", removes_texts=False)
 
     assert await profile(store, alice) is None
-    assert await logged(store, alice) == []
+    assert await logged_edits(store, alice) == []
     account = keys.user(store.site.home_of_user(alice), alice)
     assert redis.hmget(account, *PROFILE) == [None] * 3
-    assert not redis.exists(keys.logged(store.site.home_of_user(alice)))
+    assert not redis.exists(keys.logged(store.site.home_of_user(alice)))  # ids of entries with texts
 
 
 async def test_name_of_digits_is_no_number_of_an_article(store, redis):
-    """What is noted of the entries about `user:1024` is not what is noted of those about `article:1024`."""
+    """
+    The hash `logged` has the ids of entries with texts, which a deletion removes from the log: of articles by number,
+    of users by `user:NAME`. When the entries of the user 1024 end, what it has of article 1024 stays.
+    """
     await store.users.register("1024", "correct horse")
     home = store.site.home_of_user("1024")
     redis.hset(keys.logged(home), "1024", "1-0")

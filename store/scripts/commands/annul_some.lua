@@ -18,8 +18,8 @@
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
 --       archived the words that vote_counts.lua describes, else ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
---       entry, {partition in which that has an effect, id of the entry before with one there or "", ...}, POSTER:CHANGE
---       words of karma of posters in other partitions} | {"reverted"}
+--       entry, {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
+--       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
 require_open()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}

@@ -19,7 +19,7 @@
 --       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or
 --       ""
 -- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the
---       log's entry or "", {partition in which that has an effect, id of the entry before with one there or "", ...},
+--       log's entry or "", {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
 --       moderation:NAME:SLOT:TIME of whom it notifies}
 --       | {"missing"} if there is no such appeal, or what the action is about is gone | {"refused"} | {"self"}
 --       | {"reverted"} | {"known"} if there is another answer
@@ -34,8 +34,9 @@ if not author or not action.kind then return {"missing"} end
 local type, id = string.match(action.subject, "^(%l+):(.*)$")
 local group = action.group or ""
 
--- By what the action is about: whether the actor could revert it, and the slot of the user to notify (the number of an
--- action about an article or a user has it: number % 1024); nil if that is gone.
+-- By what the action is about: whether the actor could revert it, and the slot of the user to notify; nil if that is gone.
+-- A slot is one of 1,024 shares of the users, which are spread over the partitions; the number of an action about an
+-- article or a user has it: number % 1024.
 local MAY = {}
 function MAY.user()
   if redis.call("EXISTS", KEY.user .. id) == 0 then return nil end
@@ -70,7 +71,7 @@ answer_appeal(number, moderator, answer)
 local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
 redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
 local entry = append_text("appeal_answered", moderator, "action", number, "text", answer, "notified", notified)
-publish("appeal_answered", number, "-", entry)
+publish("appeal_answered", number, "-", entry) -- "-": the event names nobody
 notify_here(notified, "action", number)
 return {
   "answered", number, redis.call("HGETALL", KEY.action .. number), entry, note_effects(entry, slots_of(notified)), notified,

@@ -56,5 +56,5 @@ redis.call("HSET", appeal, "username", author, "at", ARGV[3], "text", text)
 if words ~= "" then redis.call("HSET", appeal, "groups", words) end
 set_waiting("appeals", number, now, groups, {})
 local entry = append_text("appealed", author, "action", number, "text", text, "appealed_at", ARGV[3], "groups", words)
-publish("appealed", number, "-", entry)
+publish("appealed", number, "-", entry) -- "-": the event names nobody
 return {"appealed", redis.call("HGETALL", action)}

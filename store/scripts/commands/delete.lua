@@ -21,9 +21,9 @@
 --       logged: ids of the log's entries with texts, by number or user   tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
--- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {partition in which that
---       has an effect, id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom the
---       article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {another partition whose
+--       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom
+--       the article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 

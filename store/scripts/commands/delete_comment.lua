@@ -16,9 +16,9 @@
 --       stubs: those comments of a tree that are not visible
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 how many stubs above it to change at most, as the script blocks the server
--- Reply {"deleted", id of the log's entry, {partition in which that has an effect, id of the entry before with one
---       there or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment had
---       notified, number of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"deleted", id of the log's entry, {another partition whose users this concerns, id of the last earlier entry
+--       that did or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment
+--       had notified, number of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 

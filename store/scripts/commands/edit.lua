@@ -12,8 +12,9 @@
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)
 --       then for each user whom the new content mentions: username in lower case, slot
--- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {partition in which that has an effect,
---       id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit notifies}
+-- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {another partition whose users this
+--       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit
+--       notifies}
 --       | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
 --       | {"broken"} if the rules refuse it | {"bare"} if neither link nor content would remain
 local link_digest, most_mentions, verdict = ARGV[9], ARGV[10], ARGV[11]

@@ -13,8 +13,9 @@
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
 --       11 how many mentions of a comment notify at most
 --       12 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {partition in which that has an effect,
---       id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit notifies}
+-- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {another partition whose users this
+--       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit
+--       notifies}
 --       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed
 --       | {"unauthenticated"}
 local content, verdict, most_mentions = ARGV[9], ARGV[10], ARGV[11]

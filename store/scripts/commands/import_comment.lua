@@ -21,8 +21,8 @@
 --       4-6 settings of the site: see prelude.lua   7 number of partitions   8 id of the comment on the other site
 --       9 id of what it answers there
 --       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
--- Reply {"imported", number, id of the log's entry, {partition in which that has an effect, id of the entry before with
---       one there or "", ...}} | {"known", number} if it was imported before
+-- Reply {"imported", number, id of the log's entry, {another partition whose users this concerns, id of the last
+--       earlier entry that did or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local STUBS_AT_ONCE = 500 -- that get places in the thread, as a visible comment is below them; others a moment later

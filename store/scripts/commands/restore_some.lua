@@ -15,8 +15,8 @@
 --       12 "1" if what is not here is gone, else ""
 --       from 13 on, for each article or comment: number, and if it is archived the words that vote_counts.lua
 --       describes, else ""
--- Reply {"restored", {numbers that are not here}, id of the log's entry, {partition in which that has an effect, id of
---       the entry before with one there or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
+-- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
+--       id of the last earlier entry that did or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
 require_open()
 local HOUR, absent = 3600000, {} -- milliseconds; numbers of articles and comments that are not here
 forget_recounted(ARGV[11])

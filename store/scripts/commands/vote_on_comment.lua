@@ -16,8 +16,8 @@
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 the vote: 1, 0 or -1
 --       10 how long pages keep the place that the comment had before (milliseconds)
--- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {partition in which that has an effect, id of the
---       entry before with one there or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}
+-- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {another partition whose users this concerns, id
+--       of the last earlier entry that did or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}
 --       | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the comment or its article is not visible
 --       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}

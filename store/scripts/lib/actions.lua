@@ -10,6 +10,7 @@
 -- from numbers: next_number(slot) -> text
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       actions: actions of moderators, by time
+-- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
 local UNLOGGED = { -- fields of an action that its entry in the log does not have
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
   kept = true, annulled = true, total = true, reaches = true, annulment = true,

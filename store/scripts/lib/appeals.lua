@@ -6,6 +6,7 @@
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       appeal: the appeal against an action   actions: actions of moderators, by time
+-- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
 local function groups_of_appeal(number)
   return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
 end

@@ -6,6 +6,7 @@
 -- from held_edits: queue_edit(number, state, groups, groups_before), drop_edit(number, state, groups)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       heldedit: an edit that waits for approval
+-- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.

@@ -70,7 +70,7 @@ def copied(place: str) -> "Iterator[Redis]":
 
 async def dumped(store: Store, *, is_move: bool = False) -> list[Record]:
     skipped: list[str] = []
-    found = dump.records_of(store.site, lambda count: None, skipped.append, is_move=is_move)
+    found = dump.records_of(store.site, progress=lambda count: None, skipped=skipped.append, is_move=is_move)
     records = [record async for some in found for record in some]
     assert skipped == []
     return records
@@ -367,7 +367,11 @@ async def test_store_cannot_be_opened_until_an_interrupted_restore_is_repeated(s
 async def test_damaged_article_is_skipped_and_reported(scene, place):
     scene.redis.hdel(scene.hash, "time")
     skipped: list[str] = []
-    records = [record async for some in dump.records_of(scene.store.site, print, skipped.append) for record in some]
+    records = [
+        record
+        async for some in dump.records_of(scene.store.site, progress=print, skipped=skipped.append)
+        for record in some
+    ]
     store = await restored(place, scene, records)
 
     assert skipped == [scene.hash]
@@ -384,7 +388,11 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
     scene.redis.hset(keys.imported(scene.partition), "2", "odd")
     scene.redis.set(keys.sequence(scene.partition), "odd")
     skipped: list[str] = []
-    records = [record async for some in dump.records_of(scene.store.site, print, skipped.append) for record in some]
+    records = [
+        record
+        async for some in dump.records_of(scene.store.site, progress=print, skipped=skipped.append)
+        for record in some
+    ]
     store = await restored(place, scene, records)
 
     expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.partition)} 2"]
@@ -406,7 +414,7 @@ async def test_dump_has_why_the_check_holds_a_text(store, alice):
 
 async def test_progress_adds_up_to_the_size(scene):
     progress: list[int] = []
-    async for _ in dump.records_of(scene.store.site, progress.append, print):
+    async for _ in dump.records_of(scene.store.site, progress=progress.append, skipped=print):
         pass
 
     assert sum(progress) == await dump.size(scene.store.site)
