@@ -22,7 +22,8 @@ from tests.store.held import holding
 
 pytestmark = [pytest.mark.one_server]
 SHOWN = """query($id: ID!) { node(id: $id) { id } article(id: $id) { title state votes commentCount isLocked
-    removal { reason } standing { rank } voters { totalCount } flags { reason } descendants: comments { totalCount } groups { name articles { totalCount } }
+    removal { reason } standing { rank } voters { totalCount } flags { reason }
+    comments { totalCount } groups { name articles { totalCount } }
     thread(order: VOTES) { totalCount nodes { id content state votes } } }
   articles(first: 10) { totalCount nodes { id } } groups { nodes { name } }
   held { totalCount nodes { id ... on Article { title state } ... on Comment { content } } }
