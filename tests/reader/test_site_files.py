@@ -64,6 +64,35 @@ async def test_header_and_footer_have_room_at_all_widths(visit, named, language,
     assert found == []
 
 
+async def test_long_name_of_the_site_has_the_room_beside_the_links_of_a_phone(visit, named):
+    page = await visit(base_url=f"{named.url}/")
+    await opened(page, "/groups")
+    rooms = {}
+    for width in (320, 390, 600):
+        await page.set_viewport_size({"width": width, "height": 700})
+        name = await page.locator("header .site").bounding_box()
+        link = await page.get_by_role("link", name="Log in").bounding_box()
+        rooms[width] = link["x"] - (name["x"] + name["width"])
+
+    assert [width for width, room in rooms.items() if not 0 < room < 16] == [], rooms
+
+
+@pytest.mark.parametrize("is_moderator", [False, True])
+async def test_wide_username_is_whole_on_desktops(visit, named, is_moderator):
+    member = named.member("W" * 14)
+    if is_moderator:
+        named.moderate(member)
+    page = await visit(member, base_url=f"{named.url}/")
+    await opened(page, "/?lang=de")
+    name = page.locator("header .account bdi")
+
+    for width in (1200, 1280, 1920):
+        await page.set_viewport_size({"width": width, "height": 700})
+        assert await name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
+        assert await page.evaluate(OVERLAPS) == []
+        assert (await page.locator("header").bounding_box())["height"] < 70
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("width", [320, 360, 375, 832, 1280])
 async def test_header_of_a_moderator_has_the_lines_of_the_html(visit, named, language, width):
