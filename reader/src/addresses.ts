@@ -17,11 +17,11 @@ export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
 /** The orders of articles that the site has, the front page's first; undefined on Vite's development server. */
-export const ORDERS = meta("upvote-orders")?.split(" ");
+export const ORDER_NAMES = meta("upvote-orders")?.split(" ");
 /** Whether the site has an order, as is assumed of all on Vite's development server. */
-export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
+export const isKept = (order: string): boolean => ORDER_NAMES?.includes(order) ?? true;
 /** How many orders are shown as links; the others are below "More". */
-export const SHOWN_ORDERS = Number(meta("upvote-shown-orders") ?? 4);
+export const SHOWN_ORDER_COUNT = Number(meta("upvote-shown-orders") ?? 4);
 
 /** Who may register: `open`, `invited` or `closed`. The server says so in the page unless everybody may. */
 export const REGISTRATION = meta("upvote-registration") ?? "open";

@@ -80,8 +80,8 @@ interface Request {
 interface Options {
   articleId: string;
   order: CommentOrder;
-  /** The first page, from the query of the page. */
-  first: FragmentType<typeof THREAD_PLACES>;
+  /** From the query of the whole page. */
+  firstPage: FragmentType<typeof THREAD_PLACES>;
   /** The comment whose branch this is, as the last one, after the comments above it; empty for the whole thread. */
   above: readonly ThreadComment[];
   /** The ids of deleted comments that keep their places. */
@@ -132,7 +132,7 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
 }
 
 /** The pages of a thread and of its branches, which are loaded one after the other. */
-function usePages({ articleId, order, first, above }: Options, onAdded: (ids: readonly string[]) => void) {
+function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids: readonly string[]) => void) {
   const [requests, setRequests] = useState<readonly Request[]>([]);
   const variablesOf = ({ under, after }: Request) => ({
     ...{ articleId, order, first: PAGE_SIZE },
@@ -145,7 +145,7 @@ function usePages({ articleId, order, first, above }: Options, onAdded: (ids: re
 
   const connections = (under: string | null) => {
     const next = requests.filter((request) => request.under === under).map((request) => results.get(request));
-    const all = [under === null ? first : null, ...next.map((result) => result?.article?.thread)];
+    const all = [under === null ? firstPage : null, ...next.map((result) => result?.article?.thread)];
     return all.map((connection) => readFragment(THREAD_PLACES, connection)).filter((connection) => !!connection);
   };
   const pagesOf = (under: string | null): Pages<ThreadComment> => ({

@@ -27,14 +27,14 @@ export const GONE = graphql(`
 
 interface GoneProps {
   /** The newest actions on what the page is about, and on what that belongs to. */
-  logs: readonly (FragmentType<typeof GONE> | null | undefined)[];
+  actionsOn: readonly (FragmentType<typeof GONE> | null | undefined)[];
   /** What is shown if no moderator has removed it. */
   otherwise: ReactNode;
 }
 
 /** In place of a page whose subject does not exist, or may not be read by the viewer: says why a moderator has removed it. */
-export function Gone({ logs, otherwise }: GoneProps) {
-  const removal = logs.map((log) => removalIn(readFragment(GONE, log)?.nodes ?? [])).find(Boolean);
+export function Gone({ actionsOn, otherwise }: GoneProps) {
+  const removal = actionsOn.map((log) => removalIn(readFragment(GONE, log)?.nodes ?? [])).find(Boolean);
   if (!removal) return otherwise;
   const [type = ""] = removal.subjectId.split(":");
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, type KeyboardEvent } from "react";
 import { Link } from "wouter";
-import { ORDERS as NAMES, SHOWN_ORDERS, withQuery } from "../addresses";
+import { ORDER_NAMES, SHOWN_ORDER_COUNT, withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
 import { t } from "../words";
 
@@ -10,8 +10,8 @@ const ALL: readonly ArticleOrder[] = [
   ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),
 ];
 
-/** The orders of this site, in which the operator wants them. */
-const ORDERS = NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
+/** The orders that this site has, as the operator has arranged them; all of them on Vite's development server. */
+const ORDERS = ORDER_NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
 /** The order of the front page. */
 export const FIRST_ORDER: ArticleOrder = ORDERS[0] ?? "HOT";
 
@@ -50,7 +50,7 @@ interface OrdersProps {
 export function Orders({ path, current }: OrdersProps) {
   return (
     <ul className="tabs">
-      {ORDERS.slice(0, SHOWN_ORDERS).map((order) => (
+      {ORDERS.slice(0, SHOWN_ORDER_COUNT).map((order) => (
         <li key={order}>
           <Link
             href={rankingPath(path, order)}
@@ -61,7 +61,7 @@ export function Orders({ path, current }: OrdersProps) {
           </Link>
         </li>
       ))}
-      {ORDERS.length > SHOWN_ORDERS && (
+      {ORDERS.length > SHOWN_ORDER_COUNT && (
         <li>
           <MoreOrders key={current} path={path} current={current} />
         </li>
@@ -73,7 +73,7 @@ export function Orders({ path, current }: OrdersProps) {
 /** The other orders, each with a sentence. It is open only while something in it has the focus. */
 function MoreOrders({ path, current }: OrdersProps) {
   const details = useRef<HTMLDetailsElement>(null);
-  const rest = ORDERS.slice(SHOWN_ORDERS);
+  const rest = ORDERS.slice(SHOWN_ORDER_COUNT);
   const shown = rest.find((order) => order === current);
   useEffect(() => closeOutside(details.current), []);
 

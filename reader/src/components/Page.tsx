@@ -56,7 +56,7 @@ export function Content<Data>(props: ContentProps<Data>) {
 }
 
 function Result<Data>({ result: { data, error }, retry, children }: ContentProps<Data>) {
-  const again = () => retry({ requestPolicy: "network-only" });
+  const askAgain = () => retry({ requestPolicy: "network-only" });
   const [isShown, setShown] = useState(false);
   if (data && !error && !isShown) setShown(true);
   useEffect(() => {
@@ -64,7 +64,7 @@ function Result<Data>({ result: { data, error }, retry, children }: ContentProps
   }, [error, isShown]);
   return (
     <>
-      {error && !isShown && <Fault error={error} retry={again} />}
+      {error && !isShown && <Fault error={error} retry={askAgain} />}
       {data ? children(data) : !error && <Loading />}
     </>
   );

@@ -82,7 +82,7 @@ interface ThreadProps {
   /** How many comments the article has; without it the page is not a visit of the whole article. */
   commentCount?: number;
   order: CommentOrder;
-  first: FragmentType<typeof THREAD_PLACES>;
+  firstPage: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
   above?: readonly ThreadComment[];
   /** The server sends no more changes, because the article was deleted or for a fault: the page has to be read again. */
@@ -92,11 +92,11 @@ interface ThreadProps {
 const WHOLE: readonly ThreadComment[] = [];
 
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
-export function Thread({ article, commentCount, order, first, above = WHOLE, onEnd }: ThreadProps) {
+export function Thread({ article, commentCount, order, firstPage, above = WHOLE, onEnd }: ThreadProps) {
   const focus = useFocus();
   const list = useRef<HTMLOListElement>(null);
   const { kept, keep, letGo } = useDeletions(list);
-  const thread = useThread({ articleId: article.id, order, first, above, kept }, focus);
+  const thread = useThread({ articleId: article.id, order, firstPage, above, kept }, focus);
   const { add } = thread;
   const onPosted = useCallback(
     (id: string) => {

@@ -64,15 +64,16 @@ interface WithCommentsProps {
 function WithComments({ id, order, after }: WithCommentsProps) {
   const variables = { id, order, first: PAGE_SIZE, after };
   const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, variables);
+  // beside `refetch`, which sends nothing while an older answer of the page is on its way
   const renew = useRenewal(ARTICLE_PAGE, variables);
   const last = useLast(data?.article);
-  const again = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.article) return <Gone logs={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
+  const retry = () => refetch({ requestPolicy: "network-only" });
+  if (data && !data.article) return <Gone actionsOn={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
   if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (
     <Page title={t("article")}>
-      <Fault error={error} retry={again} />
+      <Fault error={error} retry={retry} />
     </Page>
   );
 }
@@ -105,7 +106,7 @@ function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
         <h2 id="comments">{t("comments", { count: commentCount })}</h2>
         {commentCount > 0 && <CommentOrders path={articlePath(id)} current={order} />}
         {isRest && <FirstComments path={articlePath(id)} order={order} />}
-        <Thread article={view} commentCount={commentCount} order={order} first={thread} onEnd={onEnd} />
+        <Thread article={view} commentCount={commentCount} order={order} firstPage={thread} onEnd={onEnd} />
       </section>
     </Page>
   );

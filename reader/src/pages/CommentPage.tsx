@@ -69,16 +69,17 @@ interface BranchProps {
 function Branch({ id, articleId, order, after }: BranchProps) {
   const variables = { id, articleId, order, first: PAGE_SIZE, after };
   const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, variables);
+  // beside `refetch`, which sends nothing while an older answer of the page is on its way
   const renew = useRenewal(COMMENT_PAGE, variables);
   const last = useLast(data?.comment);
-  const again = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.comment) return <Gone logs={[data.log, data.articleLog]} otherwise={<NotFound />} />;
+  const retry = () => refetch({ requestPolicy: "network-only" });
+  if (data && !data.comment) return <Gone actionsOn={[data.log, data.articleLog]} otherwise={<NotFound />} />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
   if (last) return <LoadedBranch comment={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (
     <Page title={t("comment")}>
-      <Fault error={error} retry={again} />
+      <Fault error={error} retry={retry} />
     </Page>
   );
 }
@@ -123,7 +124,7 @@ function LoadedBranch({ comment, order, isRest, onEnd }: LoadedBranchProps) {
         <Thread
           article={view}
           order={order}
-          first={article.thread}
+          firstPage={article.thread}
           onEnd={onEnd}
           above={[...ancestors.slice(hidden), comment]}
         />
