@@ -28,7 +28,7 @@ async def queue(
     if groups == ():  # no group; None is the whole site
         return None
     listing = appeals.listing(context.store.site, groups)
-    return await connection_oldest_first(context, listing, paging, moderation.ACTIONS)
+    return await connection_oldest_first(context, listing, paging, moderation.ACTION_NODES)
 
 
 async def of_actions(actions: Sequence[ModerationAction], context: Context) -> list[Appeal | None]:

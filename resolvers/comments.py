@@ -129,7 +129,7 @@ async def of_users(
         for (each, _), (page, floor) in zip(selected, stored, strict=True)
         if not floor
     ]
-    whole = iter(await pagination.connections_of_pages(context, listed, OWN_COMMENTS))
+    whole = iter(await pagination.connections_of_pages(context, listed, OWN_COMMENT_NODES))
     found = [
         await _with_older(context, each, paging) if floor else next(whole)
         for (each, _), (_, floor) in zip(selected, stored, strict=True)
@@ -143,7 +143,7 @@ async def _with_older(
     """The comments of a user of whom Redis does not list all. One that was just hidden leaves the database later."""
     source = Source(own.listing(context.store.site).name, partial(own.page, context), own)
     try:
-        return await full_connection(context, source, paging, OWN_COMMENTS)
+        return await full_connection(context, source, paging, OWN_COMMENT_NODES)
     except DatabaseUnavailable as error:
         return error
 
@@ -230,7 +230,7 @@ def _bytes_of(comments: Sequence[Comment | None]) -> int:
     return sum([comment.held_bytes for comment in comments if comment])
 
 
-COMMENTS, OWN_COMMENTS = Nodes(read_comments, _bytes_of), Nodes(_read_own_comments, _bytes_of)
+COMMENT_NODES, OWN_COMMENT_NODES = Nodes(read_comments, _bytes_of), Nodes(_read_own_comments, _bytes_of)
 
 
 async def _connections(
@@ -262,7 +262,7 @@ async def _connections(
         for (replies, window), part in parts
     ]
     named = [(_name(context, replies), page, page.total) for replies, page in pages]
-    return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, COMMENTS))
+    return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, COMMENT_NODES))
 
 
 def _window(context: Context, replies: Replies, paging: PageArguments) -> Window:

@@ -20,7 +20,8 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
     """The articles that the viewer hides. Two round trips, and one to remove deleted articles from the list."""
     listings = [hidden.listing(context.store.site, home.username) for home in homes]
     return [
-        await full_connection(context, Source.of_listing(context, each), paging, HIDDEN_ARTICLES) for each in listings
+        await full_connection(context, Source.of_listing(context, each), paging, HIDDEN_ARTICLE_NODES)
+        for each in listings
     ]
 
 
@@ -75,4 +76,4 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None
     return [None if type(article) in HIDDEN else article for article in found]
 
 
-HIDDEN_ARTICLES = Nodes(_read, records.size_of)
+HIDDEN_ARTICLE_NODES = Nodes(_read, records.size_of)

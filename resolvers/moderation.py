@@ -120,7 +120,7 @@ async def log(
 ) -> Connection[ModerationAction]:
     """Two round trips: one for the places and one for the actions."""
     listing = log_of(context.store.site, group, subject_id)
-    return await connection_by_time(context, listing, paging, ACTIONS)
+    return await connection_by_time(context, listing, paging, ACTION_NODES)
 
 
 def log_of(site: Site, group: str | None, subject_id: str | None) -> Listing:
@@ -189,7 +189,7 @@ def _bytes_of(actions: Sequence[ModerationAction | None]) -> int:
     return ACTION_BYTES * len(actions)
 
 
-ACTIONS = Nodes(_read_actions, _bytes_of)
+ACTION_NODES = Nodes(_read_actions, _bytes_of)
 
 
 async def _places(actions: Sequence[ModerationAction], context: Context) -> list[Sequence[str]]:

@@ -355,7 +355,7 @@ def read_articles(context: Context, numbers: Iterable[int]) -> Awaitable[list[Ar
     return context.reads.articles(numbers)
 
 
-ARTICLES = Nodes(read_articles, records.size_of)
+ARTICLE_NODES = Nodes(read_articles, records.size_of)
 
 
 async def connection_by_time(
@@ -377,7 +377,7 @@ async def connection_oldest_first(
 
 
 async def connections_of_pages(
-    context: Context, pages: Sequence[tuple[str, Page, Total]], nodes: Nodes = ARTICLES
+    context: Context, pages: Sequence[tuple[str, Page, Total]], nodes: Nodes = ARTICLE_NODES
 ) -> list[Connection[Any]]:
     """
     The connections of pages, each with the name of its listing and its total: one round trip for the records of all.
@@ -397,7 +397,7 @@ async def connections_of_pages(
 
 
 async def connection_of_page(
-    context: Context, name: str, page: Page, total: Total, nodes: Nodes = ARTICLES
+    context: Context, name: str, page: Page, total: Total, nodes: Nodes = ARTICLE_NODES
 ) -> Connection[Any]:
     """As `connections_of_pages`, of one page."""
     cached: CachedPage | None = PAGES.get(_page_key(name, page, total))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from resolvers.arguments import PageArguments, group_name, paginated
-from resolvers.comments import COMMENTS
+from resolvers.comments import COMMENT_NODES
 from resolvers.context import Context
 from resolvers.filling import Source, full_connection
 from resolvers.older_comments import CommentsByTime
@@ -21,13 +21,13 @@ async def comments(context: Context, group: str | None = None, *, paging: PageAr
     name = None if group is None else group_name(group)
     listed = CommentsByTime(name)
     source = Source(listed.listing(context.store.site).name, partial(listed.page, context), listed)
-    return await full_connection(context, source, paging, Nodes(partial(_read, name), COMMENTS.bytes_of))
+    return await full_connection(context, source, paging, Nodes(partial(_read, name), COMMENT_NODES.bytes_of))
 
 
 async def _read(group: str | None, context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """Comments that are shown where everybody finds them; None for others."""
     wanted = list(numbers)
-    await COMMENTS.read(context, wanted)  # and the votes of the viewer on them
+    await COMMENT_NODES.read(context, wanted)  # and the votes of the viewer on them
     visible = ContentState.VISIBLE
     return [
         comment

@@ -43,7 +43,7 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
     the list.
     """
     listings = [saved.listing(context.store.site, home.username) for home in homes]
-    return [await full_connection(context, Source.of_listing(context, each), paging, SAVED) for each in listings]
+    return [await full_connection(context, Source.of_listing(context, each), paging, SAVED_NODES) for each in listings]
 
 
 async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[bool]:
@@ -115,4 +115,4 @@ def _found_comment(comment: Comment | None, article: Article | None) -> FoundSub
     return FoundSubject(comment, comment.state is visible and article.state is visible)
 
 
-SAVED = Nodes(_read, subjects.bytes_of)
+SAVED_NODES = Nodes(_read, subjects.bytes_of)

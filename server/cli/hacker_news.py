@@ -112,6 +112,7 @@ def _order(comment: StoryComment) -> tuple[int, int, str]:
 
 
 def _comment(id: str, fields: Mapping[str, object], now: int, is_gone: bool) -> tuple[StoryComment, bool]:
+    """A comment, and whether its text was cut. One that is gone has neither poster nor text."""
     parent, time = _id_of_parent(fields), _time(fields, now)
     if is_gone:
         return StoryComment(id, parent, "", time, ""), False

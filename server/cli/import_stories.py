@@ -223,6 +223,7 @@ class Import:
     async def _shifted(
         self, stories: Sequence[Story], conversations: Conversations
     ) -> tuple[list[Story], Conversations]:
+        """Stories and comments with their times moved by the same amount: see `importing.shift_to_now`."""
         newest = max((comment.time for _, comment in conversations.placed), default=0)
         shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
         placed = [

@@ -73,6 +73,7 @@ def find(table: VoteTable) -> list[FoundRing]:
 
 
 def _size(ring: FoundRing) -> tuple[int, float]:
+    """The sort key of a ring: its number of members, then its coverage."""
     return len(ring.members), ring.coverage
 
 
@@ -248,6 +249,7 @@ def _components(neighbours: Graph) -> Iterator[Graph]:
 
 
 def _counted(keys: Ints) -> tuple[Ints, Ints]:
+    """The distinct keys, sorted, and how often each occurs."""
     found, counts = np.unique(keys, return_counts=True)
     return found, counts.astype(np.int64)
 
