@@ -237,7 +237,7 @@ async def test_linked_subject_is_the_existing_user(store, redis):  # U1
 
 async def test_tokens_of_a_deleted_user_are_refused_for_ever(store, redis):  # U6
     name = await store.identities.user_of(claims())
-    begun = await leaving.begin(store.site, name, "", removes_texts=False)
+    begun = await leaving.begin(store.site, name, password_hash="", removes_texts=False)
     with pytest.raises(TokenRefused, match="gone"):
         await store.identities.user_of(claims(at=2))
 
@@ -255,7 +255,7 @@ async def test_tokens_of_a_deleted_user_are_refused_for_ever(store, redis):  # U
 async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, tmp_path):  # U6
     object.__setattr__(store.site, "deletions", tmp_path / "deletions.jsonl")
     name = await store.identities.user_of(claims())
-    begun = await leaving.begin(store.site, name, "", removes_texts=False)
+    begun = await leaving.begin(store.site, name, password_hash="", removes_texts=False)
     await departures.settle(store, None, begun)
     noted = departures.noted_in(tmp_path / "deletions.jsonl")
     digest = await store.identities.digest(ADA)

@@ -38,7 +38,7 @@ async def mailed(store, alice, bob):
 
 
 async def test_nothing_of_a_user_who_leaves_is_kept_or_queued(mailed, redis):  # U6
-    await leaving.begin(mailed.site, "Alice", "", removes_texts=False)
+    await leaving.begin(mailed.site, "Alice", password_hash="", removes_texts=False)
 
     assert await mailed.mailboxes.get("alice") == mailboxes.UserMailbox()
     assert await mailed.mailboxes.with_address(mailboxes.digest(ADDRESS)) == ["bob"]

@@ -110,7 +110,7 @@ async def test_reset_ends_other_tokens(store, reset):
 
 
 async def test_deletion_of_the_user_ends_tokens(store, reset, redis):
-    await leaving.begin(store.site, "vera", "", removes_texts=False)
+    await leaving.begin(store.site, "vera", password_hash="", removes_texts=False)
 
     with pytest.raises(BadToken):
         await store.users.reset_password(reset, NEW)
