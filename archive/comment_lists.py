@@ -5,7 +5,7 @@ as they are shown.
 
 from collections.abc import Awaitable, Callable, Collection
 
-from archive.steps import REVERSIBLE
+from archive.steps import MAY_BE_LOST
 from store import comment_lists, keys, kinds
 from store.maintenance import scan
 from store.site import Site
@@ -22,7 +22,8 @@ async def cut(
     Raises:
         StoreUnavailable, DatabaseUnavailable: one does not answer, takes no writes, or is far behind.
     """
-    count, before = 0, site.clock() - REVERSIBLE
+    count = 0
+    before = site.clock() - MAY_BE_LOST  # newer comments stay in the lists, as Redis may still lose them
     beginnings = tuple(keys.comments(partition, "") for partition in partitions)
     async for texts in scan.texts(site, lambda count: None):
         lists = [key for text in texts if text.startswith(beginnings) and (key := kinds.parse(text, site.partitions))]

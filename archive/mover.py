@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from archive import comment_lists, departures, places, steps
 from archive.departures import Departure
-from archive.steps import REVERSIBLE, Archivable
+from archive.steps import MAY_BE_LOST, Archivable
 from database import article_places
 from database import conversations as conversations_of
 from database.conversations import KeptOfComment
@@ -280,7 +280,7 @@ class Mover:
         """
         Mark articles again that are back because Redis was killed and has lost its last writes.
 
-        After a failover to a replica that lacks more than `REVERSIBLE`, `verify` finds the others.
+        After a failover to a replica that lacks more than `MAY_BE_LOST`, `verify` finds the others.
         """
         recent = await self.database.run(partial(_recent, partition))
         for start in range(0, len(recent), BATCH):
@@ -410,7 +410,7 @@ def _recent(partition: int, connection: "Connection") -> list[int]:
 
 
 def _delete_old_batches(partition: int, connection: "Connection") -> None:
-    DELETE_BATCHES.run(connection, {"partition": partition, "until": unix_milliseconds() - REVERSIBLE})
+    DELETE_BATCHES.run(connection, {"partition": partition, "until": unix_milliseconds() - MAY_BE_LOST})
 
 
 def _remove_places(numbers: Sequence[int], connection: "Connection") -> None:

@@ -29,7 +29,7 @@ FIELDS_AT_ONCE = 500
 USER_FIELD, COUNT_FIELD = "user:", "count"  # what fields of the hash `archived` begin with
 ARCHIVER, LEASE_TIME = "archiver", 30_000  # milliseconds after which another process takes over
 GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; archive.lua requires 60 seconds
-REVERSIBLE = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
+MAY_BE_LOST = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
 
 
 class Archivable(NamedTuple):
