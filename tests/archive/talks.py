@@ -187,8 +187,6 @@ class Talk:
         self.gone = await in_redis(self.pair.complete, numbers) - hot
         self.reached["left"] += len(self.gone - before)
         self.reached["came back"] += len(before & hot)
-        shown = await self.pair.complete.numbers()
-        self.reached["left removed"] += len(self.gone - before - shown)
 
     def questions(self) -> list[Question]:
         """Queries that need no cursors."""
