@@ -245,7 +245,7 @@ async def _connections(
     round trips for all, for the places and for the comments. Parents whose numbers are in `empty` have no replies.
     """
     wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
-    windows = for_each(wanted, lambda replies: _window(context, replies, paging))
+    windows = for_each(wanted, lambda replies: _window(replies, paging))
     selected = pagination.valid_windows(wanted, windows)
     # for each: its article, the read from Redis, and what computes the same from an archived conversation
     reads = [
@@ -261,17 +261,17 @@ async def _connections(
         (replies, NO_REPLIES if replies.parent in empty else listings.merge([part], window))
         for (replies, window), part in parts
     ]
-    named = [(_name(context, replies), page, page.total) for replies, page in pages]
+    named = [(_name(replies), page, page.total) for replies, page in pages]
     return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, COMMENT_NODES))
 
 
-def _window(context: Context, replies: Replies, paging: PageArguments) -> Window:
+def _window(replies: Replies, paging: PageArguments) -> Window:
     is_by_time = replies.order in (CommentOrder.NEWEST, CommentOrder.OLDEST)
-    return pagination.window(_name(context, replies), paging, ARTICLE_TIME_CURSOR if is_by_time else ARTICLE_CURSOR)
+    return pagination.window(_name(replies), paging, ARTICLE_TIME_CURSOR if is_by_time else ARTICLE_CURSOR)
 
 
-def _name(context: Context, replies: Replies) -> str:
-    return threads.siblings(context.store.site, *replies).name
+def _name(replies: Replies) -> str:
+    return threads.siblings_name(replies.parent, replies.order)
 
 
 async def comment(context: Context, id: str) -> Comment | None:

@@ -249,7 +249,8 @@ def _range(
 ) -> Read[PartitionPage]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     return Read(
-        encoded(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _partition_page
+        encoded(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)),
+        decode_partition_page,
     )
 
 
@@ -257,11 +258,11 @@ def _combined(how: str, indexes: Sequence[str], window: Window, count: int, skip
     """The read of a page of several indexes of one partition together. `how` is ZUNION or ZINTER."""
     position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
     direction = "up" if window.upwards else "down"
-    return Read(UNION_PAGE.command(indexes, direction, count, skip, *position, how), _partition_page)
+    return Read(UNION_PAGE.command(indexes, direction, count, skip, *position, how), decode_partition_page)
 
 
-def _partition_page(reply: str) -> PartitionPage:
-    """Decode a reply of `listing_page.lua`. Most replies repeat, so short ones are cached."""
+def decode_partition_page(reply: str) -> PartitionPage:
+    """Decode a reply of `listing_page.lua` or another script that replies so. Most repeat, so short ones are cached."""
     if len(reply) > MAX_CACHED_REPLY:
         return _new_partition_page(reply)
     known: PartitionPage | None = PARTITION_PAGES.get(reply)

@@ -14,7 +14,7 @@ from store.client import Argument
 from store.errors import StoreUnavailable
 from store.keys import NUMBER
 from store.kinds import Backup, Check, Kind, Text
-from store.listings import PARTITION_PAGES, Listing, Window
+from store.listings import PARTITION_PAGES, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
 from store.scripts.registry import Script
@@ -24,6 +24,7 @@ ANCESTORS = Script("ancestors")
 DESCENDANT_COUNTS = Script("descendant_counts")
 IS_UNDER = Script("is_under")
 PIN_THREAD = Script("pin_thread")
+REPLIES_PAGE = Script("replies_page")
 THREAD_PAGE = Script("thread_page")
 
 MAX_PLACES = 500  # of a page
@@ -46,7 +47,8 @@ REPLIES = Kind(
     "replies",
     "zset",
     (NUMBER, REPLY_ORDER),
-    "numbers of the replies to a comment or an article, by the value of an order: best, votes, time, controversial",
+    "numbers of the replies to a comment or an article, by the value of an order: best, and if there are more than 16 "
+    "also votes, time and controversial",
     lifetime="while it has replies",
     written_by="comment, vote, delete",
     backup=Backup.DERIVED,
@@ -262,23 +264,24 @@ def page(
     return Read(command, _thread_page, (newest,))
 
 
-def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> Listing:
-    """The replies to a comment or to the article, as a listing: highest first also by OLDEST; see `siblings_page`."""
-    partition = site.home_of_article(article)
-    by_time = order.stored_index == "time"
-    return Listing(
-        f"replies:{parent}:{order.value}", (REPLIES(partition, parent, order.stored_index),), by_time=by_time
-    )
+def siblings_name(parent: int, order: CommentOrder) -> str:
+    """The name of the replies to a comment or an article as a listing, for its cursors."""
+    return f"replies:{parent}:{order.value}"
 
 
 def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:
     """The read of a page of the replies to a comment or to the article. One round trip."""
-    if not order.is_ascending:
-        (read,) = listings.partition_pages(siblings(site, article, parent, order), window)
-        return read
-    other = Window(window.count, not window.upwards, window.beyond)
-    (read,) = listings.partition_pages(siblings(site, article, parent, order), other)
-    return Read(read.command, _reversed_page)
+    partition, beyond = site.home_of_article(article), window.beyond
+    command = REPLIES_PAGE.command(
+        [keys.comment(partition, ""), REPLIES(partition, parent, "")],
+        order.stored_index,
+        "asc" if order.is_ascending else "desc",
+        "up" if window.upwards else "down",
+        window.count,
+        window.skip,
+        *((repr(beyond.value), beyond.member) if beyond else ("", "")),
+    )
+    return Read(command, listings.decode_partition_page)
 
 
 def descendant_counts(site: Site, partition: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
@@ -349,13 +352,6 @@ def kept_levels(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
     if len(path) <= OUTER_LEVELS + INNER_LEVELS:
         return tuple(path)
     return (*path[:OUTER_LEVELS], *path[-INNER_LEVELS:])
-
-
-def _reversed_page(reply: str) -> PartitionPage:
-    """Decode a reply of `listing_page.lua` for a page of an ascending order, which was read in the other direction."""
-    above, total, *flat = reply.split(" ")
-    found = tuple(Position(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True))
-    return PartitionPage(int(total) - int(above) - len(found), int(total), found[::-1])
 
 
 def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, int]:

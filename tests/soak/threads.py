@@ -36,6 +36,7 @@ from tests.soak.searches import ANYTHING, Anything, Between, doubt_flag
 MOST_PLACES = 500  # of a page
 USUAL_PLACES = 25  # of a page, by default
 BY_TIME = ("NEWEST", "OLDEST")
+FEW_REPLIES = 16  # up to so many have one index only
 PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds; in the latter, walks that begin share a pin
 Values = Mapping[int, float]  # of comments, by number
 
@@ -118,6 +119,7 @@ class Threads:
         entries.sort(key=lambda entry: entry.key, reverse=not is_rising)
         position = paging.position(listing)
         self._model.reached.count("pages of replies after a cursor", position is not None)
+        self._model.reached.count("pages of many replies", len(placed) > FEW_REPLIES)
         return cut("Comment", listing, entries, paging, position, rising=is_rising)
 
     def of_user(self, user: User, paging: PageArguments) -> Page:

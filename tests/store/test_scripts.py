@@ -44,7 +44,8 @@ def written(tmp_path, monkeypatch):
 def test_files_follow_those_that_they_require_each_once():
     assert files_of("vote") == ["formulas", "prelude", "annulled", "cast_vote", "upvoters", "vote"]
     assert files_of("delete_comment") == [
-        *("formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "mail_keys", "mails", "notify"),
+        *("formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "few_replies"),
+        *("mail_keys", "mails", "notify"),
         *(
             "notifications",
             "recent_comments",

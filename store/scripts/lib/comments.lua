@@ -1,7 +1,8 @@
 -- Functions of the scripts that work on comments: reads, indexes of replies, counts, and places that pins keep. A pin
 -- keeps the order that a thread had at a moment, for those who read its further pages.
--- requires: branch_paths, notifications, recent_comments
+-- requires: branch_paths, few_replies, notifications, recent_comments
 -- from branch_paths: parse_path(stored) -> {text, index}
+-- from few_replies: FEW_REPLIES
 -- from prelude: split(text) -> {word, ...}, order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups) -> {orders, own, next_weights},
 --   set_in_order(article, order, ranking)
@@ -53,21 +54,58 @@ local function note_written(article)
   redis.call("HSET", KEY.article .. article, "written", ARGV[3])
 end
 
+local function siblings_of(comment) --> what the keys of their indexes have before the order
+  return KEY.replies .. (comment.parent or comment.article) .. ":"
+end
+
+-- Whether the replies to a parent have the indexes of all orders; few have only `best`.
+local function has_all_orders(siblings)
+  return redis.call("ZCARD", siblings .. "best") > FEW_REPLIES
+end
+
+local function unlink_other_orders(siblings)
+  for _, order in ipairs(REPLY_ORDERS) do
+    if order ~= "best" then redis.call("UNLINK", siblings .. order) end
+  end
+end
+
+-- Writes the indexes that few replies lack, from the hashes of all. Earlier versions had them for few replies, too: what is
+-- left of those has old values.
+local function fill_other_orders(siblings)
+  unlink_other_orders(siblings)
+  for _, member in ipairs(redis.call("ZRANGE", siblings .. "best", 0, -1)) do
+    local sibling = find_comment(string.match(member, "^0*(%d+)$"))
+    for _, order in ipairs(sibling and REPLY_ORDERS or {}) do
+      if order ~= "best" then redis.call("ZADD", siblings .. order, order_value(sibling, order, SITE_WEIGHTS), member) end
+    end
+  end
+end
+
 -- Writes a comment to the indexes of the replies to its parent. With `before`, its votes before a change, only where its
 -- value changes.
 local function update_replies(comment, before)
-  local siblings = KEY.replies .. (comment.parent or comment.article) .. ":"
-  for _, order in ipairs(REPLY_ORDERS) do
+  local siblings = siblings_of(comment)
+  local function update(order)
     local value = order_value(comment, order, SITE_WEIGHTS)
     if not before or value ~= order_value(before, order, SITE_WEIGHTS) then
       redis.call("ZADD", siblings .. order, value, comment.member)
     end
   end
+  update("best")
+  local count = redis.call("ZCARD", siblings .. "best")
+  if count <= FEW_REPLIES then return end
+  if not before and (count == FEW_REPLIES + 1 or redis.call("EXISTS", siblings .. "time") == 0) then
+    return fill_other_orders(siblings)
+  end
+  for _, order in ipairs(REPLY_ORDERS) do
+    if order ~= "best" then update(order) end
+  end
 end
 
 local function remove_from_replies(comment)
-  local siblings = KEY.replies .. (comment.parent or comment.article) .. ":"
+  local siblings = siblings_of(comment)
   for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
+  if not has_all_orders(siblings) then unlink_other_orders(siblings) end
 end
 
 -- The names of the pins of an article's thread, also of some that have expired, each ORDER:MOVES: an order, and the
@@ -87,7 +125,9 @@ local function keep_place(comment, lifetime, before)
     local order, moves = string.match(pin, "(%l+):(%d+)")
     if last_move <= tonumber(moves) then
       local places = KEY.pinned .. parent .. ":" .. pin
-      local value = redis.call("ZSCORE", KEY.replies .. parent .. ":" .. order, comment.member)
+      local siblings = siblings_of(comment)
+      local is_stored = order == "best" or has_all_orders(siblings)
+      local value = is_stored and redis.call("ZSCORE", siblings .. order, comment.member)
       redis.call("ZADD", places, value or order_value(before, order, SITE_WEIGHTS), comment.member)
       redis.call("PEXPIRE", places, lifetime)
     end

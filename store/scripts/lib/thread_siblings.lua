@@ -1,9 +1,11 @@
 -- Functions that read the replies to a comment or an article in the order of a thread. A walk is somebody's reading of
 -- a thread from page to page. Votes move comments meanwhile; these moves are numbered. A pinned walk has the order of
 -- the moment when its pin was made: the key `pinned` keeps the values that comments moved since then had.
--- requires: branch_paths, formulas, index_rank
+-- requires: branch_paths, formulas, reply_indexes
 -- from formulas: best(up, votes, z), controversial(up, down)
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list,
+--   value_in(index, member) -> text | false | nil, count_before(index, value, member, including, is_ascending) -> number,
+--   members_at(index, first, last, is_ascending) -> {member, value, ...}
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
 --       7 pinned:{p}: (a number, ":" and the name of a pin are appended)
@@ -30,8 +32,14 @@ local function number_of(member)
   return string.match(member, "^0*(%d+)$")
 end
 
-local function replies_of(number)
-  return REPLIES .. number .. ":" .. index
+local computed = {} -- indexes that are not stored, by the number of the parent
+
+local function replies_of(number) --> key | list
+  local known = computed[number]
+  if known then return known end
+  local found = read_index(REPLIES .. number .. ":", index, COMMENT, is_ascending)
+  if type(found) == "table" then computed[number] = found end
+  return found
 end
 
 local function places_at_pin(number)
@@ -41,7 +49,7 @@ end
 -- The value of a sibling: as it was when the walk was pinned, or as it is.
 local function value_of(parent, member)
   local at_pin = is_pinned and redis.call("ZSCORE", places_at_pin(parent), member)
-  return at_pin or redis.call("ZSCORE", replies_of(parent), member)
+  return at_pin or value_in(replies_of(parent), member)
 end
 
 -- Whether a thread has no place for a comment, as it is hidden and has no visible descendants.
@@ -54,27 +62,11 @@ local function is_new(number)
   return is_pinned and tonumber(number) > newest
 end
 
--- How many siblings precede a position in the order of the thread; with `including`, the one at the position, too.
-local function count_before(key, value, member, including)
-  local present = redis.call("ZSCORE", key, member)
-  if present and tonumber(present) == tonumber(value) then -- it has not moved
-    return redis.call(is_ascending and "ZRANK" or "ZREVRANK", key, member) + (including and 1 or 0)
-  end
-  if is_ascending then return redis.call("ZCARD", key) - rank_of(key, value, member, not including) end
-  return rank_of(key, value, member, including)
-end
-
--- The siblings with these ranks in the order of the thread: member, value, ... A negative rank counts from the end.
-local function siblings(key, first, last)
-  if is_ascending then return redis.call("ZRANGE", key, first, last, "WITHSCORES") end
-  return redis.call("ZRANGE", key, first, last, "REV", "WITHSCORES")
-end
-
--- A reader reads the siblings of one sorted set in the direction of the page. `beyond` is the position after which it
--- begins; without it, it begins at the end of all.
+-- A reader reads the siblings of one index in the direction of the page. `beyond` is the position after which it begins;
+-- without it, it begins at the end of all.
 local UNREAD = {}
-local function new_reader(key, beyond)
-  return {key = key, beyond = beyond, buffer = UNREAD, at = 1}
+local function new_reader(siblings, beyond)
+  return {siblings = siblings, beyond = beyond, buffer = UNREAD, at = 1}
 end
 
 -- Reads the next siblings into the buffer of a reader.
@@ -83,17 +75,17 @@ local function fill(reader)
   reader.chunk = math.min(chunk * 2, LARGEST_CHUNK)
   if not reader.rank then -- behind a position, or at the end of all
     local from = reader.beyond
-    reader.rank = from and count_before(reader.key, from.value, from.member, not is_backward) or 0
+    reader.rank = from and count_before(reader.siblings, from.value, from.member, not is_backward, is_ascending) or 0
   end
   if not is_backward then
-    found = siblings(reader.key, reader.rank, reader.rank + chunk - 1)
+    found = members_at(reader.siblings, reader.rank, reader.rank + chunk - 1, is_ascending)
     reader.rank = reader.rank + chunk
   elseif reader.beyond then
     local first = math.max(reader.rank - chunk, 0)
-    found = reader.rank > 0 and siblings(reader.key, first, reader.rank - 1) or {}
+    found = reader.rank > 0 and members_at(reader.siblings, first, reader.rank - 1, is_ascending) or {}
     reader.rank = first
   else
-    found = siblings(reader.key, reader.rank - chunk, reader.rank - 1)
+    found = members_at(reader.siblings, reader.rank - chunk, reader.rank - 1, is_ascending)
     reader.rank = reader.rank - chunk
   end
   reader.buffer, reader.at = found, is_backward and #found - 1 or 1
@@ -161,11 +153,17 @@ local function was_passed(member, from)
 end
 
 -- A frame is a reader of the replies to one comment, or to the article. `beyond` is the position after which it begins,
--- and `owner` the place of the comment itself if a walk upwards comes to it after its replies.
+-- and `owner` the place of the comment itself if a walk upwards comes to it after its replies. A list of replies that is
+-- read from its end on needs no ranks.
 local function new_frame(parent, depth, beyond, owner) --> frame
-  return {
-    key = replies_of(parent), beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,
+  local siblings = replies_of(parent)
+  local frame = {
+    siblings = siblings, beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,
   }
+  if type(siblings) == "table" and not beyond then
+    frame.buffer, frame.at, frame.is_last = siblings, is_backward and #siblings - 1 or 1, true
+  end
+  return frame
 end
 
 -- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
@@ -199,7 +197,7 @@ local function next_pinned(frame)
     if not member then return nil end
     skip_one(reader)
     local other = at_pin and (reader == frame and at_pin or frame)
-    local is_in_other = other and redis.call("ZSCORE", other.key, member) and true or false
+    local is_in_other = other and value_in(other.siblings, member) and true or false
     if is_in_other == (reader ~= frame) and not is_new(member) then return member, value end
   end
 end

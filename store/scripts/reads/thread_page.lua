@@ -2,12 +2,13 @@
 -- requires: thread_siblings
 -- from branch_paths: parse_path(stored) -> {text, index}, count_descendants(tree, stubs, path) -> number,
 --   encode(number) -> digits
+-- from reply_indexes: count_before(index, value, member, including, is_ascending) -> number
 -- from thread_siblings: COMMENT (what the keys of comments begin with), number_of(member),
 --   TREE (the key of all comments of the article, by branch path), STUBS (the key of those of them that are not visible),
 --   value_of(parent, member), value_in_hash(number) -> text, is_pinned (whether the walk is pinned),
 --   index (the order of replies), find_in_moves(member, find), is_backward (whether the places before the cursor are wanted),
 --   is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner) -> frame,
---   next_sibling(frame) -> (member, value) | nil, count_before(key, value, member, including), replies_of(number),
+--   next_sibling(frame) -> (member, value) | nil, replies_of(number) -> key | list, is_ascending,
 --   moves_before (the number of the last move when the walk began)
 -- KEYS and ARGV  see thread_siblings.lua
 -- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or
@@ -219,7 +220,7 @@ local function has_others(first)
   local last = cursor[#cursor]
   if last and not last.is_gone then return true end
   if not is_backward and first and not is_pinned then
-    return first.depth > 0 or count_before(replies_of(root), first.value, first.member, false) > 0
+    return first.depth > 0 or count_before(replies_of(root), first.value, first.member, false, is_ascending) > 0
   end
   if not last then return false end
   is_backward = not is_backward

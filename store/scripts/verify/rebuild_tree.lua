@@ -1,5 +1,5 @@
--- Build the tree of an article anew (the sorted set of its comments by branch path), from the indexes of the replies by
--- time, with the numbers of visible replies. Comments that are in no index, as no thread has a place for them, are
+-- Build the tree of an article anew (the sorted set of its comments by branch path), from the indexes of the replies,
+-- with the numbers of visible replies. Comments that are in no index, as no thread has a place for them, are
 -- taken from the tree before. Blocks the server for some 20 microseconds for each comment.
 -- requires: comment_removal
 -- from prelude: require_open()
@@ -28,8 +28,9 @@ redis.call("DEL", KEY.tree .. article, KEY.stubs .. article)
 
 -- Adds the replies to a comment, or to the article, and returns their numbers and how many are visible.
 local function add_replies(parent, path)
-  local added, visible, members = {}, 0, redis.call("ZRANGE", KEY.replies .. parent .. ":time", 0, -1)
+  local added, visible, members = {}, 0, redis.call("ZRANGE", KEY.replies .. parent .. ":best", 0, -1)
   for _, member in ipairs(bare[parent] or {}) do members[#members + 1] = member end
+  table.sort(members) -- the first of them continues the path of the parent
   for _, member in ipairs(members) do
     local comment = find_comment(string.match(member, "^0*(%d+)$"))
     if comment and comment.article == article then

@@ -10,7 +10,9 @@
 -- from notifications: partitions (their number)
 -- from recent_comments: recent.places_of(groups)
 -- from comments: find_comment(number) -> fields by name | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with), REPLY_ORDERS (in which replies have an index)
+--   ARTICLE_PATH (what the branch paths of first answers begin with),
+--   siblings_of(comment) -> what the keys of their indexes have before the order, has_all_orders(siblings),
+--   fill_other_orders(siblings), REPLY_ORDERS (in which replies have an index)
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
 -- from decisions: state_of(subject) -> (state | nil, kind | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
@@ -143,11 +145,22 @@ if not is_stub then
   if poster_slot ~= "" then expect_field("slot", poster_slot) end
   verify_voters()
 end
--- A comment with the field `bare` has no place among the replies: it was removed or deleted, and nothing below it is left.
-for _, order in ipairs(REPLY_ORDERS) do
-  expect_member(KEY.replies .. (comment.parent or comment.article) .. ":" .. order, comment.member,
-    not comment.bare and order_value(comment, order, SITE_WEIGHTS) or nil)
+-- Verifies the entries in the indexes of the replies to the parent. A comment with the field `bare` has no place among them:
+-- it was removed or deleted, and nothing below it is left.
+local function verify_replies()
+  local siblings = siblings_of(comment)
+  local function expect_in(order)
+    expect_member(siblings .. order, comment.member, not comment.bare and order_value(comment, order, SITE_WEIGHTS) or nil)
+  end
+  expect_in("best")
+  if not has_all_orders(siblings) then return end
+  if redis.call("EXISTS", siblings .. "time") == 0 then
+    return report(siblings .. "time", nil, "there", function() fill_other_orders(siblings) end)
+  end
+  for _, order in ipairs(REPLY_ORDERS) do expect_in(order) end
 end
+
+verify_replies()
 if redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
   expect_member(KEY.latest .. comment.article, comment.member, not comment.state and comment.time or nil)
 end

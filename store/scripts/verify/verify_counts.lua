@@ -40,7 +40,7 @@ local comment = find_comment(name)
 if not comment or not comment.path then return reply end
 if not find_article_info(comment.article) then return reply end -- it is being removed; verify_comment.lua reports it if not
 
-local count = redis.call("ZCARD", KEY.replies .. name .. ":time")
+local count = redis.call("ZCARD", KEY.replies .. name .. ":best")
 local is_left = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", KEY.removing, name)
 if is_left and not has_descendants(comment) then
   report(comment.hash, "there", "nothing, as it is deleted and has no replies", function()

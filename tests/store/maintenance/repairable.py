@@ -299,12 +299,11 @@ def voter_of_a_comment_in_both_sets(scene: Scene) -> list[Expected]:
 
 
 def comment_missing_among_its_siblings(scene: Scene) -> list[Expected]:
-    orders, member = ("best", "votes", "time", "controversial"), keys.member(scene.comment)
-    indexes = [threads.REPLIES(scene.partition, scene.stub, order) for order in orders]
-    values = {index: scene.redis.zscore(index, member) for index in indexes}
-    scene.redis.delete(*indexes)
+    index, member = threads.REPLIES(scene.partition, scene.stub, "best"), keys.member(scene.comment)
+    value = scene.redis.zscore(index, member)
+    scene.redis.delete(index)
     replies = (f"{keys.comment(scene.partition, scene.stub)} replies", "1", "0")
-    return [replies, *((f"{index} {member}", NOTHING, f"{value:.17g}") for index, value in values.items())]
+    return [replies, (f"{index} {member}", NOTHING, f"{value:.17g}")]
 
 
 def sibling_that_is_no_comment(scene: Scene) -> list[Expected]:
@@ -343,9 +342,8 @@ def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
         fields = {"article": article, "parent": parent, "depth": depth, "time": 5, "up": 1, "down": 0}
         hash = keys.comment(scene.partition, number)
         scene.redis.hset(hash, mapping={**fields, "state": "deleted", "path": f"{path} {index}"})
-        values = {"best": best(1, 0, scene.store.site.policy.best_z), "votes": 1, "time": 5, "controversial": 0}
-        for order, value in values.items():
-            scene.redis.zadd(threads.REPLIES(scene.partition, parent, order), {keys.member(number): value})
+        value = best(1, 0, scene.store.site.policy.best_z)
+        scene.redis.zadd(threads.REPLIES(scene.partition, parent, "best"), {keys.member(number): value})
         for key in (keys.tree(scene.partition, article), threads.STUBS(scene.partition, article)):
             scene.redis.zadd(key, {f"{path}{int(index) - 1} {number}": 0})
         parent = number
