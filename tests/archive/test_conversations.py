@@ -69,6 +69,7 @@ def without_levels(page: Shown) -> Shown:
 
 
 async def last_move(store, article: int) -> int:
+    """The number of the last vote on a comment of an article, counted in its partition."""
     return int(await store.site.redis.run(("GET", threads.moves(store.site.home_of_article(article)))) or 0)
 
 
@@ -140,7 +141,8 @@ async def test_walks_below_a_comment_are_those_of_redis(store, each_database, ar
             if not (page.has_before if upwards else page.has_after):
                 break
             beyond = page.places[0 if upwards else -1].position
-        rows = [place[:3] for place in await discussions.walked(store, article, order, 3, upwards, number, depth)]
+        walked = await discussions.walked(store, article, order, size=3, upwards=upwards, under=number, max_depth=depth)
+        rows = [place[:3] for place in walked]
         assert [place[:3] for place in places] == rows
 
 
@@ -168,7 +170,7 @@ async def test_pinned_walks_are_those_of_redis(store, each_database, article, se
             beyond, own = (page.places[edge].position, pinned.places[edge].position) if has_more else (None, None)
             count += len(page.places)
         assert count == len(found.page(order, ThreadWindow(500), max_depth=UNLIMITED).places)
-        before = ThreadPosition((), 0, late.number - 1)
+        before = ThreadPosition((), moves=0, newest=late.number - 1)
         pages = [await thread(store, article, order, ThreadWindow(500, upwards, before))]
         pages.append(found.page(order, ThreadWindow(500, upwards, before), max_depth=UNLIMITED))
         assert [each.is_pinned for each in pages] == [order.stored_index == "time"] * 2
@@ -228,15 +230,20 @@ async def test_conversation_without_comments_is_empty(store, database, article):
 async def test_a_chain_of_ten_thousand_is_walked_without_recursion():
     length = 10_000
     rows = [
-        Comment(each, 1, each - 1 if each > 2 else None, each - 2, "bob", "text", each, None, 1, 0, 0, 0,
-                ContentState.VISIBLE)
+        Comment(
+            each, article=1, parent=each - 1 if each > 2 else None, depth=each - 2, poster="bob", content="text",
+            posted_at=each, edited_at=None, upvotes=1, downvotes=0, imported=0, reply_count=0,
+            state=ContentState.VISIBLE,
+        )
         for each in range(2, length + 2)
     ]  # fmt: skip
-    found = conversation(1, rows, 1.28)  # the confidence of the order BEST
+    found = conversation(1, rows, best_z=1.28)
 
     page = found.page(CommentOrder.BEST, ThreadWindow(3, upwards=True), max_depth=UNLIMITED)
     assert [place.number for place in page.places] == [length - 1, length, length + 1]
-    page = found.page(CommentOrder.BEST, ThreadWindow(3, True, page.places[0].position), max_depth=UNLIMITED)
+    page = found.page(
+        CommentOrder.BEST, ThreadWindow(3, upwards=True, beyond=page.places[0].position), max_depth=UNLIMITED
+    )
     assert [place[:3] for place in page.places] == expected(rows, CommentOrder.BEST)[-6:-3]
     assert found.below[2] == length - 1
     assert len(found.ancestors(length + 1)) == threads.MAX_ANCESTORS

@@ -372,7 +372,7 @@ async def test_upvoters_are_known_by_name_up_to_ten(store, redis, alice):
 async def test_removal_upholds_flags_and_its_revert_takes_that_back(store, redis, thing, three):
     await flag_all(store, three[:2], thing)
     await unflag(store, three[0], thing)
-    removed = await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    removed = await moderation(thing).remove(store.site, OPERATOR, thing.number, group=None, reason="an advertisement")
     await effects.complete(store.site)
     assert outcomes(store, redis, "dave") == f"1024+ 2048- 3072+ {thing.number}+"
     assert outcomes(store, redis, "carol") == "1024+ 2048- 3072+"
@@ -391,7 +391,7 @@ async def test_approval_overrules_flags_and_its_revert_takes_that_back(store, re
     await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
     await effects.complete(store.site)
     assert {outcomes(store, redis, name) for name in three} == {"1024+ 2048- 3072+"}
-    await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    await moderation(thing).remove(store.site, OPERATOR, thing.number, group=None, reason="an advertisement")
     approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
     await effects.complete(store.site)
     assert {outcomes(store, redis, name) for name in three} == {f"1024+ 2048- 3072+ {thing.number}-"}

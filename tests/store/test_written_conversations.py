@@ -32,7 +32,7 @@ async def hold_edit(scene: Scene) -> None:
 async def annul_vote(scene: Scene) -> None:
     """By what the database knows of it."""
     site, now = scene.store.site, scene.clock.now
-    annulled = await annul(site, roles.OPERATOR, "dave", None, None, "a ring")
+    annulled = await annul(site, roles.OPERATOR, "dave", since=None, until=None, reason="a ring")
     assert annulled.action
     scene.clock.advance(1)
     await annul_some(site, scene.partition, annulled.action.number, "dave", now, [(scene.comment, -1)])

@@ -31,7 +31,7 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
-    for each in await history(store, 7, 40, with_comments=True):
+    for each in await history(store, seed=7, size=40, with_comments=True):
         p = store.site.home_of_article(each.number)
         for order in Order:
             for index in (keys.index(p, order.value), *(keys.group(p, name, order.value) for name in each.groups)):
@@ -111,7 +111,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
 async def test_gravity_reads_in_many_short_steps_are_exact(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
     monkeypatch.setattr(gravity, "MAX_WANTED", 4)
-    articles = await history(store, 5, 60)
+    articles = await history(store, seed=5, size=60)
     for instant in (clock.now, clock.now + YEAR):
         clock.now = instant
         expected = sorted_by_hand(store, Order.GRAVITY, articles, instant)
