@@ -77,7 +77,7 @@ async def last_move(store, article: int) -> int:
 @pytest.mark.parametrize("seed", range(4))
 async def test_comments_and_counts_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 120, made)
+    await discuss(store, article, chance, turns=120, made=made)
     await hide_and_delete(store, made, chance)
 
     found = await of_rows(store, each_database, article)
@@ -102,9 +102,9 @@ async def test_comments_and_counts_are_those_of_redis(store, each_database, arti
 async def test_pages_of_threads_are_those_of_redis(store, each_database, article, seed):  # D5
     """From any place, in both directions, also from places as they were before votes, removals and deletions."""
     made, chance, reached = [], random.Random(seed), Counter()
-    await discuss(store, article, chance, 70, made)
+    await discuss(store, article, chance, turns=70, made=made)
     early = {order: (await thread(store, article, order)).places for order in ORDERS}
-    await discuss(store, article, chance, 70, made)
+    await discuss(store, article, chance, turns=70, made=made)
     await hide_and_delete(store, made, chance)
 
     found, moves = await of_rows(store, each_database, article), await last_move(store, article)
@@ -128,7 +128,7 @@ async def test_pages_of_threads_are_those_of_redis(store, each_database, article
 @pytest.mark.parametrize("seed", range(2))
 async def test_walks_below_a_comment_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 80, made)
+    await discuss(store, article, chance, turns=80, made=made)
     found = await of_rows(store, each_database, article)
 
     for number in found.comments:
@@ -151,7 +151,7 @@ async def test_walks_below_a_comment_are_those_of_redis(store, each_database, ar
 async def test_pinned_walks_are_those_of_redis(store, each_database, article, seed):  # C12 D5
     """A walk may go on in Redis with the cursors of a conversation, and in a conversation with those of Redis."""
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 60, made)
+    await discuss(store, article, chance, turns=60, made=made)
     late = await commented(store, article, "alice")
     found = await of_rows(store, each_database, article)
 
@@ -186,7 +186,7 @@ async def test_positions_that_lack_levels_go_on_where_redis_does(
     chance, made = random.Random(levels[1]), []
     for _ in range(60):
         made.append(await commented(store, article, "bob", chance.choice([*made[-1:] * 12, *made[-9:], None])))
-    await discuss(store, article, chance, 60, made)
+    await discuss(store, article, chance, turns=60, made=made)
     places = [(order, place) for order in ORDERS for place in (await thread(store, article, order)).places]
     await hide_and_delete(store, made, chance)
     found, moves = await of_rows(store, each_database, article), await last_move(store, article)
@@ -204,7 +204,7 @@ async def test_positions_that_lack_levels_go_on_where_redis_does(
 @pytest.mark.parametrize("seed", range(2))
 async def test_pages_of_replies_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 120, made)
+    await discuss(store, article, chance, turns=120, made=made)
     await hide_and_delete(store, made, chance)
     found = await of_rows(store, each_database, article)
 
@@ -231,7 +231,7 @@ async def test_a_chain_of_ten_thousand_is_walked_without_recursion():
     length = 10_000
     rows = [
         Comment(
-            each, article=1, parent=each - 1 if each > 2 else None, depth=each - 2, poster="bob", content="text",
+            number=each, article=1, parent=each - 1 if each > 2 else None, depth=each - 2, poster="bob", content="text",
             posted_at=each, edited_at=None, upvotes=1, downvotes=0, imported=0, reply_count=0,
             state=ContentState.VISIBLE,
         )

@@ -107,7 +107,8 @@ async def test_an_import_continues_with_the_shift_of_an_archived_story(
     """
     time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
     stories = [
-        Story(id, f"The story {id}", "https://example.com/rivers", "alice", time + shift, 1) for id in ("6", "7")
+        Story(id, f"The story {id}", link="https://example.com/rivers", poster="alice", time=time + shift, votes=1)
+        for id in ("6", "7")
     ]
     await import_batch(calm.archiving.store, stories)
     numbers = [int(redis.hget(keys.imported(0), story.id) or 0) for story in stories]
@@ -142,7 +143,9 @@ async def test_an_import_brings_an_archived_article_back_but_no_conversation(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # D5
     """Comments are imported after their stories, which may have left. They stay for some days then, however old."""
-    story = Story("6", "A story", "https://example.com/rivers", "alice", calm.clock.now - 7_200_000, 1)
+    story = Story(
+        "6", "A story", link="https://example.com/rivers", poster="alice", time=calm.clock.now - 7_200_000, votes=1
+    )
     await import_batch(calm.archiving.store, [story])
     number = redis.hget(keys.imported(0), "6") or ""
     await calm.archive_all()

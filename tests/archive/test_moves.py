@@ -123,7 +123,7 @@ async def _change(world: World, schedule: Schedule, number: int, change: str) ->
         await schedule.point()
         if change == "delete":
             return await world.store.articles.delete(number, poster)
-        return await world.store.articles.regroup(number, poster, ["news"], [])
+        return await world.store.articles.regroup(number, poster, add=["news"], remove=[])
 
     moving = asyncio.create_task(schedule.run(world.move(schedule.step, [Archive(articles=0, articles_per_user=0)])))
     await schedule.stopped()

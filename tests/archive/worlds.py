@@ -196,7 +196,17 @@ class Pair:
             votes = self.chance.choice([1, 1, 2, 3, 4, 4, 9, 40])
             at, link = self.clock.now - age * 1000, self.chance.choice(LINKS) or ""
             poster = self.chance.choice(PEOPLE)
-            stories.append(Story(str(self.stories), "A story", link, poster, at, votes, tuple(sorted(self.groups()))))
+            stories.append(
+                Story(
+                    str(self.stories),
+                    "A story",
+                    link=link,
+                    poster=poster,
+                    time=at,
+                    votes=votes,
+                    groups=tuple(sorted(self.groups())),
+                )
+            )
         for world in self.worlds:
             await import_batch(world.store, stories)
         self.ids = [f"article:{number}" for number in sorted(await self.complete.numbers() | self.numbers())]

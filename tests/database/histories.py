@@ -122,7 +122,7 @@ class History:
 
     async def regroup(self) -> None:
         number = self._number()
-        await self.store.articles.regroup(number, self.posters[number], self._groups(), self._groups())
+        await self.store.articles.regroup(number, self.posters[number], add=self._groups(), remove=self._groups())
 
     async def delete(self) -> None:
         number = self._number()
@@ -177,7 +177,7 @@ class History:
         """Import a story, new or old. Its poster is among the voters, whom an old one loses at once."""
         person, self.stories = self.chance.choice(PEOPLE), self.stories + 1
         at = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR
-        story = Story(str(self.stories), "a story", "", person, at, 20, self._groups())
+        story = Story(str(self.stories), "a story", link="", poster=person, time=at, votes=20, groups=self._groups())
         await import_batch(self.store, [story])
         name, number = await self._imported(person, str(self.stories))
         self.posters[number] = name
@@ -197,9 +197,9 @@ class History:
         partition, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
         at, ids = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR, [f"{each}{self.loaded}" for each in "abc"]
         comments = [
-            StoryComment(ids[0], story, person, at, f"loaded {self.loaded}", votes=7),
-            StoryComment(ids[1], story, poster="", time=at, content=""),
-            StoryComment(ids[2], ids[1], person, at, f"below {self.loaded}"),
+            StoryComment(ids[0], parent=story, poster=person, time=at, content=f"loaded {self.loaded}", votes=7),
+            StoryComment(ids[1], parent=story, poster="", time=at, content=""),
+            StoryComment(ids[2], parent=ids[1], poster=person, time=at, content=f"below {self.loaded}"),
         ]
         posters = await create_posters(self.store, {person: at})
         await import_comments(self.store, [(partition, comment) for comment in comments], posters.names)

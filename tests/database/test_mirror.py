@@ -121,7 +121,7 @@ async def test_deletion_of_an_archived_article_removes_its_places(store, alice, 
 
 async def test_rows_that_people_read(store, alice, bob, database, clock):
     number = (
-        await store.articles.post(alice, Draft("a title", "https://example.com/", "", ("show", "ask")))
+        await store.articles.post(alice, Draft("a title", "https://example.com/", groups=("show", "ask")))
     ).article.number
     first = await commented(store, number, bob, text="first")
     clock.advance(60)
@@ -281,7 +281,7 @@ async def test_comment_is_searched_in_the_groups_that_its_article_has_now(store,
     number = (await store.articles.post(alice, Draft("a title", content="text", groups=("show",)))).article.number
     comment = await commented(store, number, alice, text="redis")
     await mirrored(store, each_database)
-    await store.articles.regroup(number, alice, ["ask"], ["show"])
+    await store.articles.regroup(number, alice, add=["ask"], remove=["show"])
 
     await mirrored(store, each_database)
 

@@ -144,7 +144,9 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     assert posted is not None
     for voter, vote in (("bob", Vote.UP), ("carol", Vote.DOWN), ("dave", Vote.UP)):
         await store.articles.vote(posted.number, voter, vote)
-    await import_batch(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, votes=9)])
+    await import_batch(
+        store, [Story("1", "a story", link="https://example.com/", poster="Alice", time=clock.now - 5, votes=9)]
+    )
     replies = [
         StoryComment("2", parent="1", poster="", time=clock.now - 4, content=""),
         StoryComment("3", parent="2", poster="carol", time=clock.now - 3, content="why", votes=3),
@@ -384,7 +386,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
         lambda: store.articles.edit(other, who, {"content": f"edited, @{PEOPLE[number % 4]}"}),
         lambda: store.articles.edit(other, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
-        lambda: store.articles.regroup(other, who, groups, chance.sample(GROUPS, 2)),
+        lambda: store.articles.regroup(other, who, add=groups, remove=chance.sample(GROUPS, 2)),
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),

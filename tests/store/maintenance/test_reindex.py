@@ -268,7 +268,7 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
 async def test_group_is_ranked_by_its_own_weights(store, seed, clock):
     weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
     await reindex.set_weights(store.site, "ask", weights, lambda count: None)
-    articles = await history(store, seed, 60)
+    articles = await history(store, seed, size=60)
     await reindex.set_weights(store.site, "show", weights, lambda count: None)
 
     clock.now += 5 * HOUR
