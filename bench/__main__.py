@@ -98,7 +98,10 @@ async def _fill(url: str, articles: int) -> Ground:
 
 
 def _config(url: str) -> dict[str, object]:
-    """The configuration of the peers: the address of Valkey, the formats of keys, and the scripts of votes."""
+    """
+    The configuration of the peers: the address of Valkey, the formats of keys, the scripts of votes, and the ranking:
+    how many milliseconds a vote is worth, and how many it is open.
+    """
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)
     texts = {key.name: key(0, "%s") for key in named}
@@ -107,7 +110,7 @@ def _config(url: str) -> dict[str, object]:
         "redis": url.removeprefix("unix://"),
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
         "scripts": {
-            name: {"keys": script.beginning(0)[3:], "text": script.body}
+            name: {"keys": script.beginning(0)[3:], "text": script.body}  # after EVALSHA, the digest, and how many keys
             for name, script in (("vote", VOTE), ("voteOnComment", VOTE_ON_COMMENT))
         },
         "policy": policy.script_arguments,

@@ -35,11 +35,11 @@ from store.roles import OPERATOR
 from store.store import Store
 
 POSTERS, GROUPS = 1_000, 20
-AT_ONCE = 200
+AT_ONCE = 200  # articles that are posted, and voted on, at the same time
 PAUSE = 0.005  # seconds between two requests beside
 IDLE = 5.0  # seconds in which the request is sent while nothing is annulled
-WEEK = 8 * 86_400_000  # milliseconds, with a day more than votes are open
-FIRST, SECOND = "mallory", "trudy"
+VOTING_CLOSED = 8 * 86_400_000  # milliseconds after a post, a day more than votes are open
+FIRST, SECOND = "mallory", "trudy"  # the users whose votes are annulled
 
 
 class Clock:
@@ -65,7 +65,7 @@ async def main(url: str | None, votes: int) -> None:
             await caught_up(store)
             await measure_idle(store, numbers[0])
             await annul_and_revert(store, database, FIRST, numbers[0], "in Valkey")
-            clock.ahead += WEEK
+            clock.ahead += VOTING_CLOSED
             mover = Mover(store.site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
             await mover.move()
             await mover.close()
@@ -92,12 +92,12 @@ async def fill(store: Store, votes: int) -> list[int]:
 
 async def _post(store: Store, n: int) -> int:
     draft = Draft(f"article {n}", content=f"the text of article {n}", groups=(f"group-{n % GROUPS}",))
-    return (await store.articles.post(f"poster-{n % POSTERS}", draft, str(n))).number
+    return (await store.articles.post(f"poster-{n % POSTERS}", draft, idempotency_key=str(n))).number
 
 
 async def annul_and_revert(store: Store, database: Database, voter: str, beside: int, where: str) -> None:
     """Annul all votes of a voter, and revert that. `beside` is the article that is read meanwhile."""
-    done = await actions.annul(store.site, OPERATOR, voter, None, None, "a ring")
+    done = await actions.annul(store.site, OPERATOR, voter, since=None, until=None, reason="a ring")
     assert done.action
     number = done.action.number
     await measure(f"annulled, {where}", store, database, number, beside, AnnulmentState.DONE)
@@ -112,6 +112,7 @@ async def measure_idle(store: Store, beside: int) -> None:
 
 
 async def measure(title: str, store: Store, database: Database, number: int, beside: int, end: AnnulmentState) -> None:
+    """Print how long it takes until the annulment of the action `number` has reached the state `end`."""
     started, used, of_valkey = time.perf_counter(), time.process_time(), await valkey_seconds(store)
     async with requests_beside(store, beside) as waits:
         while True:

@@ -39,12 +39,15 @@ from store.site import Site
 
 ROUNDS = 15
 USERS = 1_000
-DEPTHS = (0.1, 0.5, 0.9)
-Places = Iterable[tuple[float, int, int | None]]  # as `Place`: value, number, extra
+DEPTHS = (0.1, 0.5, 0.9)  # shares of a listing that are before a page
+APART = 97  # places from one measured position to the next
+# as `Place`: value, number, and the votes in a listing by TIME, or the posting time in one by VOTES
+Places = Iterable[tuple[float, int, int | None]]
 
 
 def main(size: int) -> None:
-    site = Site(RedisClient.__new__(RedisClient), 1, Policy(), lambda: NOW, 0)
+    no_redis = RedisClient.__new__(RedisClient)  # only the database is read
+    site = Site(no_redis, partitions=1, policy=Policy(), clock=lambda: NOW, session_lifetime=0)
     with tempfile.TemporaryDirectory() as folder:
         engines = Engines.open(f"sqlite:///{folder}/upvote.db")
         engines.write(fill, site, size)
@@ -80,7 +83,7 @@ def fill(connection: Connection, site: Site, size: int) -> None:
     connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
 
 
-def in_order(site: Site, order: Order, articles: list[Article]) -> Iterator[tuple[float, int, int | None]]:
+def in_order(site: Site, order: Order, articles: list[Article]) -> Places:
     for each in articles:
         extra = each.votes if order is Order.TIME else each.posted_at if order is Order.VOTES else None
         yield site.policy.value(order, each), each.number, extra
@@ -88,6 +91,7 @@ def in_order(site: Site, order: Order, articles: list[Article]) -> Iterator[tupl
 
 def write(connection: Connection, name: str, votes_class: int, rows: Places) -> None:
     """Write a listing and its counts."""
+    # no text of weights: they do not change meanwhile
     index = place_writes.create_indexes(connection, {(name, votes_class): ""})[name, votes_class].id
     values = [(index, *row) for row in sorted(rows)]
     connection.exec_driver_sql("INSERT INTO places VALUES (?, ?, ?, ?)", values)
@@ -162,7 +166,8 @@ def positions(connection: Connection, listing: Listing, share: float) -> list[Po
     assert index
     size = place_reads.rank(connection, index, (float(listing.since.at if listing.since else listing.lowest), -1))
     keys = [
-        place_reads.at_rank(connection, index, min(int(share * size) + 97 * turn, size - 1)) for turn in range(ROUNDS)
+        place_reads.at_rank(connection, index, min(int(share * size) + APART * turn, size - 1))
+        for turn in range(ROUNDS)
     ]
     found = [
         place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, upwards=True)[0] for key in keys if key

@@ -3,8 +3,8 @@ Fills the SQL database in bulk with archived articles, and Valkey with what the 
 they are, by group and by poster, and the greatest value of each listing.
 
 They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
-site, but not more than those have, so that they are on first pages of no listing by score. They are without the names
-of their voters. The same seed gives the same articles.
+site, but with at most as many as those have, so that they are on first pages of no listing by score. They are without
+the names of their voters. The same seed gives the same articles.
 """
 
 import random
@@ -35,10 +35,10 @@ from store.store import Store
 from tests.archive.filling import archive_all, write_rows
 
 IDENTITY = "0123456789abcdef"  # of the archive
-GOOD = "good"
+GOOD = "good"  # the listing of the articles with many votes
 ORDERS = tuple((order, order.value, order.decays) for order in Order)
 BATCH = 1_000
-PLACES = 100  # that `archive` returns, at most twice as many
+PLACES = 100  # that `archive` returns; fewer than twice as many
 AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
 
@@ -122,12 +122,12 @@ class Left:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._counts: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by partition
-        self._greatest: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        self._counts: defaultdict[int, Counter[str]] = defaultdict(Counter)  # of articles, by partition and field
+        self._greatest: defaultdict[int, dict[str, float]] = defaultdict(dict)  # values, by partition and listing
         self._newest: dict[str, int] = {}  # posting times of users' newest articles
         self._karma: Counter[str] = Counter()
         self.places: list[Position] = []  # of one article of each batch, by score
-        self.greatest = 0  # number
+        self.greatest = 0  # number of an article
 
     def add(self, articles: list[Article]) -> None:
         self.places.append(score_place(self._site, articles[0]))
@@ -135,7 +135,7 @@ class Left:
         for each in articles:
             home = self._site.home_of_article(each.number)
             prefixes = ["", *(f"group:{group}:" for group in each.groups)]
-            self._counts[home].update(["count", *(f"count:{prefix[:-1]}" for prefix in prefixes[1:])])
+            self._counts[home].update(["count", *(f"count:group:{group}" for group in each.groups)])
             self._counts[home][f"user:{each.poster}"] += 1
             self._newest[each.poster] = max(self._newest.get(each.poster, 0), each.posted_at)
             self._karma[each.poster] += each.votes - 1
@@ -154,6 +154,7 @@ class Left:
             fields: dict[str, object] = {"serial": serial}
             for name, count in counts.items():
                 user = name.removeprefix("user:")
+                # as `set_archived_of` in article_indexes.lua does: how many, when the newest was posted, a serial
                 fields[name] = count if user == name else f"{count} {self._newest[user]} {serial}"
             fields |= {f"top:{name}": repr(float(value)) for name, value in self._greatest[partition].items()}
             yield ("HSET", keys.archived(partition), *(part for pair in fields.items() for part in pair))

@@ -6,7 +6,8 @@ Counts what the pool of caches evicts, beside LRU, in traces recorded from the a
 Each trace is recorded from requests to the application with room for everything: which entries of which caches it looks
 up or makes, and their bytes. It is then replayed in pools of a half, a quarter and an eighth of these bytes: once as
 the server evicts, and once evicting the least recently used entry of all caches. A miss costs the microseconds of its
-cache, and `saved` is their sum relative to that of LRU. Memos are left out: their hits cannot be recorded.
+cache; `saved` is the share of their sum under LRU that the server needs less. Memos are left out: their hits cannot be
+recorded.
 
 `--costs` prints how long it takes to make the values of each cache: medians of the CPU time from the last access to any
 cache until a new value is cached. The constants in the code are rounded from these.
@@ -55,11 +56,11 @@ class Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """Accesses to the caches of these names, and the bytes of each entry."""
+    """Accesses to caches, and what replays need to know of the caches and of the entries, by their numbers."""
 
     accesses: list[Access] = field(default_factory=list)
-    costs: list[tuple[str, float]] = field(default_factory=list)  # name and microseconds of each cache
-    sizes: list[int] = field(default_factory=list)
+    costs: list[tuple[str, float]] = field(default_factory=list)  # of each cache: name, microseconds for a value
+    sizes: list[int] = field(default_factory=list)  # bytes of each entry
 
     @property
     def bytes(self) -> int:
@@ -71,9 +72,9 @@ class Recorder:
 
     def __init__(self) -> None:
         self.trace = Trace()
-        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
-        self._caches: dict[int, int] = {}
-        self._entries: dict[tuple[int, Any], int] = {}
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # of CPU for each new value, by name of cache
+        self._caches: dict[int, int] = {}  # the number of each cache, by its `id()`
+        self._entries: dict[tuple[int, Any], int] = {}  # the number of each entry, by that of its cache and its key
         self._held: list[Any] = []  # so that no two caches or keys have the same id
         self._last = 0.0  # when an access ended
 

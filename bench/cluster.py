@@ -82,7 +82,7 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
     reading = await cost(servers, PAGES, load.page)
     await store.close()
     each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
-    return voting, reading, Memory(*each, vote=0)
+    return voting, reading, Memory(*each, vote=0)  # that of a vote is measured apart: see `of_a_vote`
 
 
 class Load:
@@ -103,7 +103,7 @@ class Load:
         await self.store.follows.follow(self.names[turn % POSTERS], followee)
 
     async def post(self, turn: int) -> None:
-        draft = Draft(f"a title of usual length, number {turn}", f"https://example.com/{turn}", "", ("show",))
+        draft = Draft(f"a title of usual length, number {turn}", f"https://example.com/{turn}", groups=("show",))
         posted = (await self.store.articles.post(self.names[turn % POSTERS], draft)).article
         assert posted is not None
         self.numbers.append(posted.number)
@@ -164,7 +164,10 @@ def used(servers: Sequence["Redis"]) -> int:
 
 
 def large(alone: Cost, vote: Cost, page: Cost, memory: Memory) -> list[list[str]]:
-    """The needs of a site with 100 million users, computed from measured costs. A page reads every partition."""
+    """
+    The needs of a site with 100 million users, computed from measured costs. `alone` is the cost of a page where there
+    is one partition, `page` that with `PARTITIONS`: a page reads every partition.
+    """
     held = [
         (f"users, each with {FOLLOWS} follows", LARGE_USERS, memory.user + FOLLOWS * memory.follow),
         ("articles of a year, a million a day", 365 * LARGE_POSTS, memory.article),
@@ -199,7 +202,7 @@ def main() -> None:
     for count in SERVERS:
         with (
             tempfile.TemporaryDirectory() as folder,
-            running_cluster(Path(folder), count, 0) as cluster,
+            running_cluster(Path(folder), primaries=count, replicas=0) as cluster,
             ExitStack() as stack,
         ):
             servers = [stack.enter_context(server.client()) for server in cluster.servers]

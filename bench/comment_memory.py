@@ -4,7 +4,7 @@ Measures how much memory of Valkey an article, a comment, a vote on it and a not
     python -m bench.comment_memory
 
 Articles with five comments of 200 characters each, of which four answer another one, by 40 users, and votes of 40
-others; without the log, which is trimmed, and answers that are kept for minutes.
+others; without the log, which is trimmed, and without what expires within minutes, such as answers to repeated calls.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ SETTING = "hash-max-listpack-value"  # of Valkey: a hash with a longer value (in
 
 
 class Measured:
-    """A store that grows. `bytes_each` has what it took."""
+    """A store that grows. `bytes_each` has how many bytes one of each kind of thing took, by its description."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.chance = store, random.Random(1)
@@ -35,7 +35,7 @@ class Measured:
         self._before = 0
 
     async def run(self) -> None:
-        await self._note("", 1)
+        await self._note("", 1)  # only the size of the empty store
         articles = [await self._post(number) for number in range(ARTICLES)]
         await self._note("article", ARTICLES)
         comments = [number for article in articles for number in await self._comment(article)]
@@ -65,7 +65,7 @@ class Measured:
         self._before = now
 
     async def _expire(self) -> None:
-        """Remove what expires, but for voters."""
+        """Remove the keys that expire, except the sets of voters."""
         cursor = ""
         while cursor != "0":
             cursor, found = await self.store.site.redis.run(("SCAN", cursor or "0", "COUNT", 1_000))
@@ -76,7 +76,7 @@ class Measured:
                 await self.store.site.redis.run(("DEL", *expiring))
 
     async def _post(self, number: int) -> int:
-        draft = Draft(f"The title of an article, number {number}", f"https://example.com/{number}", "", ("show",))
+        draft = Draft(f"The title of an article, number {number}", f"https://example.com/{number}", groups=("show",))
         return (await self.store.articles.post(self.chance.choice(NAMES), draft)).article.number
 
     async def _comment(self, article: int) -> list[int]:

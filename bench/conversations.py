@@ -33,9 +33,9 @@ Item = dict[str, Any]
 
 TOP_LEVEL = 0.12  # share of comments that answer the article
 RECENT = 0.55  # share of replies that answer one of the newest comments, as a dialogue does
-NEWEST = 8
+NEWEST = 8  # comments that such a reply may answer
 STORIES, COMMENTS = 1_000, 6_600
-PEOPLE = 400
+PEOPLE = 400  # who post and comment
 DELETED, DEAD = 0.03, 0.02  # shares of comments
 FIRST_TIME = 1_710_000_000  # unix seconds
 PAUSE = 40  # seconds between two comments on average
@@ -182,6 +182,6 @@ def _skewed(chance: random.Random, most: int) -> int:
 
 
 if __name__ == "__main__":
-    # the defaults of the arguments that are left out
+    # the arguments that are given, and the defaults of the others
     stories, comments, seed = [*map(int, sys.argv[2:]), *(STORIES, COMMENTS, 1)[len(sys.argv) - 2 :]]
     write(Path(sys.argv[1]), items(stories, comments, seed))

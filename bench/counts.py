@@ -40,8 +40,8 @@ from store.records import Vote
 from store.store import Store
 
 FIGURES = Path(__file__).with_suffix(".json")
-TOLERANCE = 1.1
-LIMITS = {"evictions a page": 0.0, "executions an event": 1.0}  # of pages that fit into the caches
+TOLERANCE = 1.1  # times the committed bytecodes
+LIMITS = {"evictions a page": 0.0, "executions an event": 1.0}  # the pages fit into the caches
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 ARTICLES = 2_000
 REQUESTS = 20  # counted for each query
@@ -228,7 +228,7 @@ async def evictions(client: Client, requests: Sequence[Request]) -> float:
     """Evictions of all caches for each of these pages, once all of them were sent before."""
     texts = [encoded(*each) for each in requests]
     totals = []
-    for _ in range(4):
+    for _ in range(4):  # the last round is counted: the caches have all pages then
         (connection,) = client.connect()
         await asyncio.to_thread(ask, connection, texts)
         await asyncio.sleep(2 * CACHE_SECONDS)

@@ -20,15 +20,15 @@ from store.store import Store
 POSTERS = [f"poster-{each}" for each in range(2_000)]
 VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
-FOLLOWEES = 100
+FOLLOWEES = 100  # of each viewer
 COMMENTS = 100  # that are voted on
 CROWD = [f"visitor-{each}" for each in range(5_000)]  # further viewers, who follow nobody
 OPENED_AT_ONCE = 250
 VOTED = 20_000  # newest articles, which have votes of others than their posters
 MOST_VOTES = 60
-SPAN_MS = 5 * DAY * 1000
-BATCH = 1_000
-GRACE_MS = 60_000
+SPAN_MS = 5 * DAY * 1000  # in which the articles are posted, until now
+BATCH = 1_000  # articles
+GRACE_MS = 60_000  # from the end of voting until the sets of voters expire
 WRITTEN_AT_ONCE = 2_000  # commands
 PATIENCE = 60.0  # seconds that a store on a busy machine may take for them
 
@@ -94,7 +94,7 @@ def invented(chance: random.Random, count: int, now: int, before: int) -> Iterat
         time = now - SPAN_MS + round((place - chance.random()) * SPAN_MS / count)
         chosen = chance.sample(voters, chance.randrange(MOST_VOTES)) if place > count - VOTED else []
         others = [voter for voter in chosen if voter != poster]
-        cut = len(others) // 10
+        cut = len(others) // 10  # those who vote it down
         up, down = [poster, *others[cut:]], others[:cut]
         yield Posted(article(chance, before + place, poster, time, len(up), len(down)), up, down)
 
@@ -104,7 +104,7 @@ def article(chance: random.Random, sequence: int, poster: str, time: int, up: in
     number = sequence * keys.SLOTS + keys.slot(poster)
     title = f"Article {sequence}: what {poster} found, and why others should read it too"
     link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
-    return Article(number, title, link, None, poster, time, None, up, down, 0, groups)
+    return Article(number, title, link, None, poster, time, None, up, down, imported=0, groups=groups)
 
 
 def commands(store: Store, batch: list[Posted]) -> list[Command]:

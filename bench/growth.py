@@ -42,7 +42,7 @@ from store.store import Store
 
 HOT = 5_000  # articles that are not archived, at most
 FOLLOWED = 10  # groups of a home
-MOST_FAILED = 0.1  # of the answers: on a busy machine some are too late
+MOST_FAILED = 0.1  # share of the answers: on a busy machine some are too late
 MIN_ANSWERS = 1_000  # of each query, before it is measured and while it is
 LARGE_PARTITIONS = 32
 LISTED_HOME = f"edges {{ cursor node {{ {FIELDS} }} }}"
@@ -201,7 +201,10 @@ def ask(server: Server, requests: list[Request], seconds: float) -> int:
 
 
 def table(found: Mapping[Case, Figures]) -> str:
-    """A row for each case: "server + Valkey µs, answer ms" of each query; empty where nothing is archived."""
+    """
+    A row for each case: "server + Valkey µs, answer ms" of each query; that of archived pages is empty where nothing is
+    archived.
+    """
     names = list(dict.fromkeys(name for figures in found.values() for name in figures))
     head = ["articles", "archived", "partitions", "comments", "processes", *names]
     return markdown(
@@ -221,8 +224,9 @@ def table(found: Mapping[Case, Figures]) -> str:
 
 def plan(found: Mapping[Case, Figures]) -> str:
     """
-    The cores of a site with 100 million users, computed from the case with the most processes and partitions: votes
-    cost as many there as anywhere, and a page the same more with each partition.
+    The cores of a site with 100 million users, computed from the cases with the most processes: of those the one with
+    the most partitions, and the one with the fewest. A vote costs as much there as on the large site, and a page the
+    same more with each partition.
     """
     (most, figures), least = max(found.items(), key=_processes_and_partitions), min(found, key=_partitions)
     first, last = found[least]["page"], figures["page"]
@@ -249,6 +253,7 @@ def _processes_and_partitions(entry: tuple[Case, Figures]) -> tuple[int, int]:
 
 
 def _partitions(case: Case) -> tuple[int, int]:
+    """Least of the case with the most processes, and of these with the fewest partitions."""
     return -case.workers, case.size.partitions
 
 

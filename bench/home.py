@@ -45,12 +45,12 @@ SIZES = [1_000, 20_000, 1_000_000]
 GROUPS = [f"group-{each}" for each in range(500)]
 SHARES = [1 / (each + 10) for each in range(len(GROUPS))]  # of the articles
 HIDDEN_ARTICLES = 10_000
-COUNT = 25
+COUNT = 25  # articles of a page
 ROUNDS = 5
-BATCH = 200
+BATCH = 200  # articles
 READER = Choices("reader", tuple(GROUPS))
 HIDER = Choices("hider", tuple(GROUPS))
-WEEK = NOW - 7 * DAY * 1000
+WEEK_AGO = NOW - 7 * DAY * 1000  # unix milliseconds
 
 
 class Figures(NamedTuple):
@@ -109,7 +109,7 @@ async def table(store: Store, redis: "Redis", size: int) -> Table:
     rows = Table(*columns, "first 10,000 hidden: ms", "server ms", "longest call µs", title=f"{size:,} articles")
     wholes = {order.name: listings.whole(store.site, order) for order in Order}
     for order in (Order.TIME, Order.VOTES):
-        wholes[f"{order.name}, a week"] = listings.posted_since(store.site, None, order, WEEK)
+        wholes[f"{order.name}, a week"] = listings.posted_since(store.site, None, order, WEEK_AGO)
     for name, whole in wholes.items():
         order = Order[name.split(",")[0]]
         page, hidden = home.listing_of(READER, order, whole), home.listing_of(HIDER, order, whole)
@@ -136,7 +136,7 @@ async def table(store: Store, redis: "Redis", size: int) -> Table:
 async def hide_first(store: Store, listing: HomeListing) -> None:
     """Let the second user hide the first `HIDDEN_ARTICLES` of a home, or half of the articles of a smaller one."""
     members: list[str] = []
-    window = Window(200)
+    window = Window(200)  # articles at a time
     while len(members) < HIDDEN_ARTICLES:
         found = await Reads(store, None).home_page(listing, window)
         members += [place.member for place in found.positions]

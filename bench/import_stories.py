@@ -3,9 +3,9 @@ Measures imports: prints the summary of each, its CPU time, and the peak memory 
 
     python -m bench.import_stories [FILE] [options of import]
 
-Without a file, 20 052 random stories, with hosts, authors and points as skewed as on a real site, and then 3 000 others
-with 20 000 comments as on Hacker News. The settings are those of the environment, except for the data directory, which
-is new.
+Without a file, it imports 20 052 random stories, with hosts, authors and points as skewed as on a real site, and then
+3 000 others with 20 000 comments as on Hacker News. The settings are those of the environment, except for the data
+directory, which is new.
 """
 
 import csv

@@ -1,13 +1,13 @@
 """
-Subscribes many sockets to one thing, in a process of its own that does little for a message: it counts what arrives,
+Subscribes many sockets with one query, in a process of its own that does little for a message: it counts what arrives,
 without asyncio and without parsing.
 
     python -m bench.listeners PORT COUNT QUERY
 
 It says `open` once all sockets are acknowledged. To the line `subscribe` it subscribes, and to `expect` it answers
 `expecting`, and then, once each socket has one more message, when the last one came: seconds of `perf_counter`, which
-all processes of a machine share. A socket that the server closes, or that receives an error, ends it with a message;
-one for which the store did not answer in time subscribes again.
+all processes of a machine share. A socket that the server closes, or that receives an error, ends the process with a
+message; one for which the store did not answer in time subscribes again.
 """
 
 import os
@@ -52,7 +52,7 @@ class Listeners:
                 each.setblocking(False)
                 self._sockets[each.fileno()] = each
                 self._poll.register(each.fileno(), select.EPOLLIN)
-            self._take(0)  # also pings, meanwhile
+            self._take(0)  # answers the pings that have come meanwhile
         print("open", flush=True)
 
     def run(self) -> None:
@@ -63,7 +63,7 @@ class Listeners:
             del self._unsubscribed[:OPENED_AT_ONCE]
 
     def _take(self, seconds: float) -> bool:
-        """Take what has come, or comes in this time. Returns whether standard input goes on."""
+        """Read the messages and lines that have come, or come in this time. Returns whether standard input goes on."""
         for file, _ in self._poll.poll(seconds):
             if file in self._sockets:
                 self._receive(file)

@@ -27,7 +27,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Responses with percentiles in milliseconds; `failed` counts those with errors or another status than 200."""
+    """
+    How many responses came, with percentiles of their times in milliseconds. `failed` counts those with errors or
+    another status than 200.
+    """
 
     answers: int
     failed: int
@@ -41,7 +44,7 @@ class LoadTally:
     """Shared by all connections: requests, the end of the run, and results."""
 
     requests: list[bytes]
-    until: float
+    until: float  # by `perf_counter`
     taken: int = 0
     failed: int = 0
     latencies: list[float] = field(default_factory=list)

@@ -60,7 +60,7 @@ async def fill(store: Store, count: int, comments: int) -> None:
 def entries(chance: random.Random, count: int, share: float) -> Iterator[Command]:
     articles: list[int] = []
     comments: list[tuple[int, int]] = []  # each with its article
-    for at in range(START, START + count):
+    for at in range(START, START + count):  # one a millisecond
         voter, number = f"voter-{chance.randrange(VOTERS)}", 2 * at * keys.SLOTS
         if at % CHANGES_PER_POST == START % CHANGES_PER_POST:
             articles.append(number)

@@ -38,13 +38,13 @@ from store.records import Article, Position, Vote
 from store.store import Store
 
 SIZES = [1_000, 20_000, 1_000_000]
-ROUNDS = 200
-VOTES = 300
-TURNS = 15
+ROUNDS = 200  # of a page
+VOTES = 300  # that are measured together
+TURNS = 15  # of them
 GROUPS = ["ask", "show", "video"]
-MINUTE = 60_000
-NOW = 1_470_311_520_000
-BATCH = 2_000
+MINUTE = 60_000  # milliseconds
+NOW = 1_470_311_520_000  # unix milliseconds
+BATCH = 2_000  # articles
 MOST_VOTES = 5_000
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
@@ -114,6 +114,7 @@ def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
 
 
 def made_up(chance: random.Random, each: int, size: int) -> Article:
+    """The article number `each` of so many, the oldest first. Only what orders it is set."""
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE

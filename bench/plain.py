@@ -83,7 +83,7 @@ def below(after: str | None) -> str:
 
 
 async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[list[Place]]:
-    """The newest articles of users, `count` of each."""
+    """The newest articles of users. `asked` has the name of each user and how many are wanted."""
     commands = [("ZRANGE", keys.timeline(0, name), 0, count - 1, "REV", "WITHSCORES") for name, count in asked]
     return [[(member, float(value)) for member, value in reply] for reply in await piped(redis, commands)]
 
@@ -115,7 +115,8 @@ async def cast_vote(redis: "Redis", name: str, authorization: str, *arguments: i
     now = round(time.time() * 1000)
     script = redis.register_script(given["text"])
     status, _, flat, *_ = await script(
-        keys=given["keys"], args=["", digest(authorization), now, *CONFIG["policy"], *arguments]
+        keys=given["keys"],
+        args=["", digest(authorization), now, *CONFIG["policy"], *arguments],  # "": the session names the voter
     )
     return status == "voted", dict(zip(flat[::2], flat[1::2], strict=True))
 

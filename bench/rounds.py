@@ -33,7 +33,10 @@ class BenchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One server in one round: responses per second, milliseconds, CPU microseconds per response, MiB."""
+    """
+    One server in one round: `rate` in responses per second, percentiles in milliseconds, `cpu` in microseconds per
+    response, `memory` in MiB, and how many requests failed.
+    """
 
     rate: float
     p50: float
@@ -76,6 +79,7 @@ def answering(query: Query, all_servers: list[Server]) -> list[Server]:
 
 
 def together(plan: BenchPlan, requests: list[Request], started: list[Server]) -> Samples:
+    """Measure servers that all run, each in turn, after a first load that is not measured."""
     for server in started:
         load(server, requests, plan.seconds / 2)
     samples: Samples = {server.peer.name: [] for server in started}

@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
 GOPHERS = NODE / "gophers"
 GO_PACKAGES = "/usr/share/gocode"  # where Debian has the sources of packages
-# names of queries: see `bench.queries`
+# which queries peers answer, by name: see `bench.queries`
 READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "varied-crowd", "group"})
 EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
-PYTHON = EVERYTHING | {"fallback"}
+PYTHON = EVERYTHING | {"fallback"}  # of the peers in Python and of the project
 STARTING_SECONDS = 60
 # a server has nothing to do if it takes less CPU than `IDLE` in a second, or for some seconds about the same
 IDLE, STEADY_SECONDS, STEADY = 0.05, 5, 0.7

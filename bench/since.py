@@ -29,8 +29,8 @@ from store.store import Store
 
 SIZE = 1_000_000
 ROUNDS = 100
-BATCH = 500
-MINUTE = 60_000
+BATCH = 500  # articles
+MINUTE = 60_000  # milliseconds
 DAY_MS = DAY * 1000
 NOW = 1_470_311_520_000  # unix milliseconds
 MOST_VOTES = 5_000
@@ -62,6 +62,7 @@ async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -
 
 
 def random_article(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
+    """An article posted within the minute from `posted_at`, with what orders it and no texts."""
     posted_at += chance.randrange(MINUTE)
     number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
     return Article(number, "", None, None, "", posted_at, None, max(count, 0), max(-count, 0), 0, ())

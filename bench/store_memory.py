@@ -38,7 +38,7 @@ BATCH, BATCHES = 500, 20  # stories of an import, and imports until the database
 USERS, GROUPS = 500, ("ask", "show", "tell", "news", "video")
 MINUTE = 60_000  # milliseconds
 NO_LIMIT = 10**9
-FREEING_SECONDS = 3.0
+FREEING_SECONDS = 3.0  # in which Valkey frees what was removed
 T = TypeVar("T")
 
 
@@ -97,7 +97,7 @@ async def articles(store: Store) -> int:
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:
-    newest = unix_milliseconds() - 8 * DAY * 1000
+    newest = unix_milliseconds() - 8 * DAY * 1000  # voting is closed
     for number in range(size):
         title, link = f"A title of usual length, number {number}", f"https://example.com/articles/{number}"
         votes = 1 + int(chance.paretovariate(1))
@@ -106,11 +106,13 @@ def stories(chance: random.Random, size: int) -> Iterator[Story]:
 
 
 async def leave_as_posts(store: Store) -> None:
+    """Remove what only imports leave, and the entries of the log that the database has taken."""
     await store.site.redis.run(("UNLINK", keys.imported(0), keys.numbered(0)))
     await log.trim(store.site, 0, NO_LIMIT)
 
 
 async def follow(mirror: Mirror) -> NoReturn:
+    """Take the entries of the log into the database, as a server does all the time."""
     while True:
         await repeated(mirror.catch_up)
         await asyncio.sleep(0.05)

@@ -38,7 +38,7 @@ ROUNDS = 30
 ARTICLES = 50
 RANKING_SUBSCRIBERS = 100
 VOTES_A_SECOND = 1_000
-SECONDS = 5
+SECONDS = 5  # of votes on the articles of rankings
 CHANGED = 'subscription { articleChanged(id: "%s") { id votes score } }'
 RANKING = """subscription { rankingChanged(order: %s, first: %d) {
   at articles { id votes } moves { articleId from to } } }"""
@@ -46,7 +46,7 @@ SAME = [RANKING % ("SCORE", 25)] * RANKING_SUBSCRIBERS
 DIFFERENT = [
     RANKING % (order, first) for order in ("SCORE", "VOTES", "HOT", "BEST") for first in range(1, len(SAME) // 4 + 1)
 ]
-LISTENERS = 2  # processes
+LISTENERS = 2  # processes of `bench.listeners`
 ERROR = b'"type":"error"'
 
 
@@ -113,6 +113,7 @@ async def run(count: int, workers: int, has_rankings: bool) -> None:
 
 
 async def watch_article(store: Store, number: int, server: Server, count: int) -> None:
+    """Print what `count` subscribers of one article cost."""
     servers.settle(server)
     before = server.memory
     async with AsyncExitStack() as stack:
@@ -225,6 +226,7 @@ async def watch_rankings(store: Store, numbers: list[int], server: Server, what:
 
 
 async def send_votes(store: Store, numbers: list[int], voters: str) -> int:
+    """Send `VOTES_A_SECOND`, and return how many. The first letter of `voters` begins the names of those who vote."""
     chance, started_at, votes = random.Random(1), perf_counter(), 0
     while (now := perf_counter() - started_at) < SECONDS:
         due = int(now * VOTES_A_SECOND) - votes

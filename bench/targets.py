@@ -14,7 +14,8 @@ OURS = "upvote"
 VARIED = ("varied", "varied-uniform", "varied-skewed")
 VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
 CROWD_SHARE = 0.5  # `varied-crowd` has to reach this share of the speed of `varied`
-PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))  # as below, of `page`
+# of the query `page`: the peer, and how many times faster than it the project has to be
+PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
 MIN_RATIOS = (  # query, peer, and how many times faster than this peer the project has to be
     *(("page", peer, times) for peer, times in PAGE_RATIOS),
     *(("varied", peer, VARIED_SHARE * times) for peer, times in PAGE_RATIOS if peer != "mercurius"),
@@ -74,6 +75,7 @@ def judgements(run: Mapping[str, Samples]) -> Iterator[Target]:
 
 
 def _at_least(name: str, required: float, ratios: tuple[float, float]) -> Target:
+    """A target from ratios as `ahead` returns them: by responses per second, and by CPU time."""
     rate, cpu = ratios
     return Target(name, f"{required:.2g}", rate, cpu, cpu < required)
 

@@ -105,7 +105,10 @@ async def _vote_on_a_tenth(store: Store, numbers: Sequence[int], chance: random.
 
 
 def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | None, each: int) -> tuple[object, ...]:
-    """The call of comment.lua for a comment; `parent` is an index of `numbers`. The script describes its arguments."""
+    """
+    The call of comment.lua for comment number `each` of a conversation; `parent` is an index of `numbers`. The head of
+    the script describes its arguments.
+    """
     above = "" if parent is None else numbers[parent]
     arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
     arguments += ("", 0, "", 0)  # by no rule, on an article of any age, and nobody is mentioned
@@ -198,15 +201,15 @@ async def _page(store: Store, article: int, window: ThreadWindow, max_depth: int
 
 async def _position(store: Store, article: int, number: int) -> ThreadPosition:
     """A position as a reader has it who has come to a comment page by page: its innermost and outermost ancestors."""
-    way, levels, above = [number], list[threads.ThreadLevel](), str(number)
+    path, levels, above = [number], list[threads.ThreadLevel](), str(number)
     while above := await store.site.redis.run(("HGET", keys.comment(0, above), "parent")):
-        way.insert(0, int(above))
-    way.insert(0, article)
-    for depth, (parent, each) in enumerate(pairwise(way)):
+        path.insert(0, int(above))
+    path.insert(0, article)
+    for depth, (parent, each) in enumerate(pairwise(path)):
         value = await store.site.redis.run(("ZSCORE", threads.REPLIES(0, parent, "best"), keys.member(each)))
         levels.append(threads.ThreadLevel(depth, threads.Position(float(value), keys.member(each))))
     moves = await store.site.redis.run(("GET", threads.moves(0)))
-    return ThreadPosition((*levels[:32], *levels[32:][-32:]), int(moves))
+    return ThreadPosition(threads.kept_levels(levels), int(moves))
 
 
 async def _microseconds(store: Store, case: Case) -> float:

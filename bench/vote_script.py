@@ -32,6 +32,7 @@ from store.store import Store
 VOTES = 300
 SLICE = 20  # votes that are measured together: few, so that most slices run without other programs between
 ROUNDS = 60
+# run in the other checkout: prints the text of its script, the keys of its calls, and whether it keeps answers
 OTHER_VOTE = """
 import json
 from store.articles import VOTE

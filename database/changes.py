@@ -200,7 +200,7 @@ class Changes:
             "locked": values["locked"] == "1",
         }
         self.groups[number] = values["groups"].split()
-        if values["imported"] == "0":
+        if values["imported"] == "0":  # it was posted here, so its poster has voted for it
             self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), counts=True))
 
     def register(self, entry: Entry) -> None:
@@ -266,10 +266,10 @@ class Changes:
         if recounted := sorted(self.recounted & known):
             article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
-        moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.state_changed)
+        relisted = comments_of(connection, self.groups.keys() - self.articles.keys() | self.state_changed)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.state_changed}
-        derive(connection, Changed(articles, {*self.users, *self.profiles}, self.removed, comments | gone | moved))
+        derive(connection, Changed(articles, {*self.users, *self.profiles}, self.removed, comments | gone | relisted))
         for name, pseudonym in self.left.items():
             leaving.replace(connection, name, pseudonym)
 

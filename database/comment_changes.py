@@ -129,7 +129,7 @@ class CommentChanges:
             "imported_votes": integer(values["imported"]),
             "state": state(ContentState.REMOVED),
         }
-        if values["imported"] == "0":
+        if values["imported"] == "0":  # it was posted here, so its poster has voted for it
             self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), counts=True))
 
     def repair(self, entry: Entry, number: int) -> None:

@@ -30,7 +30,8 @@ class KeptOfArticle(NamedTuple):
     """
     What the archive adds to the row of an article. `active_at` is the time of its newest comment, `left` when it left
     Redis (both unix milliseconds). The others, `HASH_FIELDS`, are fields of the hash that Redis had of it: whom it has
-    notified; and of one that is removed, which rule has held it, and what is left to be told of it.
+    notified; and of one that is removed, which rule has held it, and what is left to be done when it is shown for the
+    first time, `all` or only `notifications`.
     """
 
     active_at: int | None

@@ -44,8 +44,8 @@ from store.maintenance.scan import Progress
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction
-VOTERS_AT_ONCE = 50_000
-ENTRIES_AT_ONCE = 1_000
+VOTERS_AT_ONCE = 50_000  # of the records in a transaction
+ENTRIES_AT_ONCE = 1_000  # of the log, in a transaction
 ARCHIVED_FIELD = "archived"  # of the settings of a store that has archived articles
 
 
@@ -57,7 +57,8 @@ class LogCutOff(Exception):
 class Rebuild:
     """
     `consumer` is the name of the log's consumer: the log keeps the entries that it has not read. `lease` lets one
-    process at a time write the database, and is extended at each step.
+    process at a time write the database, and is extended at each step. `progress` is called with the number of keys
+    that were seen, `skipped` with each key that is damaged.
     """
 
     site: Site

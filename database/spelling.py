@@ -34,7 +34,7 @@ class Correction(NamedTuple):
 
     edits: int
     new_words: int  # that differ from those they replace in more than the order and the repetition of letters
-    rarity: float
+    rarity: float  # the sum of -log(texts that have the word) over the words
     text: str
 
     def followed_by(self, other: "Correction") -> "Correction":
@@ -64,7 +64,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
 
 def _corrected(connection: "Connection", text: str) -> list[str]:
     """The best corrections of a text that differ from it, the best first; none if a word has no replacement."""
-    best = [Correction(0, 0, 0, "")]
+    best = [_unchanged("")]
     for choices in _choices(connection, text):
         longer = (each.followed_by(choice) for each in best for choice in choices)
         best = nsmallest(TRIED + 1, longer)  # and the text itself
@@ -83,7 +83,7 @@ def _choices(connection: "Connection", text: str) -> Iterator[list[Correction]]:
             end += len(piece)
             word, *others = words(piece) or [""]
             if others or len(word) < shortest or not word.isalpha():
-                yield [Correction(0, 0, 0, piece)]
+                yield [_unchanged(piece)]
             else:
                 yield _corrections(connection, piece, word, is_last=not words(text[end:]))
 
@@ -93,8 +93,12 @@ def _corrections(connection: "Connection", piece: str, word: str, is_last: bool)
     texts = sum(vocabulary.count_of(connection, form) for form in forms(word))
     if is_last and len(word) >= PREFIX_LENGTH:
         texts = max(texts, vocabulary.count_of_beginning(connection, word))
-    itself = [Correction(0, 0, -log(texts), piece)] if texts else []
+    itself = [_unchanged(piece, rarity=-log(texts))] if texts else []
     return itself + _replacements(connection, word, texts)
+
+
+def _unchanged(text: str, rarity: float = 0) -> Correction:
+    return Correction(edits=0, new_words=0, rarity=rarity, text=text)
 
 
 def _is_between_words(character: str) -> bool:
@@ -109,12 +113,15 @@ def _replacements(connection: "Connection", word: str, texts: int) -> list[Corre
     nearest = _nearest(word, counts, {each: each for each in counts}, allowed)
     if nearest or texts or len(word) < LONG:
         return nearest
-    longer = _vocabulary(connection, word, range(lengths.stop, WORD_LENGTH + 1), 0)
-    return _nearest(word, longer, {each: each[: len(word)] for each in longer}, 1)
+    longer = _vocabulary(connection, word, range(lengths.stop, WORD_LENGTH + 1), least=0)
+    return _nearest(word, longer, {each: each[: len(word)] for each in longer}, allowed=1)
 
 
 def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], allowed: int) -> list[Correction]:
-    """The best of the words whose compared text is at most `allowed` edits from a word."""
+    """
+    The best of the words whose text in `compared` is at most `allowed` edits from a word. `counts` has how many texts
+    have each.
+    """
     near = extract(word, compared, scorer=OSA.distance, score_cutoff=allowed, limit=None)
     corrections = (
         Correction(int(edits), set(text) != set(word), -log(counts[each]), each) for text, edits, each in near
@@ -123,7 +130,10 @@ def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], 
 
 
 def _vocabulary(connection: "Connection", word: str, lengths: range, least: int) -> dict[str, int]:
-    """The words of these lengths that an edit or two may lead to, if one of the first two letters stays."""
+    """
+    The words of these lengths that an edit or two may lead to, if one of the first two letters stays, and how many
+    texts have each, which are at least `least`.
+    """
     found: dict[str, int] = {}
     for letter in dict.fromkeys(word[:2]):
         found |= vocabulary.beginning_with(connection, letter, lengths, least)

@@ -25,6 +25,7 @@ from database.tables import (
 
 ROWS_AT_ONCE = 1_000
 ARTICLES_AT_ONCE = 500
+PAIRS_AT_ONCE = 100  # conditions of a statement
 
 
 def next_rows(
@@ -104,11 +105,11 @@ def remove_actions(connection: Connection, rows: Sequence[Row[Any]]) -> None:
 
 def remove_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     pairs = [and_(FOLLOWS.c.follower == row.follower, FOLLOWS.c.followee == row.followee) for row in rows]
-    for some in slices(pairs, 100):
+    for some in slices(pairs, PAIRS_AT_ONCE):
         connection.execute(delete(FOLLOWS).where(or_(*some)))
 
 
 def remove_group_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     pairs = [and_(GROUP_FOLLOWS.c.follower == row.follower, GROUP_FOLLOWS.c.name == row.name) for row in rows]
-    for some in slices(pairs, 100):
+    for some in slices(pairs, PAIRS_AT_ONCE):
         connection.execute(delete(GROUP_FOLLOWS).where(or_(*some)))

@@ -217,7 +217,7 @@ POSITIONS = Table(
 # The archive that the store has in this database: at most one row.
 ARCHIVES = Table("archives", METADATA, Column("id", Text, primary_key=True))
 
-# The process that last began to move articles of each partition.
+# The process that last began to move articles of each partition, by a random token.
 ARCHIVERS = Table(
     "archivers",
     METADATA,

@@ -98,6 +98,7 @@ def client_of(
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = network_of(address_of(scope, headers, proxies, on_untrusted_proxy), ipv6_prefix)
     last_event_id = headers[b"last-event-id"].decode("utf-8", "replace") if b"last-event-id" in headers else ""
+    # without `viewer` and `identified`: cookies and `Options.identify` set them later
     return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id, scope, "", None))
 
 

@@ -338,7 +338,7 @@ async def _vote(context: Context, number: int, actor: Actor, vote: Vote) -> Vote
         archived = await find_comment(context.store, context.database, number)
         if archived is None or archived.state is ContentState.DELETED:
             raise
-        raise VotingClosed(number, context.store.site.policy.closes_at(archived), "comment") from None
+        raise VotingClosed(number, context.store.site.policy.closes_at(archived), kind="comment") from None
 
 
 def _checked_comment_number(comment_id: str, field: str = "commentId") -> int:

@@ -1,6 +1,6 @@
 """
 Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
-A feed belongs to the viewer, so a request has at most one.
+A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
 """
 
 from collections.abc import Mapping, Sequence

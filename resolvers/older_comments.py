@@ -58,7 +58,7 @@ class CommentsByTime(LateTotal):
         """A round trip, another one if Redis does not list all, and a query then; more while the floor rises."""
         site, indexes = context.store.site, self.listing(context.store.site).indexes
         floor = 0
-        while True:
+        while True:  # the loader sends equal reads once: a new number makes these differ from those before
             counts = [Read(("ZCOUNT", each, f"({floor}", "+inf"), _count, (moving.new_call(),)) for each in indexes]
             found = await context.reads.load_all([*counts, *self.floors(site)])
             known, last = sum(found[: len(counts)]), self.highest(context, found[len(counts) :])
@@ -97,7 +97,10 @@ class CommentsByTime(LateTotal):
         return recent_comments.floors(site, self.group)
 
     def highest(self, context: Context, floors: Iterable[int]) -> int:
-        """The floor of the list: any time, while the indexes of recent comments are filled for the first time."""
+        """
+        The floor of the list, which is the highest of its parts; the latest instant while the indexes of recent
+        comments are filled for the first time, as until then any comment may be missing in Redis.
+        """
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
         return max(floors) if is_complete else INSTANTS[-1]
 
@@ -130,15 +133,17 @@ def _merged(page: Page, older: list[Position], window: Window) -> Page:
     is_more = len(found) > window.count or len(older) == window.count
     is_beyond = int(window.beyond is not None)
     if window.upwards:
-        return Page(tuple(found[-window.count :]), page.above or int(is_more), is_beyond)
-    return Page(tuple(found[: window.count]), is_beyond, page.below or int(is_more))
+        return Page(tuple(found[-window.count :]), above=page.above or int(is_more), below=is_beyond)
+    return Page(tuple(found[: window.count]), above=is_beyond, below=page.below or int(is_more))
 
 
 def _count(call: int, reply: int) -> int:
+    """The result of a read whose context is `call`, a number that is not used."""
     return reply
 
 
 async def _require_complete(context: Context, database: Database, until: int) -> None:
+    """Raise DatabaseUnavailable if the mirror has not taken all comments up to an instant (unix milliseconds)."""
     site = context.store.site
     lag = await database.lag(site)
     if site.rankings.has_recent_comments and until > site.clock() - lag.seconds * 1000:

@@ -108,7 +108,8 @@ def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPo
     except ValueError as error:
         raise BadInput("this is not a valid cursor") from error
     is_pinned = more[1:] == [PINNED]
-    if not format.member.fullmatch(member) or not (is_pinned or len(more) == format.decays):
+    has_due_parts = is_pinned or len(more) == format.decays  # an instant where values change with age, else none
+    if not format.member.fullmatch(member) or not has_due_parts:
         raise BadInput("this is not a valid cursor")
     return CursorPosition(position, at, is_pinned)
 
@@ -483,7 +484,10 @@ async def _last_post(context: Context, username: str) -> float | None:
 
 
 async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:
-    """Pin the first positions of a listing. Two round trips."""
+    """
+    Pin the first positions of a listing. Two round trips. Returns "known" if there is a pin of this instant already,
+    and "refused" if the store accepts none.
+    """
     first = await context.reads.page(snapshots.as_of(listing, at), Window(snapshots.MAX_POSITIONS))
     return await snapshots.pin(context.store.site, snapshots.pinned_listing(context.store.site, listing, at), first)
 

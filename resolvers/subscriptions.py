@@ -94,7 +94,7 @@ async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerat
         for number, article in zip(numbers, await context.articles(numbers), strict=True):
             if article is None:
                 changed.forget(number)
-        context.clear()  # likewise
+        context.clear()  # as in `article_changed`
         while True:
             number, found = await changed.take()
             if found is not None and found.state is not ContentState.VISIBLE:
@@ -178,6 +178,7 @@ async def _new_comments_of(context: Context, article_id: str, under: str | None)
         async for event in _without_loss(mailbox):
             if await _is_over(context, event):
                 return
+            # one that is announced was held until now, so newer ones may have been sent before
             is_known = event.number <= latest and event.kind is not EventKind.COMMENT_ANNOUNCED
             if event.kind is EventKind.STATE_CHANGED or is_known:
                 continue

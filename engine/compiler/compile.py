@@ -181,15 +181,15 @@ class Compiler:
         definition = parent.fields[nodes[0].name.value]
         self.arguments.append(CoreArguments(definition, nodes[0]))
         return RowResolver(
-            definition,
-            nodes,
-            parent,
-            root_key,
-            parent is self.core.mutation_type,
-            self.core,
-            self.fragment_nodes,
-            self.operation.node,
-            len(self.arguments) - 1,
+            field=definition,
+            nodes=nodes,
+            parent_type=parent,
+            key=root_key,
+            is_mutation=parent is self.core.mutation_type,
+            schema=self.core,
+            fragments=self.fragment_nodes,
+            operation=self.operation.node,
+            place=len(self.arguments) - 1,
         )
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:

@@ -19,9 +19,9 @@ from store.maintenance.import_stories import Story
 from store.ranking.formulas import DAY as DAY_SECONDS
 from store.ranking.formulas import ORDERS, Order, Policy
 
-DAY = 24 * HOUR
+DAY = 24 * HOUR  # milliseconds
 DRAWN_STORIES = 10  # the best of a day
-DRAWN_STEP = HOUR // 12
+DRAWN_STEP = HOUR // 12  # milliseconds between the instants of a picture
 DEFAULTS = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes that divide an hour
 MIN_WEIGHT = 0.01
@@ -47,20 +47,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     orders = f"names from {', '.join(ORDERS)} (%(default)s)"
     scores, ages = f"{DEFAULTS.vote_score:g},100", f"{DEFAULTS.gravity_age:g}"
-    many, one = "X,...", "N"
+    many, one = "X,...", "N"  # how the help writes values: a list, a number
     add("file", type=Path, help="stories, in a format that `import` reads")
     add("--orders", metavar=many, type=_orders, default="score,hot,gravity,votes,time", help=orders)
     add(
         "--vote-score",
         metavar=many,
-        type=_weights(DAY_SECONDS),
+        type=_weights(maximum=DAY_SECONDS),
         default=scores,
         help="seconds per vote, for score (%(default)s)",
     )
     add(
         "--gravity-age",
         metavar=many,
-        type=_weights(10),
+        type=_weights(maximum=10),
         default=ages,
         help="exponents of the age in gravity (%(default)s)",
     )
@@ -69,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         "--half-life",
         metavar=one,
-        type=_weight(168),
+        type=_weight(maximum=168),
         default=4.0,
         help="hours in which half of the votes come (%(default)g)",
     )

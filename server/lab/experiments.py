@@ -26,7 +26,10 @@ class NotReplayed(CommandError):
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPlan:
-    """`instants` are in unix milliseconds; `per_hour` of them are in an hour."""
+    """
+    What a replay measures: the first `places` of each variant, at `instants` (unix milliseconds), of which `per_hour`
+    are in an hour, and the effect of so many `colluders` on one story.
+    """
 
     variants: Sequence[Variant]
     places: int
@@ -43,7 +46,7 @@ class ExperimentPlan:
 class Measures:
     """
     The measures of a variant: `turnover` is the mean number of stories that were not on the page an hour before, the
-    stays are hours on the page.
+    stays are how many hours stories were on the page.
 
     `hours` and `best_rank` are those of stories with colluders, first without and then with their votes: mean hours on
     the page, and median of the best ranks, where a rank beyond the page counts as the next after it. Both are empty if
@@ -95,7 +98,7 @@ def pushes(histories: Histories, plan: ExperimentPlan) -> list[Push]:
 
 
 def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listings]) -> Results:
-    """Measure the replay of a plan."""
+    """Measure `played`, the replay of a plan."""
     tops: dict[str, list[Top]] = {variant.name: [] for variant in plan.variants}
     pushed = pushes(histories, plan)
     for now, listings in played:

@@ -4,7 +4,8 @@ A site with planted rings, among circles of honest friends, on which the search 
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
 other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well; what they
-post gets as few votes of others as the half of all stories with the fewest.
+post gets as few votes of others as the half of all stories with the fewest. A stratum is a group in one period: the
+search compares votes with those for other stories of the same stratum.
 """
 
 from bisect import bisect
@@ -42,7 +43,7 @@ class Planted:
     friends: tuple[float, float]
 
 
-USUAL, CLOSE, CLOSEST = (0.05, 0.5), (0.2, 0.6), (0.4, 0.8)  # friends
+USUAL, CLOSE, CLOSEST = (0.05, 0.5), (0.2, 0.6), (0.4, 0.8)  # limits for friends
 ALL_PLANTED = (
     *(Planted(ring, USUAL) for ring in (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)),
     *(Planted(0.8, friends) for friends in (CLOSE, CLOSEST)),
@@ -86,8 +87,8 @@ class _Site:
     stories: Sequence[Story]
     users: list[str] = field(default_factory=list)
     votes: list[tuple[int, int, int, int]] = field(default_factory=list)  # voter, poster, stratum, story
-    numbers: dict[str, int] = field(default_factory=dict)
-    groups: dict[str, int] = field(default_factory=dict)  # where each user posts
+    numbers: dict[str, int] = field(default_factory=dict)  # of users: indexes of `users`
+    groups: dict[str, int] = field(default_factory=dict)  # the group in which each user posts
     posted: list[tuple[int, int]] = field(default_factory=list)  # poster and stratum of each story
     voters: "_Voters" = field(init=False)
     counts: list[int] = field(init=False)  # votes that stories get from others than their posters, ascending
@@ -128,7 +129,7 @@ class _Site:
 
 
 class _Voters:
-    """Honest voters: the n-th most active one votes n ** -0.7 times as much as the first."""
+    """Honest voters, in one to three groups each: the n-th most active votes n ** -0.7 times as much as the first."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -156,7 +157,7 @@ def _votes_of(story: Story) -> int:
 
 
 def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
-    """Let circles of friends and rings of new accounts post and vote. Returned are those of rings, by size."""
+    """Let circles of friends and rings of new accounts post and vote. Returns the members of rings, by size of ring."""
     random, honest = site.random, len(site.posted)
     for size in SIZES * OF_EACH_SIZE:
         group = random.randrange(GROUPS)
