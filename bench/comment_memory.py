@@ -10,6 +10,7 @@ others; without the log, which is trimmed, and without what expires within minut
 import asyncio
 import random
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.store_memory import used
@@ -17,6 +18,7 @@ from bench.tables import markdown
 from server.managed_valkey import server
 from store import keys
 from store.articles import Draft
+from store.recent_comments import RECENT
 from store.records import Vote
 from store.store import Store
 from store.users import creation
@@ -39,7 +41,11 @@ class Measured:
         articles = [await self._post(number) for number in range(ARTICLES)]
         await self._note("article", ARTICLES)
         comments = [number for article in articles for number in await self._comment(article)]
-        listed = await self._sum(keys.comments), await self._sum(keys.inbox)
+        listed = {
+            "in the list of its poster": await self._sum(keys.comments(0, name) for name in NAMES),
+            "notifications": await self._sum(keys.inbox(0, name) for name in NAMES),
+            "among the newest, which are at most 10,000": await self._sum(await self._found(RECENT(0, "") + "*")),
+        }
         await self._note("comment while voting is open", len(comments))
         for number in comments:
             for name in self.chance.sample(VOTERS, VOTES_ON_EACH):
@@ -50,8 +56,8 @@ class Measured:
         await self._note("freed", len(comments))
         opened, freed = self.bytes_each["comment while voting is open"], self.bytes_each.pop("freed")  # less than 0
         self.bytes_each["comment once it is closed"] = opened + VOTES_ON_EACH * self.bytes_each["vote on it"] + freed
-        self.bytes_each["of this: in the list of its poster"] = listed[0] / len(comments)
-        self.bytes_each["of this: notifications"] = listed[1] / len(comments)
+        for what, size in listed.items():
+            self.bytes_each[f"of this: {what}"] = size / len(comments)
 
     async def _note(self, what: str, count: int) -> None:
         """Note what was added since the last call, of so many."""
@@ -88,9 +94,13 @@ class Measured:
             found.append(posted.comment.number)
         return found
 
-    async def _sum(self, kind: keys.Kind) -> int:
-        sizes = [await self.store.site.redis.run(("MEMORY", "USAGE", kind(0, name))) or 0 for name in NAMES]
-        return sum(sizes)
+    async def _found(self, pattern: str) -> list[str]:
+        """The keys that match a pattern."""
+        return list(await self.store.site.redis.run(("KEYS", pattern)))
+
+    async def _sum(self, some: Iterable[str]) -> int:
+        """The bytes of some keys."""
+        return sum([await self.store.site.redis.run(("MEMORY", "USAGE", key)) or 0 for key in some])
 
 
 async def main() -> None:

@@ -73,8 +73,9 @@ end
 
 local function count_in_list(list, value, member, including, is_ascending)
   for place = 1, #list, 2 do
-    local is_passed = is_before(tonumber(list[place + 1]), list[place], value, member, is_ascending)
-    if not is_passed and not (including and list[place] == member) then return (place - 1) / 2 end
+    local other, other_value = list[place], tonumber(list[place + 1])
+    local is_counted = including and other == member and other_value == value
+    if not is_counted and not is_before(other_value, other, value, member, is_ascending) then return (place - 1) / 2 end
   end
   return #list / 2
 end
