@@ -109,9 +109,7 @@ async def end(run: HistoryRun, step: Step) -> None:
     (operation,) = step.operations
     ends, newer, *others = step.tokens
     user, shown = issuers.user_of(run.model, ends), next(iter(run.model.visible()), None)
-    if (
-        user is None or run.model.ban_of(user, group=None) is not None
-    ):  # a step before was left out, for a shorter history
+    if user is None or run.model.ban_of(user, group=None):  # a step before was left out, for a shorter history
         return
     try:
         async with AsyncExitStack() as stack, asyncio.timeout(3 * subscribing.PATIENCE):
