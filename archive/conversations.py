@@ -79,7 +79,7 @@ class Conversation:
         The position before all places, and after all places, of a pinned walk: one that shows a thread in the order
         that it had when the walk began. Nothing moves here, so no pin has to be kept.
         """
-        return ThreadPosition((), 0, max(self.comments, default=0))
+        return ThreadPosition(levels=(), moves=0, newest=max(self.comments, default=0))
 
     def siblings_page(self, parent: int, order: CommentOrder, window: Window) -> PartitionPage:
         """As `threads.siblings_page`: the replies to a comment, or to the article if `parent` is its number."""

@@ -6,6 +6,8 @@ whose `votes - 1` have the same sign and the same first `DIGITS` binary digits. 
 by a few percent only, so all that may stand next to a position was posted within a short time. A page takes two or
 three statements, each of which reads a part of every class. Articles posted at or after the instant have no age: they
 are ordered by votes.
+
+A key is what places are sorted by: a value, here that at the instant, and the number of the article.
 """
 
 from bisect import bisect_right
@@ -51,7 +53,7 @@ class Formula:
     delay: float
 
     def value_of(self, place: Place) -> float:
-        """The value of an article by its place in an index by time."""
+        """The value of an article by its place in an index by time, which has its votes as `extra`."""
         base = (place.extra or 0) - 1
         minutes = max(self.at - int(place.value), 0) / 60_000
         value: float = (base**self.votes if base > 0 else base) / ((minutes + self.delay) / 60) ** self.age
@@ -175,6 +177,7 @@ class GravityReader:
         """The first keys of articles posted at or after the instant, which are ordered as by VOTES."""
         value, start = self.formula.first_value, None
         if beyond:
+            # the most votes whose value is not above that of `beyond`
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
             start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
         reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)

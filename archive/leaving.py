@@ -41,7 +41,7 @@ from store.store import Store
 WAIT = 10.0  # seconds after which no request runs that has read the user before: longer than any may take
 PATIENCE = 5.0  # seconds that the request of the user waits for
 AT_ONCE = 100  # keys in a step, which blocks the server for about a millisecond
-LISTED_AT_ONCE = 500
+LISTED_AT_ONCE = 500  # members of a list of the user, in a round trip
 INTERVAL = 1.0  # seconds between two searches for users who are being deleted
 FAULT = "a user was not deleted"
 ARCHIVED = Statement("SELECT number FROM articles WHERE poster = :poster AND archived")
@@ -181,7 +181,11 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
             for deletion in filter(None, matching):
                 with suppress(Delayed):  # a server goes on
                     leaver = await leaving.begin(
-                        site, name, "", removes_texts=deletion.removes_texts, pseudonym=deletion.pseudonym
+                        site,
+                        name,
+                        password_hash="",
+                        removes_texts=deletion.removes_texts,
+                        pseudonym=deletion.pseudonym,
                     )
                     await settle(store, None, leaver)
                     count += 1

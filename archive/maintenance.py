@@ -40,10 +40,10 @@ VERIFY_ARCHIVED = Script("verify_archived")
 VERIFY_LOST = Script("verify_lost")
 VERIFY_MOVING = Script("verify_moving")
 
-RECORDS_AT_ONCE = 200
-ARCHIVED_AT_ONCE = 200
-LOOKED_UP_AT_ONCE = 1_000
-ENTRIES_AT_ONCE = 1_000
+RECORDS_AT_ONCE = 200  # articles of a dump, in a query
+ARCHIVED_AT_ONCE = 200  # archived articles that are checked, in a query
+LOOKED_UP_AT_ONCE = 1_000  # other articles, in a query and a round trip
+ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
 MOVED = "moved"  # the first item of the reply of a script that was given an old serial
 
 
@@ -141,6 +141,8 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Checks:
+    """The checks of `verify`, in the order in which it calls them. With `repair` they repair what they report."""
+
     site: Site
     database: Database
     report: Callable[[Finding], None]
@@ -235,8 +237,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Of some articles those that only the database has, without those whose deletion it has still to apply. None if
-        the database has to be rebuilt first, as it cannot follow the log.
+        Of some articles those that only the database has, without those whose deletion it has still to apply. An empty
+        list if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]

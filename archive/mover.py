@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 INTERVAL = 10.0  # seconds between two passes
 LISTS_INTERVAL = 6 * 3600.0  # seconds between two passes over the lists of users' comments
-LISTED_COMMENTS = 100
+LISTED_COMMENTS = 100  # that stay in the list of each user, by default
 BATCH = 200  # articles that are moved at once
 NOTICE = 10.0  # seconds for all processes to learn that the store has an archive, before the first article leaves
 REMOVAL_DELAY = 5.0  # seconds after an article came back: reads that started before it still use its places
@@ -167,9 +167,10 @@ class Mover:
 
     async def _move_removed(self, partition: int) -> int:
         """Move articles that were removed, within the limits, too: no index has them, and nobody reads them."""
-        moved, above, quiet_since = 0, (0, 0), self.limits.quiet_since(self.site)
+        moved, quiet_since = 0, self.limits.quiet_since(self.site)
         if quiet_since is None:
             return 0
+        above = (0, 0)  # posting time and number of the last article that was looked at
         while found := await self.database.run(article_places.removed, quiet_since, above, BATCH):
             numbers = [number for _, number in found if self.site.home_of_article(number) == partition]
             if numbers and await self._has_begun():

@@ -3,7 +3,8 @@ Listings of archived articles: pages, ranks and totals with the meaning that the
 What is archived is in the SQL database only; a place is an article with its value in a listing.
 
 To a listing the archive is one more partition. `without` are numbers of articles that Redis holds although they have
-places here, as they leave or come back: these do not count.
+places here, as they leave or come back: these do not count. A key is what places are sorted by: the value, then the
+number of the article.
 """
 
 import re

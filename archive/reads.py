@@ -35,7 +35,7 @@ from store.store import Store
 
 T = TypeVar("T")
 
-CONVERSATIONS = POOL.cache("conversations", microseconds=2_000)
+CONVERSATIONS = POOL.cache("conversations", microseconds=2_000)  # to read and compute one
 CONVERSATION_BYTES, PLACE_BYTES = 1_000, 700  # of a conversation, and of each of its comments
 SKIPPED_ENTRIES = 200  # how many entries before a page may be read and left out
 

@@ -28,6 +28,7 @@ from store.site import Site
 T = TypeVar("T")
 
 NO_FIELD = "-"  # which no hash `archived` has
+TOLERANCE = 1e-9  # relative error of a computation
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +175,14 @@ def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> Partit
 def greatest(listing: Listing, known: Summary, at: int | None) -> float:
     """A value that no archived place of a listing exceeds. By GRAVITY that of the most votes at the newest time."""
     if -inf in (known.greatest, known.most_votes if listing.decay else 0):
-        return inf  # of an order that was added later
+        return inf  # the order was added later: no value of its places is known
     if not listing.decay:
         return known.greatest
     votes_exponent, age_exponent, delay = listing.decay.numbers
     base = max(known.most_votes - 1, 0) ** votes_exponent
     minutes = max((listing.decay.at if at is None else at) - known.newest, 0) / 60_000
     top: float = base / ((minutes + delay) / 60) ** age_exponent
-    return top * (1 + 1e-9)
+    return top * (1 + TOLERANCE)
 
 
 def _read_known(

@@ -307,7 +307,7 @@ async def _bring_back_with_own(
 async def _bring_back(store: Store, database: Database | None, archived: Article, waker: Waker | None = None) -> bool:
     """Write an archived article back to Redis, with its comments; False if it does not exist any more."""
     if not isinstance(archived, ArchivedArticle):
-        return await _bring_back_article(store, database, archived, 0, "")
+        return await _bring_back_article(store, database, archived, comments=0, token="")
     site, number = store.site, archived.number
     write_article = partial(_bring_back_article, store, database, archived)
     counted = await _counted(store, waker) if waker else ()

@@ -139,10 +139,9 @@ async def revert(
     Raises as `annul`, and:
         AlreadyReverted: the action was reverted before.
     """
-    name = action.subject_id.removeprefix("user:")
-    return await _run(
-        site, actor, name, "", "", validation.reason(reason), validation.note(note), reverts=action.number
-    )
+    name, no_span = action.subject_id.removeprefix("user:"), ("", "")
+    texts = (validation.reason(reason), validation.note(note))
+    return await _run(site, actor, name, *no_span, *texts, reverts=action.number)
 
 
 async def annul_some(
@@ -164,7 +163,7 @@ async def annul_some(
     command = site.command(ANNUL_SOME, partition, site.partitions, *given, *flat)
     status, *reply = await site.redis.run(command)
     if status == "reverted":
-        return Step([], [], True)
+        return Step([], [], is_reverted=True)
     absent, unsure, *entry = reply
     await _apply_karma(site, partition, ANNULLED, action, *entry)
     return Step([int(number) for number in absent], [int(number) for number in unsure])
@@ -230,6 +229,10 @@ async def note(
 async def _apply_karma(
     site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
+    """
+    Add the karma of posters with a home in another partition, words of a name, `:` and the change, by the entry of a
+    step. `id` is that of the entry, `noted` says which partitions these are (see `effects.noted_of`).
+    """
     entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
     await effects.apply_noted(site, entry, noted)
 

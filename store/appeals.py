@@ -116,7 +116,7 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     checked = validation.appeal(text)
     authority, action = await gather(roles.read_moderator(site, actor), reverts.read_action(site, number))
     comment = records.comment_number(action.subject_id) if action else None
-    poster = (await comment_moderation.read_poster(site, comment) if comment else None) or Poster("", "")
+    poster = (await comment_moderation.read_poster(site, comment) if comment else None) or Poster(username="", roles="")
     partition, given = site.home_of_article(number), (site.partitions, number, checked, poster.username, poster.roles)
     status, *reply = await roles.run(site, ANSWER_APPEAL, partition, authority, *given)
     if not reply:

@@ -106,7 +106,8 @@ async def _act(
         _refuse(reply[0], kind, number, name, reverts)
     *result, edited = reply
     if edited:
-        await apply_edit(site, "", number, *edited)
+        unnamed = ""  # the poster, whom the script does not reply
+        await apply_edit(site, unnamed, number, *edited)
     if result[0] == "changed" and kind != "lock":
         await removals.list_comments(site, number)
     return moderation.moderated(result)

@@ -261,7 +261,8 @@ class Articles:
         if status != "deleted":
             _refuse(status, number)
         has_comments, *new_entry = reply
-        await _apply(self._site, "deleted", "", number, *new_entry)
+        nobody = ""  # what ends names no actor
+        await _apply(self._site, "deleted", nobody, number, *new_entry)
         if has_comments:
             await removals.remove_thread(self._site, number)
 

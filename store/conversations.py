@@ -132,7 +132,8 @@ async def restore(
         NoRoom: there would be more comments; none was written.
     """
     needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
-    head = (needs_latest, len(comments), *(room or ("", "")), position)
+    no_limit = ("", "")
+    head = (needs_latest, len(comments), *(room or no_limit), position)
     for start in range(0, len(numbers), WRITTEN_AT_ONCE):
         some = numbers[start : start + WRITTEN_AT_ONCE]
         flat = [[number, 2 * len(comments[number]), *chain(*comments[number].items())] for number in some]

@@ -135,7 +135,7 @@ async def flag(
 
 async def unflag(site: Site, actor: Actor, kind: str, number: int) -> Flagged:
     """Withdraw a flag. Costs and raises as `flag`."""
-    return await _set(site, actor, kind, number, "", "", flaggers.NO_WEIGHT)
+    return await _set(site, actor, kind, number, reason="", note="", weight=flaggers.NO_WEIGHT)
 
 
 def standing(site: Site, number: int) -> Read[list[Flag]]:
@@ -259,7 +259,7 @@ async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[
     if kind == "article":
         await removals.list_comments(site, number)
     else:
-        await comments.apply_state(site, "", number, change)
+        await comments.apply_state(site, actor="", number=number, change=change)
 
 
 def _refuse(status: str, kind: str, number: int) -> None:

@@ -77,16 +77,25 @@ class Followed:
         return f"{self.type}:{followee.lower()}"
 
 
-USERS = Followed("user", "followee", following, followers, Site.home_of_user, "followed", "unfollowed", maxsize)
+USERS = Followed(
+    type="user",
+    field="followee",
+    following=following,
+    followers=followers,
+    home=Site.home_of_user,
+    begun="followed",
+    ended="unfollowed",
+    most=maxsize,
+)
 GROUPS = Followed(
-    "group",
-    "group",
-    followed_groups,
-    group_followers,
-    Site.home_of_group,
-    "group_followed",
-    "group_unfollowed",
-    MAX_GROUPS,
+    type="group",
+    field="group",
+    following=followed_groups,
+    followers=group_followers,
+    home=Site.home_of_group,
+    begun="group_followed",
+    ended="group_unfollowed",
+    most=MAX_GROUPS,
 )
 OF_ENTRIES = {kind: each for each in (USERS, GROUPS) for kind in (each.begun, each.ended)}  # by the kinds of entries
 OF_KEYS = {kind.name: each for each in (USERS, GROUPS) for kind in (each.following, each.followers)}

@@ -47,7 +47,7 @@ BLOCKED = Kind(
     backup=Backup.COPIED,
     record="blocked",
     check=Check.LIST,
-    member=Member("[A-Za-z0-9_-]{2,20}", keys.user, str, str.lower),
+    member=Member("[A-Za-z0-9_-]{2,20}", named=keys.user, text=str, part=str.lower),
 )
 UNBLOCKED = Kind(
     "unblocked",

@@ -329,7 +329,8 @@ def _read(
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
         numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)
-        script, given = HOME_GRAVITY, [*map(repr, numbers), "0"]
+        no_budget = "0"  # the script sets its own
+        script, given = HOME_GRAVITY, [*map(repr, numbers), no_budget]
     elif whole.since:
         script, given = HOME_SINCE, [str(whole.since.at), "", "", "", str(STEPS)]
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")

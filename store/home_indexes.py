@@ -52,7 +52,7 @@ async def fill(site: Site) -> None:
 
 def filling(site: Site) -> AbstractAsyncContextManager[None]:
     """Fill the indexes, if they are not complete, as long as the context is open."""
-    return index_filling.filling(site, "homes", attrgetter("has_homes"), fill, FAULT)
+    return index_filling.filling(site, lease="homes", is_complete=attrgetter("has_homes"), fill=fill, fault=FAULT)
 
 
 async def _fill_group(site: Site, partition: int, group: str) -> None:

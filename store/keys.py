@@ -93,7 +93,7 @@ article = Kind(
     record="article",
     check=Check.ARTICLE,
 )
-ARTICLE = Member("[0-9]{16}", article, member_of, number_of)  # of lists of articles
+ARTICLE = Member("[0-9]{16}", named=article, text=member_of, part=number_of)  # of lists of articles
 voted = Kind(
     "voted",
     "set",

@@ -29,7 +29,7 @@ MAX_MEMOISED_NAME = 60  # characters
 MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
 TIMELINE = "timeline"  # the one kind of a user's listings that may have archived articles
-PARTITION_PAGES = POOL.cache("places", microseconds=50)
+PARTITION_PAGES = POOL.cache("places", microseconds=50)  # to decode a page
 
 GOOD_ARTICLES = Kind(
     "good",

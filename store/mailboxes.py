@@ -130,7 +130,7 @@ class Mailboxes:
             BadCredentials, BadToken, RateLimited: as `Users.authenticate_again`.
         """
         if email is KEPT:
-            return await self._edit(actor, "keep", "", replies)
+            return await self._edit(actor, "keep", email="", replies=replies)
         if email is not None:
             email = self.checked(email)
         username = await self._site.username(actor)
@@ -138,7 +138,7 @@ class Mailboxes:
         if email is not None and email in (known.email, known.pending):
             return await self._edit(actor, "repeat", email, replies)
         if email is None and known.email is None and known.pending is None:
-            return await self._edit(actor, "keep", "", replies)
+            return await self._edit(actor, "keep", email="", replies=replies)
         again = await self._users.authenticate_again(actor, username, password, address, authenticated_at, token)
         verified = (again.password_hash, again.token_digest)
         return await self._edit(actor, "set" if email else "remove", email or "", replies, *verified)
@@ -183,7 +183,7 @@ class Mailboxes:
         if not validation.USERNAME.fullmatch(name) or not is_unsubscribing(token, (await self.get(name)).key):
             return False
         with suppress(Unauthenticated):  # the user leaves
-            await self._edit(name, "keep", "", MailFrequency.NEVER)
+            await self._edit(name, "keep", email="", replies=MailFrequency.NEVER)
         return True
 
     async def with_address(self, digest: str) -> list[str]:

@@ -25,7 +25,8 @@ QUEUE_MAIL = Script("queue_mail")
 TAKE_MAIL = Script("take_mail")
 
 NOTICES = ("change", "removal")  # to an address that a user had before: it was changed or removed
-WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)  # what a mail is for
+# what a mail is for; "identity" has a link that stands in for the password of a user who has none
+WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)
 # a notification, as `notifications.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
@@ -162,7 +163,8 @@ async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: b
 async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
     noted = [text for name in about for text in (name, waiting.noted[name])]
-    given: Command = (waiting.subject, waiting.what, "", until, waiting.since, waiting.tries + 1, *noted)
+    is_taken = ""  # in place of the time at which it was due
+    given: Command = (waiting.subject, waiting.what, is_taken, until, waiting.since, waiting.tries + 1, *noted)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 

@@ -108,7 +108,7 @@ class Places:
         Raises:
             Invalid: no group can have this name.
         """
-        return await self._edit(OPERATOR, validation.group(group, "group"), {}, "unlisted")
+        return await self._edit(OPERATOR, validation.group(group, "group"), changes={}, listing="unlisted")
 
     async def listed(self) -> dict[str, GroupPlace]:
         """The listed groups, by name. Two round trips."""

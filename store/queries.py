@@ -20,7 +20,7 @@ VOTER_VOTES = Script("voter_votes")
 T = TypeVar("T")
 
 ANY_TIME = float("-inf")  # an instant before all others
-SORTED_NAMES = POOL.cache("names", microseconds=4)
+SORTED_NAMES = POOL.cache("names", microseconds=4)  # to sort them
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
 NUMBER_IN_KEY = re.compile(r"[0-9]{1,16}")
 # What `caches` needs to choose the entries that it evicts: the time to make a value again, and its bytes.

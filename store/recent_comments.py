@@ -118,7 +118,9 @@ async def fill(site: Site) -> None:
 
 def filling(site: Site) -> AbstractAsyncContextManager[None]:
     """Fill the indexes, if they are not complete, as long as the context is open."""
-    return index_filling.filling(site, "recent", attrgetter("has_recent_comments"), fill, FAULT)
+    return index_filling.filling(
+        site, lease="recent", is_complete=attrgetter("has_recent_comments"), fill=fill, fault=FAULT
+    )
 
 
 async def _relist(site: Site, partition: int, noted: Sequence[str]) -> None:

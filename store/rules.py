@@ -84,11 +84,11 @@ class FlagRules:
     """
 
     hide_at: int = _between(1, 1000)
-    votes_per_flag: int = _between(1, BILLION, 20)
-    least_age_days: int = _between(0, LONGEST_TIME, 7)
-    least_karma: int = _between(0, BILLION, 20)
-    least_voters: int = _between(0, MOST_UPVOTERS, 5)
-    last_flags: int = _between(0, MOST_OUTCOMES, 10)
+    votes_per_flag: int = _between(1, BILLION, default=20)
+    least_age_days: int = _between(0, LONGEST_TIME, default=7)
+    least_karma: int = _between(0, BILLION, default=20)
+    least_voters: int = _between(0, MOST_UPVOTERS, default=5)
+    last_flags: int = _between(0, MOST_OUTCOMES, default=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +118,15 @@ class FirstTextRules:
 class LeastRules:
     """The least age and karma of an account that may do something."""
 
-    least_age_days: int = _between(0, LONGEST_TIME, 0)
-    least_karma: int = _between(0, BILLION, 0)
+    least_age_days: int = _between(0, LONGEST_TIME, default=0)
+    least_karma: int = _between(0, BILLION, default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRules(LeastRules):
     """The least age and karma of an account whose texts have links; those of others are held or refused."""
 
-    action: str = _action(HOLD)
+    action: str = _action(default=HOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +143,10 @@ class RepetitionRules:
     How often a user may post the same words in some hours. Texts of fewer characters may be repeated.
     """
 
-    most: int = _between(1, 1000, 1)
-    hours: int = _between(1, LONGEST_MEMORY, 24)
-    least_length: int = _between(1, 1000, 20)
-    action: str = _action(REFUSE)
+    most: int = _between(1, 1000, default=1)
+    hours: int = _between(1, LONGEST_MEMORY, default=24)
+    least_length: int = _between(1, 1000, default=20)
+    action: str = _action(default=REFUSE)
 
 
 @dataclass(frozen=True, slots=True)

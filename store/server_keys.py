@@ -63,7 +63,7 @@ class ServerKeys:
         Raises:
             StoreUnavailable: as `create`.
         """
-        return await self._run("revoke", name, "") == "done"
+        return await self._run("revoke", name, value="") == "done"
 
     async def created(self) -> dict[str, int]:
         """When each key was created (unix milliseconds), by name. One round trip."""

@@ -76,7 +76,7 @@ def parse_login(stored: str | None) -> Login | None:
         return Login(username, int(expires_at))
     used_at, _, bans = rest[0].partition(" ")
     if "=" in used_at:  # the first ban
-        return Login(username, int(expires_at), rest[0])
+        return Login(username, int(expires_at), bans=rest[0])
     return Login(username, int(expires_at), bans, int(used_at))
 
 

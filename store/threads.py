@@ -194,7 +194,7 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
     partition = site.home_of_article(article)
     if order.stored_index == "time":
         sequence = await site.redis.run(("GET", keys.sequence(partition)))
-        return ThreadPosition((), 0, _highest_number(sequence or 0))
+        return ThreadPosition(levels=(), moves=0, newest=_highest_number(sequence or 0))
     script_keys = [
         keys.article(partition, article),
         pins(partition, article),
@@ -213,7 +213,7 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
     if status == "pinned":
         site.thread_pin_expiries.append(now + PIN_LIFETIME)
     votes_so_far, sequence = found
-    return ThreadPosition((), int(votes_so_far), _highest_number(sequence))
+    return ThreadPosition(levels=(), moves=int(votes_so_far), newest=_highest_number(sequence))
 
 
 def page(

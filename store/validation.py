@@ -79,12 +79,12 @@ class Faults:
 
 
 def title(text: str, most: int = TITLE_LENGTH) -> str:
-    return _line(text, most, "title", "title")
+    return _line(text, most, field="title", named="title")
 
 
 def display_name(text: str) -> str:
     """The name of a user as people read it."""
-    return _line(text, DISPLAY_NAME_LENGTH, "displayName", "display name")
+    return _line(text, DISPLAY_NAME_LENGTH, field="displayName", named="display name")
 
 
 def _line(text: str, most: int, field: str, named: str) -> str:

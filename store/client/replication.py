@@ -122,7 +122,7 @@ class ReplicatedWrites:
     def _mark_commands(self, commands: Sequence[Command]) -> list[Command]:
         """
         The commands that write a mark to the hash slot of the last command whose key has a hash tag, as this node may
-        not serve other slots. None if no key has one.
+        not serve other slots. No commands if no key has one.
         """
         tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]
         marks: list[Command] = [("SET", self._replication.mark_key(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]

@@ -1,6 +1,6 @@
 """
-Finds and repairs annulled votes that do not agree with what actions hold, are malformed, are on what is gone, or still
-count.
+Finds and repairs annulled votes that are malformed, are on what is gone, or still count, and the lists of the articles
+and comments on which an action of a moderator holds a vote: an action holds the votes that it has annulled.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,8 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
             wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
             continue
         held_by = text.split()[1:]  # numbers of actions
-        entries += [IndexEntry(annulments.cases(key.partition, action), keys.member(number), 0) for action in held_by]
+        cases = [annulments.cases(key.partition, action) for action in held_by]
+        entries += [IndexEntry(index, keys.member(number), at=0) for index in cases]
     return wrong + await _counted(site, key.partition, number, list(fields)) + await missing(site, entries)
 
 

@@ -3,7 +3,8 @@ Finds and repairs follows, of users and of groups, that are stored on one side o
 other side, the followers, is derived from it.
 
 The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
-a dangling one, so only those that are unchanged after a pause are reported. Pending effects have to be applied before.
+a dangling one, so only those that are unchanged after a pause are reported. What changes in one partition mean
+for the other one (`effects`) has to be applied before.
 """
 
 import asyncio

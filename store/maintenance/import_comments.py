@@ -145,7 +145,10 @@ def _entries(
     id: str,
     noted: Sequence[int | str],
 ) -> list[NewEntry]:
-    """The entry of an imported comment, once for each other partition in which it has an effect."""
+    """
+    The entry of an imported comment, once for each other partition in which it has an effect. `id` is that of the
+    entry, `noted` says which partitions these are (see `effects.noted_of`).
+    """
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")
     entry = Entry(partition, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)

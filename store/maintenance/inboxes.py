@@ -1,6 +1,7 @@
 """
-Finds and repairs inboxes that are not what articles, comments and actions say whom they have notified. These are in
-other partitions, so they cannot be compared in one step. Pending effects have to be applied before.
+Finds and repairs inboxes that do not agree with articles, comments and actions, which say whom they have notified.
+These are in other partitions, so they cannot be compared in one step. What they mean for an inbox in another partition
+(`effects`) has to be applied before.
 """
 
 from collections.abc import Sequence
@@ -24,8 +25,8 @@ async def find(
     site: Site, inboxes: Sequence[Key], causes: Sequence[Key], archived: FindHashes | None = None
 ) -> list[Wrong]:
     """
-    What is wrong in some inboxes, and what is missing in any that some articles and comments have notified. `archived`
-    finds those that Redis does not have.
+    What is wrong in some inboxes, and what is missing in any inbox of what some articles, comments and actions notify
+    (`causes`). `archived` finds those that Redis does not have.
     """
     found = await _wrong(site, inboxes, causes, archived)
     for _ in range(CONFIRMATIONS if found else 0):
@@ -55,7 +56,7 @@ async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], arch
 
 
 async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
-    """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
+    """The notifications of an inbox that nothing has sent by its own fields, or that are earlier than these say."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
     is_user = await site.redis.run(("EXISTS", keys.user(key.partition, key.suffix)))
     causes = [(_cause(site, member), _number(member)) for member, _ in found]
@@ -83,7 +84,7 @@ async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
 
 
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
-    """The notifications of some articles and comments that are in no inbox."""
+    """The notifications of some articles, comments and actions that are in no inbox."""
     # for each: the inbox, the hash of its user; partition, user and poster, to find a block; the member and its time
     expected = [
         (keys.inbox(partition := site.home_of_user(each.username), each.username), keys.user(partition, each.username),

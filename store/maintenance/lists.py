@@ -1,6 +1,6 @@
 """
-Finds and repairs members of users' lists, such as saved articles, that cannot belong there. So it does with mirrors of
-lists, keys that have by each member the owners of the lists with it, where they do not agree with the lists.
+Finds and repairs members of users' lists, such as saved articles, that cannot belong there, and mirrors of lists that
+do not agree with the lists: the mirror of a member is a key with the owners of all lists that have this member.
 """
 
 from collections.abc import AsyncIterator, Sequence

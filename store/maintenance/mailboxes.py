@@ -1,6 +1,6 @@
 """
-Finds and repairs names by address that do not agree with the addresses of users, and mails that are not in the queue.
-Finds addresses that are malformed.
+Finds and repairs the index of users by their addresses where it does not agree with the addresses of users, and mails
+that are not in the queue. Finds addresses that are malformed.
 """
 
 from collections.abc import Sequence
@@ -63,6 +63,7 @@ async def _of_address(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_queue(site: Site, key: Key) -> list[Wrong]:
+    """The members of the queue of mails that are malformed, or in the wrong partition."""
     members = await site.redis.run(("ZRANGE", key.text, 0, -1))
     return [
         Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member))

@@ -173,7 +173,8 @@ async def _fill(site: Site, group: str, token: str, added: str, progress: Progre
 
 async def _activate(site: Site, group: str, token: str, text: str, still: str = "") -> None:
     """
-    Use the indexes that were built. `text` is the new value of the field with the orders, or the weights of the group.
+    Use the indexes that were built; none if `token` is "". `text` is the new value of the field with the orders, or the
+    weights of the group.
 
     The rebuild ends with this unless `still` says what follows.
     """

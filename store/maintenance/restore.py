@@ -26,10 +26,10 @@ from store.site import Site
 
 RESTORE_STATE = Script("restore_state")
 
-OF_TEXTS = ("article:", "comment:")  # what the scopes of `actions` begin with that are about an article or a comment
+OF_TEXTS = ("article:", "comment:")  # the beginnings of those scopes of `actions` that are an article or a comment
 STUBS_AT_ONCE = 500  # in a round trip
 
-POSITIONS = "log_positions"  # of the header of a backup
+POSITIONS = "log_positions"  # a field of the header of a backup: the last entry of the log in each partition
 LOG_POINT = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `log_point_of` returns
 ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup: what `log_point_of` returns
 RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
@@ -54,7 +54,8 @@ class Restoration:
         log_point: str = "",
     ) -> Self:
         """
-        Mark an empty database as incomplete, or go on where a restore of the same source was interrupted.
+        Mark an empty database as incomplete, or go on where a restore of the same source was interrupted. `source` is a
+        text that tells this dump from others.
 
         At most four round trips. `exclusive` says that no other process can use the database: then a store that was
         only opened, and has no content, counts as empty. `log_point` is what `log_point_of` returns for the header of
@@ -77,7 +78,7 @@ class Restoration:
             settings[ORIGIN_FIELD] = log_point
         flat = [text for name, value in settings.items() for text in (name, str(value))]
         await redis.run(("HSET", keys.store(), *flat))
-        return cls(Site(redis, partitions, policy, clock, 0))
+        return cls(Site(redis, partitions, policy, clock, session_lifetime=0))
 
     async def put(self, records: Sequence[Record]) -> None:
         """Write some records, in the order of the dump. Two round trips."""

@@ -138,7 +138,8 @@ class Tally:
 class ScriptCall:
     """
     A call of a script that verifies a key. `suffix` is what follows the partition in the key; `arguments` follow it in
-    ARGV. The last argument of VERIFY_MEMBERS is a cursor.
+    ARGV. The last argument of VERIFY_MEMBERS is a cursor; those of VERIFY_KEY are the kind of the key, and what its
+    value is compared with.
     """
 
     script: Script
@@ -299,8 +300,10 @@ class _Verification:
 
     async def partitions(self) -> None:
         for partition, highest in self._highest.items():
-            await self._run([ScriptCall(VERIFY_KEY, partition, "", ("sequence", highest))])
-            await self._run([ScriptCall(VERIFY_MEMBERS, partition, "", (kind, "0")) for kind in ("groups", "posters")])
+            no_suffix = ""  # a partition has one such key
+            await self._run([ScriptCall(VERIFY_KEY, partition, no_suffix, ("sequence", highest))])
+            calls = [ScriptCall(VERIFY_MEMBERS, partition, no_suffix, (kind, "0")) for kind in ("groups", "posters")]
+            await self._run(calls)
             await self._imported(partition)
             await self._server_keys(partition)
 

@@ -13,7 +13,10 @@ from store.site import Site
 
 
 class IndexEntry(NamedTuple):
-    """An entry that an index should have: its key, the member, and its time (unix milliseconds)."""
+    """
+    An entry that an index should have: its key, the member, and the value, which is a time (unix milliseconds), or 0 in
+    an index without times.
+    """
 
     key: str
     member: str
@@ -41,7 +44,7 @@ async def confirmed(keys: Iterable[Key], read: Callable[[Key], Awaitable[list[Wr
 
 
 async def missing(site: Site, entries: Sequence[IndexEntry]) -> list[Wrong]:
-    """Those of some entries that their index lacks, or has at another time. One round trip."""
+    """Those of some entries that their index lacks, or has with another value. One round trip."""
     values = await site.redis.pipeline([("ZSCORE", index, member) for index, member, _ in entries])
     return [
         Wrong(f"{index} {member}", None if value is None else f"{value:.0f}", str(at), ("ZADD", index, at, member))

@@ -247,6 +247,7 @@ class Pair:
 
 
 async def opened(redis_url: str, partitions: int, clock: Clock, database: Database | None) -> AsyncIterator[Pair]:
+    """Two new stores in databases 0 and 1 of Redis, for a fixture. Only the first has an SQL database."""
     worlds = []
     for number in (0, 1):
         url = f"{redis_url}?db={number}"

@@ -56,7 +56,10 @@ class Site(World):
     clock: Clock
 
     async def fill(self) -> None:
-        """The site just before the user leaves: two archived articles, three others with comments, votes, and cases."""
+        """
+        The site just before the user leaves: two archived articles, three others with comments and votes, and what
+        moderators did.
+        """
         store = self.store
         self.articles, self.comments = [], []
         await self._fill_people()
@@ -87,8 +90,8 @@ class Site(World):
         self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
         await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
         await issue(store.site, NAME, Purpose.RESET)
-        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
-        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
+        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, group=None, reason="helps")
+        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, group=None, reason="helps")
 
     async def _post(self, name: str, title: str) -> int:
         self.clock.advance(1)
@@ -103,7 +106,7 @@ class Site(World):
         return number
 
     async def _discuss(self, own: int, other: int, third: int) -> tuple[int, int]:
-        """Comment on the articles. Return a comment of the user with a reply, and one of another user."""
+        """Comment on articles of Zelda, Bob and Carol. Return a comment of Zelda with a reply, and one of Bob."""
         mine = await self._comment(NAME, other, "a comment")
         await self._comment("Bob", other, "a reply", mine)
         await self._comment("carol", own, "hello @Zelda, and zebra")
@@ -115,9 +118,11 @@ class Site(World):
         """What the user did as a moderator, and what was done to them: a flag, a lock, a ban and annulled votes."""
         site = self.store.site
         await flags.flag(site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
-        await article_moderation.lock(site, NAME, await self._post("Bob", "a quarrel"), None, "heated")
-        await bans.ban(site, OPERATOR, NAME, "ask", None, "not there")
-        self.annulment = (await annulments.annul(site, OPERATOR, NAME, self.clock.now - 1, None, "a ring")).action
+        locked = await self._post("Bob", "a quarrel")
+        await article_moderation.lock(site, NAME, locked, group=None, reason="heated")
+        await bans.ban(site, OPERATOR, NAME, "ask", until=None, reason="not there")
+        annulled = await annulments.annul(site, OPERATOR, NAME, since=self.clock.now - 1, until=None, reason="a ring")
+        self.annulment = annulled.action
         await self.settle_annulments()
 
     async def settle_annulments(self) -> None:
@@ -147,6 +152,7 @@ class Site(World):
         return (await self.ask(DELETE, NAME, {"texts": texts, "password": password}))["data"]["deleteUser"]
 
     async def shown(self, *ids: str) -> list[Any]:
+        """What a stranger, Bob and Carol read of all articles and comments, of these ids too, and of some searches."""
         known = [f"article:{number}" for number in self.articles] + [f"comment:{number}" for number in self.comments]
         found = []
         for viewer in (None, "Bob", "carol"):

@@ -147,7 +147,7 @@ class World:
 
     @classmethod
     async def _begin(cls, store: Store, moving: Store, database: Database, clock: Clock, size: int, hot: int) -> Self:
-        articles = await history(store, 1, size)
+        articles = await history(store, seed=1, size=size)
         clock.advance(8 * DAY)
         asked = dict(every_read(store, clock.now, articles))
         world = cls(store, database, moving, articles, asked)
@@ -270,13 +270,14 @@ def every_read(store: Store, now: int, articles: Sequence[Article]) -> Iterator[
             yield f"{listing.name} around {middle.number}", around(listing, positions[1], now)
     last_posts = {name: max(each.posted_at for each in articles if each.poster == name) for name in PEOPLE}
     bound = Position(middle.posted_at, keys.member(middle.number))
-    for window in (Window(4), Window(100), Window(5, beyond=bound), Window(5, True, bound)):
-        yield f"feed {window}", pull(last_posts, window, None)
-    yield "unseen", pull(last_posts, Window(100), bound)
+    for window in (Window(4), Window(100), Window(5, beyond=bound), Window(5, upwards=True, beyond=bound)):
+        yield f"feed {window}", pull(last_posts, window, floor=None)
+    yield "unseen", pull(last_posts, Window(100), floor=bound)
     for names in (PEOPLE, PEOPLE[:1]):
         yield f"articles of {names}", count(names)
     numbers = [each.number for each in articles]
-    yield "records", records([*numbers, numbers[0] + 2 * keys.SLOTS])
+    unknown = numbers[0] + 2 * keys.SLOTS  # of an article that does not exist
+    yield "records", records([*numbers, unknown])
     yield "one record", records([oldest.number])
 
 
@@ -327,6 +328,11 @@ def ranks(listing: Listing, positions: Sequence[Position]) -> Ask:
 
 
 def pull(last_posts: dict[str, int], window: Window, floor: Position | None) -> Ask:
+    """
+    A page of a feed, of the articles above `floor` if there is one. `last_posts` has the followees, and when each has
+    posted last (unix milliseconds).
+    """
+
     async def ask(reads: Reads) -> Any:
         found = await reads.pull(last_posts, window, floor)
         return list(found.positions), found.behind
@@ -349,7 +355,7 @@ def records(numbers: Sequence[int]) -> Ask:
 
 
 def _undo(connection: Any, site: Any, archived: Sequence[Article]) -> None:
-    article_places.unarchive(connection, article_places.numbers(connection, 0, 100_000))
+    article_places.unarchive(connection, article_places.numbers(connection, after=0, count=100_000))
     article_places.archive(connection, site, archived)
     connection.execute(ARCHIVED_BATCHES.delete())
     connection.execute(ARCHIVERS.delete())

@@ -21,7 +21,7 @@ from tests.archive.worlds import PEOPLE, WINDOW, Pair, World, follow
 from tests.database.conftest import mirrored
 from tests.typed import typed
 
-Question = tuple[str, str | None, dict[str, Any]]
+Question = tuple[str, str | None, dict[str, Any]]  # a query, who asks, and its variables
 
 DAYS = 2  # after which a conversation leaves Redis if nothing is written there
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
@@ -113,10 +113,12 @@ class Talk:
         return f"text {self.chance.randrange(10**6)}{mention}"
 
     def any_article(self) -> str:
+        """The id of an article, often of one whose conversation has left Redis."""
         cold = [id for id in self.pair.ids if article_number(id) in self.gone]
         return self.chance.choice(cold if cold and self.chance.random() < 0.3 else self.pair.ids)
 
     def any_comment(self) -> str:
+        """The id of a comment, often of one that has left Redis."""
         cold = [id for id in self.ids if article_number(self.article_of[id]) in self.gone]
         return self.chance.choice(cold if cold and self.chance.random() < 0.5 else self.ids)
 
@@ -175,9 +177,9 @@ class Talk:
 
     async def leave(self, articles: int = 0) -> None:
         """Let time pass, and conversations leave. The process of the mover may end meanwhile, some times."""
-        self.pair.clock.advance(self.chance.choice((60, DAYS * 86_400 + 700, DAYS * 86_400 + 700)))
+        self.pair.clock.advance(self.chance.choice((60, DAYS * DAY + 700, DAYS * DAY + 700)))
         for _ in range(5):
-            await self.pair.run_mover(articles, 1_000)
+            await self.pair.run_mover(articles, articles_per_user=1_000)
         await self.look()
 
     async def look(self) -> None:
@@ -220,7 +222,7 @@ class Talk:
                 number = self.chance.choice(sorted(self.gone))
                 work = bring_back(pair.archiving.store, pair.archiving.database, number)
             else:
-                work = pair.run_mover(0, 1_000)
+                work = pair.run_mover(articles=0, articles_per_user=1_000)
             task = asyncio.create_task(work)
             if self.chance.random() < 0.5:
                 await asyncio.sleep(self.chance.random() * 0.03)
@@ -243,7 +245,7 @@ class Talk:
         """Let all conversations leave that can."""
         self.pair.archiver = None
         for _ in range(2):
-            await self.pair.run_mover(0, 1_000)
+            await self.pair.run_mover(articles=0, articles_per_user=1_000)
         assert self.pair.archiving.database
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
 
@@ -385,5 +387,5 @@ async def left(pair: Pair, *articles: str, days: int = 2) -> None:
     pair.clock.advance((days + 1) * DAY if days else WINDOW + 70)
     assert pair.archiving.database
     await mirrored(pair.archiving.store, pair.archiving.database)  # which knows what was removed
-    await pair.run_mover(0, 1_000)
+    await pair.run_mover(articles=0, articles_per_user=1_000)
     assert not await in_redis(pair.archiving, [article_number(id) or 0 for id in articles])

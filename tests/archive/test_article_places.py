@@ -33,7 +33,7 @@ def small_ranges(monkeypatch):
 async def test_articles_enter_and_leave_in_any_order(store, each_database, small_ranges):
     """Counts and sizes are those of the places after every step, and at the end nothing is left."""
     chance = random.Random(1)
-    articles = await history(store, 1, 120)
+    articles = await history(store, seed=1, size=120)
     await each_database.write(write_rows, articles)
     archived = set()
     for _ in range(30):
@@ -56,7 +56,7 @@ async def test_articles_enter_and_leave_in_any_order(store, each_database, small
 async def test_articles_archived_again_have_the_places_of_their_new_counts(store, each_database, small_ranges):
     """What stays is not written again, and what is left is what an archive that is made anew has."""
     chance = random.Random(3)
-    articles = {each.number: each for each in await history(store, 3, 80)}
+    articles = {each.number: each for each in await history(store, seed=3, size=80)}
     await each_database.write(write_rows, [*articles.values()])
     await each_database.write(article_places.archive, store.site, [*articles.values()])
     for _ in range(20):
@@ -72,7 +72,7 @@ async def test_articles_archived_again_have_the_places_of_their_new_counts(store
 
 
 async def test_only_places_that_change_are_written(store, each_database):
-    articles = await history(store, 5, 20)
+    articles = await history(store, seed=5, size=20)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles)
 
@@ -84,7 +84,7 @@ async def test_only_places_that_change_are_written(store, each_database):
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_all_indexes_are_counted_together(store, each_database, small_ranges, monkeypatch):
     """Not each by itself: annulled votes change the places of their articles in more than a hundred indexes."""
-    articles = await history(store, 8, 120)
+    articles = await history(store, seed=8, size=120)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles)
     monkeypatch.setattr(counts, "MOST_COUNTED", 1_000)  # none is divided
@@ -96,7 +96,7 @@ async def test_all_indexes_are_counted_together(store, each_database, small_rang
 
 
 async def test_records_are_those_of_the_store(store, each_database):
-    articles = await history(store, 2, 40)
+    articles = await history(store, seed=2, size=40)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles[:20])
     numbers = [each.number for each in articles]
@@ -111,7 +111,7 @@ async def test_records_are_those_of_the_store(store, each_database):
 async def test_articles_left_out_count_nowhere(store, each_database, clock, small_ranges):
     """Answers with `without` are those of an archive that does not have these articles."""
     chance = random.Random(4)
-    articles = await history(store, 4, 100)
+    articles = await history(store, seed=4, size=100)
     await each_database.write(archive_all, store.site, articles)
     hidden = {each.number for each in chance.sample(articles, 30)}
     calls = list(calls_of(store, articles, chance))
@@ -148,7 +148,7 @@ def calls_of(store, articles, chance):
 
 
 async def test_greatest_values(store, each_database):
-    articles = await history(store, 5, 50)
+    articles = await history(store, seed=5, size=50)
     await each_database.write(archive_all, store.site, articles)
     site, orders = store.site, [order for order in Order if order is not Order.GRAVITY]
     listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, None)]
@@ -164,7 +164,7 @@ async def test_greatest_values(store, each_database):
 
 async def test_weights_of_a_listing_change_when_it_is_computed_again(store, each_database, small_ranges):
     """Articles that are archived before have the old weights of their listings, as do those that leave."""
-    articles = await history(store, 6, 60)
+    articles = await history(store, seed=6, size=60)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles[:40])
     site = replace(
@@ -190,7 +190,7 @@ async def test_weights_of_a_listing_change_when_it_is_computed_again(store, each
 
 
 async def test_damaged_places_are_found_and_written_again(store, each_database):
-    articles = await history(store, 7, 30)
+    articles = await history(store, seed=7, size=30)
     await each_database.write(archive_all, store.site, articles)
     numbers = [each.number for each in articles]
     changes = [

@@ -164,8 +164,8 @@ async def test_revert_of_a_ban_leaves_what_others_have_decided(spammer, clock): 
     store, site = spammer.store, spammer.store.site
     first, second, third, fourth, _ = spammer.articles
     commented = spammer.comments
-    await article_moderation.remove(site, OPERATOR, first, None, "by itself")
-    await comment_moderation.remove(site, OPERATOR, commented[0], None, "by itself")
+    await article_moderation.remove(site, OPERATOR, first, group=None, reason="by itself")
+    await comment_moderation.remove(site, OPERATOR, commented[0], group=None, reason="by itself")
     await set_comment_state(store, commented[1], PENDING)
     clock.advance(1)
     ban = await spammer.ban()
@@ -173,7 +173,7 @@ async def test_revert_of_a_ban_leaves_what_others_have_decided(spammer, clock): 
     clock.advance(1)
     await article_moderation.approve(site, OPERATOR, second)
     await article_moderation.approve(site, OPERATOR, third)
-    await article_moderation.remove(site, OPERATOR, third, None, "again, by itself")
+    await article_moderation.remove(site, OPERATOR, third, group=None, reason="again, by itself")
     own = {each.subject_id: each for each in await removals_by(store, ban)}
     await reverts.revert(site, OPERATOR, own[f"article:{fourth}"].number, "it is fine")
     await comment_moderation.approve(site, OPERATOR, commented[2])
@@ -205,7 +205,7 @@ async def test_text_that_was_shown_again_stays_so_while_the_ban_goes_on(spammer,
 
 async def test_texts_that_follow_the_ban_stay(spammer, clock):
     store = spammer.store
-    await spammer.ban("show", clock.now + 1000)
+    await spammer.ban("show", until=clock.now + 1000)
     later = (await store.comments.post(spammer.others[0], None, "Mallory", "elsewhere")).comment
     clock.advance(2)
     article = await post(store, "Mallory", "after its end", ("show",))
@@ -222,9 +222,9 @@ async def test_texts_that_follow_the_ban_stay(spammer, clock):
 
 async def test_ban_that_adds_texts_to_a_standing_one_is_an_action(spammer):
     site = spammer.store.site
-    plain = await bans.ban(site, OPERATOR, "mallory", None, None, "spam")
-    with_texts = await bans.ban(site, OPERATOR, "mallory", None, None, "spam", removes_texts=True)
-    again = await bans.ban(site, OPERATOR, "mallory", None, None, "spam", removes_texts=True)
+    plain = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam")
+    with_texts = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam", removes_texts=True)
+    again = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam", removes_texts=True)
 
     assert (plain.changed, with_texts.changed, again.changed) == (True, True, False)
     assert (with_texts.action.removes_texts, again.action) == (True, with_texts.action)
@@ -299,7 +299,7 @@ async def test_restored_backup_goes_on_where_a_process_was_killed(
     if is_reverted:
         await spammer.settle()
         await spammer.revert(ban)
-    restart = killed_at(store, monkeypatch, 6, after=True)
+    restart = killed_at(store, monkeypatch, call=6, after=True)
     assert await until_killed(spammer.settle)
     restart()
     await effects.complete(store.site)
@@ -318,7 +318,7 @@ async def test_restored_backup_goes_on_where_a_process_was_killed(
 async def _restored(store: Store, url: str, clock: Clock) -> Store:
     """The store from a backup, in another database of Redis."""
     restoration = await Restoration.begin(url, "a copy", store.site.partitions, store.site.policy, clock)
-    async for records in dump.records_of(store.site, lambda count: None, lambda key: None):
+    async for records in dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()

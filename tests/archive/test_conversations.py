@@ -69,6 +69,7 @@ def without_levels(page: Shown) -> Shown:
 
 
 async def last_move(store, article: int) -> int:
+    """The number of the last vote on a comment of an article, counted in its partition."""
     return int(await store.site.redis.run(("GET", threads.moves(store.site.home_of_article(article)))) or 0)
 
 
@@ -76,7 +77,7 @@ async def last_move(store, article: int) -> int:
 @pytest.mark.parametrize("seed", range(4))
 async def test_comments_and_counts_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 120, made)
+    await discuss(store, article, chance, turns=120, made=made)
     await hide_and_delete(store, made, chance)
 
     found = await of_rows(store, each_database, article)
@@ -101,9 +102,9 @@ async def test_comments_and_counts_are_those_of_redis(store, each_database, arti
 async def test_pages_of_threads_are_those_of_redis(store, each_database, article, seed):  # D5
     """From any place, in both directions, also from places as they were before votes, removals and deletions."""
     made, chance, reached = [], random.Random(seed), Counter()
-    await discuss(store, article, chance, 70, made)
+    await discuss(store, article, chance, turns=70, made=made)
     early = {order: (await thread(store, article, order)).places for order in ORDERS}
-    await discuss(store, article, chance, 70, made)
+    await discuss(store, article, chance, turns=70, made=made)
     await hide_and_delete(store, made, chance)
 
     found, moves = await of_rows(store, each_database, article), await last_move(store, article)
@@ -127,7 +128,7 @@ async def test_pages_of_threads_are_those_of_redis(store, each_database, article
 @pytest.mark.parametrize("seed", range(2))
 async def test_walks_below_a_comment_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 80, made)
+    await discuss(store, article, chance, turns=80, made=made)
     found = await of_rows(store, each_database, article)
 
     for number in found.comments:
@@ -140,7 +141,8 @@ async def test_walks_below_a_comment_are_those_of_redis(store, each_database, ar
             if not (page.has_before if upwards else page.has_after):
                 break
             beyond = page.places[0 if upwards else -1].position
-        rows = [place[:3] for place in await discussions.walked(store, article, order, 3, upwards, number, depth)]
+        walked = await discussions.walked(store, article, order, size=3, upwards=upwards, under=number, max_depth=depth)
+        rows = [place[:3] for place in walked]
         assert [place[:3] for place in places] == rows
 
 
@@ -149,7 +151,7 @@ async def test_walks_below_a_comment_are_those_of_redis(store, each_database, ar
 async def test_pinned_walks_are_those_of_redis(store, each_database, article, seed):  # C12 D5
     """A walk may go on in Redis with the cursors of a conversation, and in a conversation with those of Redis."""
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 60, made)
+    await discuss(store, article, chance, turns=60, made=made)
     late = await commented(store, article, "alice")
     found = await of_rows(store, each_database, article)
 
@@ -168,7 +170,7 @@ async def test_pinned_walks_are_those_of_redis(store, each_database, article, se
             beyond, own = (page.places[edge].position, pinned.places[edge].position) if has_more else (None, None)
             count += len(page.places)
         assert count == len(found.page(order, ThreadWindow(500), max_depth=UNLIMITED).places)
-        before = ThreadPosition((), 0, late.number - 1)
+        before = ThreadPosition((), moves=0, newest=late.number - 1)
         pages = [await thread(store, article, order, ThreadWindow(500, upwards, before))]
         pages.append(found.page(order, ThreadWindow(500, upwards, before), max_depth=UNLIMITED))
         assert [each.is_pinned for each in pages] == [order.stored_index == "time"] * 2
@@ -184,7 +186,7 @@ async def test_positions_that_lack_levels_go_on_where_redis_does(
     chance, made = random.Random(levels[1]), []
     for _ in range(60):
         made.append(await commented(store, article, "bob", chance.choice([*made[-1:] * 12, *made[-9:], None])))
-    await discuss(store, article, chance, 60, made)
+    await discuss(store, article, chance, turns=60, made=made)
     places = [(order, place) for order in ORDERS for place in (await thread(store, article, order)).places]
     await hide_and_delete(store, made, chance)
     found, moves = await of_rows(store, each_database, article), await last_move(store, article)
@@ -202,7 +204,7 @@ async def test_positions_that_lack_levels_go_on_where_redis_does(
 @pytest.mark.parametrize("seed", range(2))
 async def test_pages_of_replies_are_those_of_redis(store, each_database, article, seed):  # D5
     made, chance = [], random.Random(seed)
-    await discuss(store, article, chance, 120, made)
+    await discuss(store, article, chance, turns=120, made=made)
     await hide_and_delete(store, made, chance)
     found = await of_rows(store, each_database, article)
 
@@ -228,15 +230,20 @@ async def test_conversation_without_comments_is_empty(store, database, article):
 async def test_a_chain_of_ten_thousand_is_walked_without_recursion():
     length = 10_000
     rows = [
-        Comment(each, 1, each - 1 if each > 2 else None, each - 2, "bob", "text", each, None, 1, 0, 0, 0,
-                ContentState.VISIBLE)
+        Comment(
+            number=each, article=1, parent=each - 1 if each > 2 else None, depth=each - 2, poster="bob", content="text",
+            posted_at=each, edited_at=None, upvotes=1, downvotes=0, imported=0, reply_count=0,
+            state=ContentState.VISIBLE,
+        )
         for each in range(2, length + 2)
     ]  # fmt: skip
-    found = conversation(1, rows, 1.28)  # the confidence of the order BEST
+    found = conversation(1, rows, best_z=1.28)
 
     page = found.page(CommentOrder.BEST, ThreadWindow(3, upwards=True), max_depth=UNLIMITED)
     assert [place.number for place in page.places] == [length - 1, length, length + 1]
-    page = found.page(CommentOrder.BEST, ThreadWindow(3, True, page.places[0].position), max_depth=UNLIMITED)
+    page = found.page(
+        CommentOrder.BEST, ThreadWindow(3, upwards=True, beyond=page.places[0].position), max_depth=UNLIMITED
+    )
     assert [place[:3] for place in page.places] == expected(rows, CommentOrder.BEST)[-6:-3]
     assert found.below[2] == length - 1
     assert len(found.ancestors(length + 1)) == threads.MAX_ANCESTORS

@@ -52,7 +52,7 @@ async def test_verify_repairs_counts_karma_and_places(pair: Pair, redis: "Redis"
     assert pair.archiving.database
     poster = next(name for name in PEOPLE if redis.hexists(keys.archived(0), f"user:{name.lower()}")).lower()
     redis.hset(keys.archived(0), "count", 1)
-    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")
+    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")  # wrong, as is the count before
     redis.hincrby(keys.user(0, poster), "karma", 5)
     await pair.archiving.database.write(_lose_a_place, min(pair.archived))
 
@@ -82,7 +82,9 @@ async def test_a_backup_has_archived_articles(pair: Pair, redis_url: str, databa
 
 async def test_a_move_takes_archived_articles_along(pair: Pair, redis_url: str, database_url: str) -> None:
     await history(pair)
-    await asyncio.to_thread(move, settings_of(redis_url, ARCHIVING, database_url), f"{redis_url}?db={COPY}", None)
+    await asyncio.to_thread(
+        move, settings_of(redis_url, ARCHIVING, database_url), f"{redis_url}?db={COPY}", partitions=None
+    )
 
     assert records_in(redis_url, COPY) == records_in(redis_url, PLAIN)
 
@@ -99,10 +101,14 @@ async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: s
 async def test_an_import_continues_with_the_shift_of_an_archived_story(
     calm: Pair, redis: "Redis", redis_url: str, database_url: str, tmp_path: Path, is_deleted: bool
 ) -> None:
-    """Unless it was deleted. Of two stories of the same time, the number of the second does not tell its time."""
+    """
+    `--shift-to-now` moves all times by one shift, which a later import takes from a known story, unless that was
+    deleted. Of two stories of the same time, the number of the second does not tell its time.
+    """
     time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
     stories = [
-        Story(id, f"The story {id}", "https://example.com/rivers", "alice", time + shift, 1) for id in ("6", "7")
+        Story(id, f"The story {id}", link="https://example.com/rivers", poster="alice", time=time + shift, votes=1)
+        for id in ("6", "7")
     ]
     await import_batch(calm.archiving.store, stories)
     numbers = [int(redis.hget(keys.imported(0), story.id) or 0) for story in stories]
@@ -137,7 +143,9 @@ async def test_an_import_brings_an_archived_article_back_but_no_conversation(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # D5
     """Comments are imported after their stories, which may have left. They stay for some days then, however old."""
-    story = Story("6", "A story", "https://example.com/rivers", "alice", calm.clock.now - 7_200_000, 1)
+    story = Story(
+        "6", "A story", link="https://example.com/rivers", poster="alice", time=calm.clock.now - 7_200_000, votes=1
+    )
     await import_batch(calm.archiving.store, [story])
     number = redis.hget(keys.imported(0), "6") or ""
     await calm.archive_all()
@@ -153,10 +161,10 @@ async def test_an_import_brings_an_archived_article_back_but_no_conversation(
 
     calm.days = 2
     calm.clock.now = unix_milliseconds()
-    await calm.run_mover(0, 1_000)
+    await calm.run_mover(articles=0, articles_per_user=1_000)
     assert redis.exists(keys.article(0, number))
     calm.clock.advance(3 * 86_400)
-    await calm.run_mover(0, 1_000)
+    await calm.run_mover(articles=0, articles_per_user=1_000)
     assert not redis.exists(keys.article(0, number))
     late = [item | {"id": 10}, item | {"id": 11, "parent": 9}]
     file.write_text("".join(f"{json.dumps(each)}\n" for each in (item, *late)))

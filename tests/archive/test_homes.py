@@ -39,9 +39,9 @@ async def compare(pair: Pair, who: str) -> set[str]:
     """Compare the homes of a user, page by page, and return the ids that they have."""
     seen = set()
     for order in ORDERS:
-        sizes = pair.chance.choice(((3, "first", "after"), (10, "first", "after"), (4, "last", "before")))
-        size, count, cursor = sizes
-        given = {"order": order, count: size}
+        pages = pair.chance.choice(((3, "first", "after"), (10, "first", "after"), (4, "last", "before")))
+        size, size_argument, cursor_argument = pages
+        given = {"order": order, size_argument: size}
         if order in ("TIME", "VOTES") and pair.chance.random() < 0.5:
             instant = pair.clock.now / 1000 - pair.chance.choice((100, 900, 5_000, 100_000))
             given["since"] = datetime.fromtimestamp(instant, UTC).isoformat()
@@ -49,9 +49,9 @@ async def compare(pair: Pair, who: str) -> set[str]:
             page = (await pair.ask(HOME, who, **given))["data"]["home"]["articles"]
             seen |= {node["id"] for node in page["nodes"]}
             info = page["pageInfo"]
-            if not info["hasNextPage" if count == "first" else "hasPreviousPage"]:
+            if not info["hasNextPage" if size_argument == "first" else "hasPreviousPage"]:
                 break
-            given[cursor] = info["endCursor" if count == "first" else "startCursor"]
+            given[cursor_argument] = info["endCursor" if size_argument == "first" else "startCursor"]
     return seen
 
 

@@ -116,7 +116,7 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
         site.store.articles.vote(site.articles[3], NAME, Vote.UP),
         site.store.articles.post(NAME, Draft("once more", content="text", groups=())),
         site.store.follows.follow(NAME, "carol"),
-        roles.grant(site.store.site, NAME, "Bob", Role.MODERATOR, None, "helps"),
+        roles.grant(site.store.site, NAME, "Bob", Role.MODERATOR, group=None, reason="helps"),
     ):
         with pytest.raises(Unauthenticated):
             await write
@@ -134,7 +134,8 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
     assert not [entry for entry in entries if own & set(entry.values.values())]
     await rebuilt(site.store, site.database)
     assert naming(await rows(site.database)) == []
-    await log.trim(site.store.site, 10**12, 10**6)  # the clock of the test is years behind that of the server
+    # the clock of the test is years behind that of the server
+    await log.trim(site.store.site, kept_ms=10**12, max_entries=10**6)
     assert naming(list(texts_in(site.redis, logs=True))) == []
 
     nodes = (await site.ask(EVERYTHING, "Bob", {"ids": [id, *kept(site)], "search": "one"}))["data"]["nodes"]
@@ -199,7 +200,7 @@ class Killed(Exception):
 async def test_killed_deletion_is_gone_on_with(site: Site, monkeypatch: pytest.MonkeyPatch, texts: str) -> None:  # U6
     votes, kills = counts_of_others(site), 0
     removes_texts = texts == "REMOVE"
-    await leavers.begin(site.store.site, NAME, "", removes_texts=removes_texts)
+    await leavers.begin(site.store.site, NAME, password_hash="", removes_texts=removes_texts)
     await mirrored(site.store, site.database)
     site.clock.advance(leaving.WAIT + 1)
     for call in itertools.count(2, 5):
@@ -227,6 +228,7 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
         for number in (*site.articles[2:], *site.comments):
             partition = store.site.home_of_article(number)
             is_comment = number in site.comments
+            # arguments of the scripts: of an upvote, as the user would cast it
             script, given = (
                 (VOTE_ON_COMMENT, (store.site.partitions, number, 1, 1)) if is_comment else (VOTE, (number, 1))
             )
@@ -254,7 +256,7 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
 
 async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
     store, site_ = site.store, site.store.site
-    await bans.ban(site_, OPERATOR, NAME, None, None, "spam", removes_texts=True, annuls_votes=True)
+    await bans.ban(site_, OPERATOR, NAME, group=None, until=None, reason="spam", removes_texts=True, annuls_votes=True)
     site.tokens[NAME] = (await store.sessions.open(NAME)).token
     assert (await site.delete())["deletedUserId"]
     await site.settle_if_ready()
@@ -275,20 +277,20 @@ def is_left(site: Site, key: str) -> bool:
 
 
 async def test_last_admin_cannot_leave(site: Site) -> None:  # U6
-    await roles.grant(site.store.site, OPERATOR, NAME, Role.ADMIN, None, "helps")
-    await roles.revoke(site.store.site, OPERATOR, "carol", Role.ADMIN, None, "too much")
+    await roles.grant(site.store.site, OPERATOR, NAME, Role.ADMIN, group=None, reason="helps")
+    await roles.revoke(site.store.site, OPERATOR, "carol", Role.ADMIN, group=None, reason="too much")
     refused = {"deletedUserId": None, "userErrors": [{"code": "INVALID", "field": ["input", "currentPassword"]}]}
     assert await site.delete() == refused
 
-    await roles.grant(site.store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
+    await roles.grant(site.store.site, OPERATOR, "carol", Role.ADMIN, group=None, reason="helps")
     assert (await site.delete())["deletedUserId"]
 
 
 async def test_deleted_user_gets_no_role(site: Site) -> None:  # U6
     """The pseudonym is no admin, so that the last one cannot leave because of it."""
     store = site.store
-    granted = await roles.grant(store.site, OPERATOR, NAME, Role.ADMIN, None, "helps")
-    revoked = await roles.revoke(store.site, OPERATOR, NAME, Role.ADMIN, None, "enough")
+    granted = await roles.grant(store.site, OPERATOR, NAME, Role.ADMIN, group=None, reason="helps")
+    revoked = await roles.revoke(store.site, OPERATOR, NAME, Role.ADMIN, group=None, reason="enough")
     assert granted.action and revoked.action
     pseudonym = (await site.delete())["deletedUserId"].removeprefix("user:")
     await site.settle()
@@ -297,7 +299,7 @@ async def test_deleted_user_gets_no_role(site: Site) -> None:  # U6
     with pytest.raises(NotFound):
         await reverts.revert(store.site, OPERATOR, revoked.action.number, "a mistake")
     with pytest.raises(NotFound):
-        await roles.grant(store.site, OPERATOR, pseudonym, Role.ADMIN, None, "helps")
+        await roles.grant(store.site, OPERATOR, pseudonym, Role.ADMIN, group=None, reason="helps")
     assert await roles.admins(store.site) == admins == ["carol"]
     reverted = await reverts.read_action(store.site, revoked.action.number)
     assert reverted is not None and reverted.reverted_by is None
@@ -340,7 +342,7 @@ async def test_own_texts_change_at_once_where_the_database_does_not_answer(site:
     named = [text for text in texts if site.redis.hget(text, "poster").lower() == NAME.lower()]
     assert {text.partition(":")[0] for text in named} == {"article", "comment"}
 
-    leaver = await leavers.begin(site.store.site, NAME, "", removes_texts=False)
+    leaver = await leavers.begin(site.store.site, NAME, password_hash="", removes_texts=False)
     await leaving.begin(site.store, Database("sqlite:///not-opened"), leaver)
 
     assert {site.redis.hget(text, "poster") for text in named} == {leaver.pseudonym}

@@ -62,7 +62,13 @@ class Beside:
         """Import articles, of which one has left Redis."""
         stories = [
             Story(
-                str(i), "A story", "", PEOPLE[i % 5], self.clock.now - (30 * DAY + 60 * i) * 1000, i % 7 + 1, ("show",)
+                str(i),
+                "A story",
+                link="",
+                poster=PEOPLE[i % 5],
+                time=self.clock.now - (30 * DAY + 60 * i) * 1000,
+                votes=i % 7 + 1,
+                groups=("show",),
             )
             for i in range(number)
         ]

@@ -48,12 +48,12 @@ async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis
 async def test_articles_beyond_the_limits_leave_oldest_first(calm: Pair) -> None:
     numbers = [await posted(calm, poster) for poster in ("alice", "Bob", "alice", "alice", "Bob")]
     calm.clock.advance(WINDOW + 70)
-    await calm.run_mover(4, 2)
+    await calm.run_mover(articles=4, articles_per_user=2)
     await calm.find_archived()
 
     assert calm.archived == {numbers[0]}
 
-    await calm.run_mover(4, 1)
+    await calm.run_mover(articles=4, articles_per_user=1)
     await calm.find_archived()
 
     assert calm.archived == {numbers[0], numbers[1], numbers[2]}
@@ -72,7 +72,7 @@ async def test_articles_of_the_last_pass_are_looked_for_in_batches(calm: Pair, m
     monkeypatch.setattr(mover, "BATCH", 2)
     await calm.archive_all()
     batches.clear()
-    await calm.run_mover(0, 0)
+    await calm.run_mover(articles=0, articles_per_user=0)
 
     assert list(map(len, batches)) == [2, 2, 1]
     assert sorted(chain.from_iterable(batches)) == numbers
@@ -81,7 +81,7 @@ async def test_articles_of_the_last_pass_are_looked_for_in_batches(calm: Pair, m
 async def test_an_article_that_is_open_to_votes_stays(calm: Pair) -> None:
     await posted(calm)
     calm.clock.advance(WINDOW + 1)
-    await calm.run_mover(0, 0)
+    await calm.run_mover(articles=0, articles_per_user=0)
     await calm.find_archived()
 
     assert not calm.archived
@@ -179,7 +179,7 @@ async def test_an_article_that_is_changed_on_its_way_stays(calm: Pair, monkeypat
         return await remove(*arguments)
 
     monkeypatch.setattr(steps, "remove", edit_before)
-    await calm.run_mover(0, 0)
+    await calm.run_mover(articles=0, articles_per_user=0)
     await calm.find_archived()
 
     assert not calm.archived
@@ -217,7 +217,7 @@ async def test_an_article_that_gets_a_comment_which_is_removed_on_its_way_stays(
         return await remove(*arguments)
 
     monkeypatch.setattr(steps, "remove", comment_before)
-    await calm.run_mover(0, 0)
+    await calm.run_mover(articles=0, articles_per_user=0)
     await calm.find_archived()
 
     assert not calm.archived
@@ -254,7 +254,7 @@ async def test_articles_that_redis_brings_back_after_a_kill_count_once(calm: Pai
     calm.archiver = None
     redis.delete(leases.lease(0, "archiver"))
     for _ in range(2):  # it marks these articles, and then removes their places
-        await calm.run_mover(1_000, 1_000)
+        await calm.run_mover(articles=1_000, articles_per_user=1_000)
 
     await calm.compare_all()
     assert not await findings(calm.archiving)

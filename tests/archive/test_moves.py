@@ -9,7 +9,7 @@ import random
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -93,7 +93,7 @@ def test_answers_stay_while_articles_move_during_reads(
 
 @on_both
 async def test_answers_stay_while_an_archiver_runs_beside_readers(world: World) -> None:  # D2 D3
-    plan: list[Move] = [Archive(0, 0), BringBack(tuple(range(20)))] * examples(8)
+    plan: list[Move] = [Archive(articles=0, articles_per_user=0), BringBack(tuple(range(20)))] * examples(8)
     moving = asyncio.create_task(world.move(_nothing, plan))
     reading = [asyncio.create_task(world.compare_during(moving, random.Random(seed))) for seed in range(READERS)]
     await asyncio.gather(moving, *reading)
@@ -123,9 +123,9 @@ async def _change(world: World, schedule: Schedule, number: int, change: str) ->
         await schedule.point()
         if change == "delete":
             return await world.store.articles.delete(number, poster)
-        return await world.store.articles.regroup(number, poster, ["news"], [])
+        return await world.store.articles.regroup(number, poster, add=["news"], remove=[])
 
-    moving = asyncio.create_task(schedule.run(world.move(schedule.step, [Archive(0, 0)])))
+    moving = asyncio.create_task(schedule.run(world.move(schedule.step, [Archive(articles=0, articles_per_user=0)])))
     await schedule.stopped()
     await write_back.run_change(store, database, number, command, write_back.Waker(poster, is_bounded=False))
     has_moved = schedule.has_ended
@@ -141,11 +141,12 @@ async def test_a_page_takes_one_round_trip_unless_archived_articles_are_on_it(wo
     listing = listings.whole(world.store.site, Order.TIME)
     await _cost(world, listing, hot)  # which reads the serial for the first time
 
-    assert await _cost(world, listing, hot) == (1, 2, 0)
-    assert await _cost(world, listing, deep) == (3, 2 + 5 + 1, 1)
+    assert await _cost(world, listing, hot) == Cost(round_trips=1, commands=2, queries=0)
+    assert await _cost(world, listing, deep) == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)
     await world.move(_nothing, [BringBack((0, 1))])
-    assert await _cost(world, listing, hot) == (2, 2 + 3, 0)  # once, as articles have moved since the last read
-    assert await _cost(world, listing, hot) == (1, 2, 0)
+    once = Cost(round_trips=2, commands=2 + 3, queries=0)  # as articles have moved since the last read
+    assert await _cost(world, listing, hot) == once
+    assert await _cost(world, listing, hot) == Cost(round_trips=1, commands=2, queries=0)
 
 
 @pytest.mark.parametrize(("database_url", "partitions"), [("sqlite", 8)], indirect=True)
@@ -153,11 +154,20 @@ async def test_a_timeline_is_read_in_the_partition_of_its_user(world: World) -> 
     listing = listings.timeline(world.store.site, "alice")
     await _cost(world, listing, Window(1))
 
-    assert await _cost(world, listing, Window(5, upwards=True)) == (3, 2 + 5 + 1, 1)
+    cost = await _cost(world, listing, Window(5, upwards=True))
+    assert cost == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)
 
 
-async def _cost(world: World, listing: Listing, window: Window) -> tuple[int, int, int]:
-    """The round trips and commands of a page, and the queries of the database."""
+class Cost(NamedTuple):
+    """The round trips to Redis and the commands in them, and the queries of the database."""
+
+    round_trips: int
+    commands: int
+    queries: int
+
+
+async def _cost(world: World, listing: Listing, window: Window) -> Cost:
+    """The cost of a page."""
     cost, queries = RedisUsage(), []
 
     async def counted() -> None:
@@ -165,7 +175,7 @@ async def _cost(world: World, listing: Listing, window: Window) -> tuple[int, in
 
     client.current_usage.set(cost)
     await Reads(world.store, None, SeparateQueries(world.database, counted)).pages([(listing, window)])
-    return cost.round_trips, cost.commands, len(queries)
+    return Cost(cost.round_trips, cost.commands, len(queries))
 
 
 @pytest.mark.parametrize(("database_url", "partitions"), [("sqlite", 1)], indirect=True)

@@ -50,7 +50,7 @@ def few_skipped(monkeypatch):
 async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database, clock, limits):  # D3
     """The oldest articles of the site are archived, or those of each user."""
     chance = random.Random(1)
-    articles = await history(store, 1, 90)
+    articles = await history(store, seed=1, size=90)
     clock.advance(8 * DAY)
     shown = listed(store, clock.now, articles)
     windows = [Window(chance.choice([1, 5, 25]), skip=skip) for skip in chance.sample(range(len(articles) + 3), 15)]
@@ -64,7 +64,7 @@ async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database,
 
 
 async def test_a_page_behind_all_newer_articles_is_found_in_one_step(store, each_database, clock, monkeypatch):
-    await history(store, 1, 90)
+    await history(store, seed=1, size=90)
     clock.advance(8 * DAY)
     await archived(store, each_database, HotLimits(articles=30, articles_per_user=1_000))
     of_store, calls = ArchiveReads(store.site, each_database, partial(load_again, store.site)), []

@@ -49,7 +49,7 @@ async def test_every_page_equals_that_of_a_partition(store, each_database, clock
     monkeypatch.setattr(counts, "COUNTED", 8)
     monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     chance = random.Random(1)
-    articles = await history(store, chance.randrange(1_000), 150)
+    articles = await history(store, seed=chance.randrange(1_000), size=150)
     for start in range(0, len(articles), 40):
         await each_database.write(archive_all, store.site, articles[start : start + 40])
     for listing in every_listing(store, clock.now, chance):
@@ -118,7 +118,7 @@ async def test_ranks_equal_those_of_a_partition(store, each_database, clock, mon
     monkeypatch.setattr(counts, "COUNTED", 8)
     monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     chance = random.Random(1)
-    articles = await history(store, chance.randrange(1_000), 120)
+    articles = await history(store, seed=chance.randrange(1_000), size=120)
     await each_database.write(archive_all, store.site, articles)
     for group in (None, "show", "nothing"):
         for order in Order:
@@ -138,7 +138,7 @@ async def test_ranks_equal_those_of_a_partition(store, each_database, clock, mon
 
 async def test_feeds_equal_those_of_a_partition(store, each_database):
     chance = random.Random(1)
-    articles = await history(store, chance.randrange(1_000), 120)
+    articles = await history(store, seed=chance.randrange(1_000), size=120)
     await each_database.write(archive_all, store.site, articles)
     listed = await all_positions(store, listings.whole(store.site, Order.TIME))
     for _ in range(60):
@@ -156,7 +156,7 @@ async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, mo
     monkeypatch.setattr(counts, "MOST_COUNTED", 16)
     monkeypatch.setattr(since, "SORTED", 3)
     monkeypatch.setattr(since, "SORTED_OF_CLASS", 3)
-    articles = await history(store, 1, 100)
+    articles = await history(store, seed=1, size=100)
     await database.write(archive_all, store.site, articles)
     chance, plans = random.Random(1), set[str]()
     for listing in every_listing(store, clock.now, chance):

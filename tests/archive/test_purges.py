@@ -136,7 +136,7 @@ async def test_purge_is_neither_reverted_nor_approved(store, subjects, redis):
     with pytest.raises(Forbidden):
         await store.articles.edit(article, "alice", {"title": "another title"})
     for module, number, of in ((article_moderation, article, done[0]), (comment_moderation, first, done[1])):
-        again = await module.remove(store.site, OPERATOR, number, None, "a reason")
+        again = await module.remove(store.site, OPERATOR, number, group=None, reason="a reason")
         assert (again.changed, again.action) == (False, of.action)
     assert everything(redis) == before
 
@@ -179,7 +179,7 @@ async def test_purged_texts_are_nowhere_in_the_database(store, subjects, each_da
     assert {row[0] for row in running["comments"]} == {first, second}
     await rebuilt(store, each_database)
     assert await rows_of(each_database) == running
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
     await rebuilt(store, each_database)
     assert await rows_of(each_database) == running
 
@@ -209,7 +209,7 @@ async def test_a_rebuild_forgets_edits_of_what_was_purged(store, subjects, datab
     """Only the database has edits, and the log may no longer say that they are gone."""
     await mirrored(store, database)
     await purge(store, subjects[0])
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
     await rebuilt(store, database)
 
     assert (await rows_of(database))["edits"] == []

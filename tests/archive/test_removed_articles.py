@@ -101,7 +101,7 @@ async def test_a_removed_article_leaves_within_the_limits_after_quiet_days(pair:
     for days, is_there in ((0, True), (3, False)):
         pair.clock.advance(days * DAY)
         pair.days = None if is_there else 2
-        await pair.run_mover(1_000, 1_000)
+        await pair.run_mover(articles=1_000, articles_per_user=1_000)
         assert await is_in_redis(pair.archiving, article) == is_there
     await compare(pair, article)
 

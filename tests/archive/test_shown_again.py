@@ -61,7 +61,7 @@ async def test_it_stays_until_its_comments_are_back_in_all_lists(pair: Pair, mon
         interrupted.setattr(removals, "list_comments", lambda site, number: asyncio.sleep(0))
         await approve(pair, article)
 
-    await pair.run_mover(0, 1_000)
+    await pair.run_mover(articles=0, articles_per_user=1_000)
     assert article_number(article) in await pair.archiving.numbers()
     for world in pair.worlds:
         await remove_all(world.store.site)
@@ -85,5 +85,5 @@ async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypa
         await remove_all(site)
         await shown(pair, article)
 
-    await pair.run_mover(0, 1_000)
+    await pair.run_mover(articles=0, articles_per_user=1_000)
     await shown(pair, article)

@@ -223,7 +223,9 @@ async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  #
     await talk.settle()
     world = pair.archiving
     own = [id for id in talk.ids if await talk.poster_of(id) == "carol"]
-    leaver = await store_leaving.begin(world.store.site, "carol", "", removes_texts=True, pseudonym=pseudonym("carol"))
+    leaver = await store_leaving.begin(
+        world.store.site, "carol", password_hash="", removes_texts=True, pseudonym=pseudonym("carol")
+    )
     await leaving.settle(world.store, world.database, leaver)
     await talk.settle()
     nodes = (await world.ask(NODES, "alice", {"ids": own}))["data"]["nodes"]
@@ -248,7 +250,9 @@ async def test_what_has_left_forgets_that_it_notified_a_user_who_left(pair: Pair
         return " ".join([*texts, *(each.get("notified", "") for each in fields.values())])
 
     before = sorted((await notified()).split())
-    leaver = await store_leaving.begin(world.store.site, "Bob", "", removes_texts=False, pseudonym=pseudonym("Bob"))
+    leaver = await store_leaving.begin(
+        world.store.site, "Bob", password_hash="", removes_texts=False, pseudonym=pseudonym("Bob")
+    )
     await leaving.settle(world.store, world.database, leaver)
 
     assert any(":bob:" in word for word in before) and any(":bob:" not in word for word in before)
@@ -288,13 +292,14 @@ async def test_what_is_written_while_a_conversation_leaves_keeps_it(
     go_on = getattr(module, name)
 
     async def write_before(*arguments: Any) -> Any:
+        # the third argument is an article that may leave, or those that are removed together
         found = arguments[2] if module is departures else arguments[2][0]
         if found.article.number == number and not written:
             written.append(await WRITES[what](talk, id))
         return await go_on(*arguments)
 
     monkeypatch.setattr(module, name, write_before)
-    await pair.run_mover(0, 1_000)
+    await pair.run_mover(articles=0, articles_per_user=1_000)
 
     assert [payload["userErrors"] for payload in written] == [[]]
     assert number in await pair.archiving.numbers()
@@ -338,7 +343,7 @@ async def test_two_processes_that_want_a_conversation_bring_it_back_once(
 
     for number in sorted(talk.gone):
         both = [comment(world, who, f"article:{number}") for world in worlds for who in ("Bob", "carol")]
-        await asyncio.gather(*both, pair.run_mover(0, 1_000))
+        await asyncio.gather(*both, pair.run_mover(articles=0, articles_per_user=1_000))
     await worlds[1].close()
     await talk.settle()
 

@@ -175,7 +175,9 @@ async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None: 
     assert sorted(woken) == sorted(article_number(id) for id in articles)
 
     pair.clock.advance(3 * DAY)
-    await pair.run_mover(1_000, 1_000)  # within the limits: they leave because they have left before
+    await pair.run_mover(
+        articles=1_000, articles_per_user=1_000
+    )  # within the limits: they leave because they have left before
     assert not {article_number(id) for id in articles} & await world.numbers()
     assert not (await comment(world, "frank", articles[2]))["errors"]
 
@@ -264,7 +266,7 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     held = conversations.lease(site, partition)
     async with held.held():
         hashes = {1541: {"article": str(number), "depth": "0", "time": "1", "up": "1", "down": "0", "path": " 1"}}
-        assert await conversations.restore(site, held, number, hashes, NEWEST, None)
+        assert await conversations.restore(site, held, number, hashes, position=NEWEST, room=None)
         assert len(await conversations.that_came_back(site, partition)) == 2
         await conversations.drop(site, held, number)
     assert await conversations.that_came_back(site, partition) == [article_number(deleted)]

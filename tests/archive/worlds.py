@@ -53,7 +53,7 @@ class World:
         self._client = httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://upvote")
 
     def _open(self, client: Client) -> Context:
-        return Context(self.store, client.token, None, self.address, self.rates, database=self.database)
+        return Context(self.store, client.token, address=self.address, rates=self.rates, database=self.database)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -117,6 +117,7 @@ class Pair:
     archived: set[int] = field(default_factory=set)
     returned: set[int] = field(default_factory=set)  # articles that were archived and came back
     ids: list[str] = field(default_factory=list)  # of all articles, also of deleted ones
+    # queries to be sent again, each with its viewer and its variables
     sent_queries: list[tuple[str, str | None, dict[str, Any]]] = field(default_factory=list)
     stories: int = 0
     crashes: bool = True
@@ -195,7 +196,17 @@ class Pair:
             votes = self.chance.choice([1, 1, 2, 3, 4, 4, 9, 40])
             at, link = self.clock.now - age * 1000, self.chance.choice(LINKS) or ""
             poster = self.chance.choice(PEOPLE)
-            stories.append(Story(str(self.stories), "A story", link, poster, at, votes, tuple(sorted(self.groups()))))
+            stories.append(
+                Story(
+                    str(self.stories),
+                    "A story",
+                    link=link,
+                    poster=poster,
+                    time=at,
+                    votes=votes,
+                    groups=tuple(sorted(self.groups())),
+                )
+            )
         for world in self.worlds:
             await import_batch(world.store, stories)
         self.ids = [f"article:{number}" for number in sorted(await self.complete.numbers() | self.numbers())]
@@ -259,7 +270,7 @@ class Pair:
         """Archive all articles but a share of them, the newest."""
         self.clock.advance(WINDOW + 70)
         staying = round(len(await self.complete.numbers()) * staying_share)
-        while not await self.run_mover(staying, 1_000):
+        while not await self.run_mover(staying, articles_per_user=1_000):
             pass
         await self.find_archived()
 
@@ -332,7 +343,8 @@ class Pair:
         for order in ("TIME", "VOTES"):
             await self.compare_whole("articles", None, {"order": order, "since": self.instant()})
         for number in sorted(self.archived)[::10]:
-            await self.compare_whole("front page", None, {"date": instant(sequence_of(number) // 2)[:10]})
+            posted_at = sequence_of(number) // 2  # a sequence is twice the milliseconds
+            await self.compare_whole("front page", None, {"date": instant(posted_at)[:10]})
         for kind in OF_ONE_ORDER:
             for name in PEOPLE:
                 await self.compare_whole(kind, name, self.arguments(kind))

@@ -122,7 +122,7 @@ class History:
 
     async def regroup(self) -> None:
         number = self._number()
-        await self.store.articles.regroup(number, self.posters[number], self._groups(), self._groups())
+        await self.store.articles.regroup(number, self.posters[number], add=self._groups(), remove=self._groups())
 
     async def delete(self) -> None:
         number = self._number()
@@ -137,12 +137,13 @@ class History:
         partition, action = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
         if action == "revert":
             actions = await site.redis.run(("ZRANGE", keys.actions(partition, f"article:{number}"), 0, 0, "REV"))
-            await reverts.revert(site, OPERATOR, int(actions[0]) if actions else 1, "a reason")
+            unknown = 1  # of an action that does not exist: the revert is refused
+            await reverts.revert(site, OPERATOR, int(actions[0]) if actions else unknown, "a reason")
         elif action == "approve":
             await article_moderation.approve(site, OPERATOR, number)
         else:
             command = getattr(article_moderation, action)
-            await command(site, OPERATOR, number, None, "a reason")
+            await command(site, OPERATOR, number, group=None, reason="a reason")
 
     async def comment(self) -> None:
         person, text = await registered(self.store, self.chance.choice(PEOPLE)), f"text {self.chance.random()}"
@@ -173,16 +174,17 @@ class History:
         self.comment_votes = {key: value for key, value in self.comment_votes.items() if key[0] != number}
 
     async def load(self) -> None:
-        """Import a story. Its poster is among the voters; older ones lose theirs at once."""
+        """Import a story, new or old. Its poster is among the voters, whom an old one loses at once."""
         person, self.stories = self.chance.choice(PEOPLE), self.stories + 1
         at = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR
-        story = Story(str(self.stories), "a story", "", person, at, 20, self._groups())
+        story = Story(str(self.stories), "a story", link="", poster=person, time=at, votes=20, groups=self._groups())
         await import_batch(self.store, [story])
         name, number = await self._imported(person, str(self.stories))
         self.posters[number] = name
         self.votes[number, name] = 1
 
     async def _imported(self, person: str, story: str) -> tuple[str, int]:
+        """The name of a poster as it is written, and the number of a story."""
         partition = self.store.site.home_of_user(person)
         name = await self.store.site.redis.run(("HGET", keys.user(partition, person), "name"))
         return name, int(await self.store.site.redis.run(("HGET", keys.imported(partition), story)))
@@ -195,9 +197,9 @@ class History:
         partition, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
         at, ids = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR, [f"{each}{self.loaded}" for each in "abc"]
         comments = [
-            StoryComment(ids[0], story, person, at, f"loaded {self.loaded}", 7),
-            StoryComment(ids[1], story, "", at, ""),
-            StoryComment(ids[2], ids[1], person, at, f"below {self.loaded}"),
+            StoryComment(ids[0], parent=story, poster=person, time=at, content=f"loaded {self.loaded}", votes=7),
+            StoryComment(ids[1], parent=story, poster="", time=at, content=""),
+            StoryComment(ids[2], parent=ids[1], poster=person, time=at, content=f"below {self.loaded}"),
         ]
         posters = await create_posters(self.store, {person: at})
         await import_comments(self.store, [(partition, comment) for comment in comments], posters.names)
@@ -221,7 +223,7 @@ class History:
 
     async def see(self) -> None:
         person = await registered(self.store, self.chance.choice(PEOPLE))
-        await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(7)))
+        await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(1541)))
 
     async def edit_group(self) -> None:
         group = self.chance.choice((*GROUPS, "empty"))
@@ -332,7 +334,7 @@ def comparable(rows: Rows) -> Rows:
     votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
     names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}
-    # the last four columns are those of conversations that have left the store
+    # the last columns are those of articles and comments that have left the store
     others["articles"] = [row[:-6] for row in others["articles"]]
     others["comments"] = [row[:-4] for row in others["comments"]]
     return {**others, **votes}

@@ -50,7 +50,8 @@ def printable(text: str) -> str:
 
 
 def proposed(connection: Connection, query: str, **search_for) -> str | None:
-    return spelling.suggestion(connection, query, Search(parse(query), **search_for), frozenset())
+    """The spelling that is proposed for a query."""
+    return spelling.suggestion(connection, query, Search(parse(query), **search_for), deleted=frozenset())
 
 
 def counted_words(connection: Connection) -> dict[str, int]:

@@ -107,7 +107,7 @@ async def recorded(store, redis_url, database_url):
 
 
 async def acted(site):
-    """What alice did, beside others. Returns the ids of what was made, by its text."""
+    """What alice did, beside others. Returns ids: of articles by their titles, of comments by names given here."""
     ids = {
         title: await site.post(name, title) for name, title in [("alice", "first"), ("alice", "second"), ("bob", "his")]
     }

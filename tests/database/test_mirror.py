@@ -89,7 +89,15 @@ def test_entries_of_many_votes_are_written_in_several_transactions(monkeypatch):
     monkeypatch.setattr(mirror, "MOST_CHANGES", 4)
     votes = [" ".join(["article:1:1:1:0"] * count) for count in (0, 0, 3, 1, 9, 2, 2, 0)]
     entries = [
-        log.Entry(0, f"{n}-0", "votes_annulled" if words else "voted", 0, "", "", {"votes": words} if words else {})
+        log.Entry(
+            0,
+            f"{n}-0",
+            "votes_annulled" if words else "voted",
+            at=0,
+            actor="",
+            subject="",
+            values={"votes": words} if words else {},
+        )
         for n, words in enumerate(votes)
     ]
 
@@ -113,7 +121,7 @@ async def test_deletion_of_an_archived_article_removes_its_places(store, alice, 
 
 async def test_rows_that_people_read(store, alice, bob, database, clock):
     number = (
-        await store.articles.post(alice, Draft("a title", "https://example.com/", "", ("show", "ask")))
+        await store.articles.post(alice, Draft("a title", "https://example.com/", groups=("show", "ask")))
     ).article.number
     first = await commented(store, number, bob, text="first")
     clock.advance(60)
@@ -273,12 +281,12 @@ async def test_comment_is_searched_in_the_groups_that_its_article_has_now(store,
     number = (await store.articles.post(alice, Draft("a title", content="text", groups=("show",)))).article.number
     comment = await commented(store, number, alice, text="redis")
     await mirrored(store, each_database)
-    await store.articles.regroup(number, alice, ["ask"], ["show"])
+    await store.articles.regroup(number, alice, add=["ask"], remove=["show"])
 
     await mirrored(store, each_database)
 
     def found(connection, group):
-        return search.find(connection, search.Search((("redis",),), group=group)).places
+        return search.find(connection, search.Search(phrases=(("redis",),), group=group)).places
 
     assert [place[1] for place in await each_database.run(found, "ask")] == [comment.number]
     assert await each_database.run(found, "show") == []
@@ -298,7 +306,8 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
     await mirrored(store, each_database)
 
     (row,) = (await rows_of(each_database))["comments"]
-    assert row[8:10] == (7, 2)
+    up, down = row[8:10]
+    assert (up, down) == (7, 2)
 
 
 @pytest.mark.parametrize("entry", [{"kind": "voted"}, {"kind": "", "at": "now", "actor": "", "subject": "", "up": "3"}])

@@ -59,7 +59,7 @@ async def test_rebuild_keeps_what_the_store_no_longer_has(store, clock, each_dat
     for number in (*history.posters, *history.comments):
         redis.delete(*(key(store.site.home_of_article(number), number) for key in (keys.voted, keys.downvoted)))
     running, found = await rows_of(each_database), await indexed(each_database)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
 
     await rebuilt(store, each_database)
 
@@ -143,7 +143,7 @@ async def test_gap_in_the_log_rebuilds_the_database(store, history, each_databas
     await history.run(60)
     await mirrored(store, each_database)
     await history.run(60)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
 
     await mirrored(store, each_database)
     await mirrored(store, each_database)
@@ -183,7 +183,7 @@ async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_da
         redis.delete(keys.article(store.site.home_of_article(number), number))
     running = await rows_of(each_database)
     redis.hset(keys.store(), "archived", "an id")
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
     await rebuilt(store, each_database)
     assert await rows_of(each_database) == running
 
@@ -208,7 +208,7 @@ async def test_actions_of_moderators_are_the_same_after_a_rebuild_and_redacted_t
     running = await rows_of(each_database)
     await rebuilt(store, each_database)
     rebuilt_with_log = await rows_of(each_database)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
     await rebuilt(store, each_database)
 
     reasons = [row[6] for row in running["moderation_actions"]]
@@ -232,7 +232,7 @@ async def test_removals_of_a_ban_name_it_also_after_a_rebuild(store, alice, bob,
     )))])  # fmt: skip
     await rebuilt(store, each_database)
     rebuilt_with_log = await rows_of(each_database)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
     await rebuilt(store, each_database)
 
     assert named == [

@@ -30,7 +30,10 @@ def asking(world):
 
 
 def cut(redis, partition, place, floor):
-    """Cut the index of recent comments, as `cut_recent` does with one that is too large."""
+    """
+    Cut the index of recent comments of a place, "all" or "group:NAME", up to an instant (unix milliseconds), as
+    `cut_recent` does with one that is too large.
+    """
     redis.zremrangebyscore(RECENT(partition, place), "-inf", floor)
     redis.hset(FLOORS(partition), place, floor)
 

@@ -84,7 +84,7 @@ async def test_ring_is_found_kept_and_shown_to_moderators_only(store, each_datab
     await mirrored(store, each_database)
     assert await asked(http, site_moderator) is None  # nobody has searched yet
 
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
 
     printed = capsys.readouterr().out
     assert "rings: 1" in printed
@@ -110,7 +110,7 @@ async def test_moves_are_those_of_the_listing_after_annulling(store, each_databa
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)
     await mirrored(store, each_database)
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
     found = await asked(http, token)
     query = {"query": "{ articles(first: 75, order: SCORE) { nodes { id } } }"}
     before = [node["id"] for node in (await http.post("/", json=query)).json()["data"]["articles"]["nodes"]]
@@ -127,7 +127,7 @@ async def test_moves_are_those_of_the_listing_after_annulling(store, each_databa
     for move in found["moves"]:
         assert after.index(move["article"]["id"]) == move["newPlace"] - 1
     await mirrored(store, each_database)
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
     assert await asked(http, token) is None  # annulled votes make no ring
 
 
@@ -145,7 +145,7 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
     clock.advance(60)
     await annul(RING[0])  # before the search: not of what is cast after it
     clock.advance(60)
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
     found_at = store.site.clock()
     assert (await asked(http, token))["annulledMembers"] == []
     clock.advance(60)
@@ -167,13 +167,13 @@ async def test_annulled_member_is_one_after_many_other_actions(store, each_datab
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)
     await mirrored(store, each_database)
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
     for name in RING[:2]:
         if name == RING[0]:
-            await annulments.annul(store.site, OPERATOR, name, None, None, "a ring")
+            await annulments.annul(store.site, OPERATOR, name, since=None, until=None, reason="a ring")
         for _ in range(22):  # two actions each
             clock.advance(1)
-            ban = (await bans.ban(store.site, OPERATOR, name, None, None, "a ring")).action
+            ban = (await bans.ban(store.site, OPERATOR, name, group=None, until=None, reason="a ring")).action
             await reverts.revert(store.site, OPERATOR, ban.number, "no ring")
 
     assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == ["user:ring-0"]
@@ -184,14 +184,14 @@ async def test_deleted_member_has_a_pseudonym(store, each_database, http):
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)
     await mirrored(store, each_database)
-    await rings._search(store, each_database, False)
+    await rings._search(store, each_database, is_dry=False)
 
     await each_database.write(leaving.replace, "Ring-0", "~abcdefghijkl")
 
     assert (await asked(http, token, "user:ring-1"))["members"][-1]["id"] == "user:~abcdefghijkl"
     found = await each_database.run(kept.of_users, ["~abcdefghijkl", "Ring-1", "user-1"])
     assert found.keys() == {"~abcdefghijkl", "Ring-1"}
-    await rings._search(store, each_database, False)  # its votes are those of the pseudonym now
+    await rings._search(store, each_database, is_dry=False)  # its votes are those of the pseudonym now
     assert (await each_database.run(kept.of_users, ["~abcdefghijkl"]))["~abcdefghijkl"].member_count == 5
 
 
@@ -199,7 +199,7 @@ async def test_dry_run_keeps_the_finding_before(store, database, capsys):
     await fill(store)
     await mirrored(store, database)
 
-    await rings._search(store, database, True)
+    await rings._search(store, database, is_dry=True)
 
     assert "rings: 1" in capsys.readouterr().out
     assert await database.run(kept.of_users, list(RING)) == {}

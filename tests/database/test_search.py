@@ -1,4 +1,8 @@
-"""Full-text search: what queries find, in which order, on SQLite and PostgreSQL alike."""
+"""
+Full-text search: what queries find, in which order, on SQLite and PostgreSQL alike.
+
+Numbers of articles and comments are multiples of 1,024, as the last ten bits of a number are the slot of its poster.
+"""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -385,8 +389,9 @@ async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, datab
 
 def write_as_before_names(connection: Connection) -> None:
     """Index texts as version 15 of the database did, and make it one of that version."""
-    old = [("search_index", search.Document(1024, ["learning", "c"], [], ["g/show"]))]
-    old += [("search_comments", search.Document(2048, [], ["it", "compiles", "to", "net"], []))]
+    article = search.Document(1024, title=["learning", "c"], content=[], tags=["g/show"])
+    comment = search.Document(2048, title=[], content=["it", "compiles", "to", "net"], tags=[])
+    old = [("search_index", article), ("search_comments", comment)]
     dialect = search.DIALECTS[connection.dialect.name]
     for table, document in old:
         connection.exec_driver_sql(

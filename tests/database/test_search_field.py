@@ -137,7 +137,7 @@ async def test_deleted_and_changed_comments_are_gone_at_once(store, database, fo
     await store.articles.delete(other.number, alice)
     assert away.article == other.number
     assert await found("redis", order="NEWEST") == await found("redis", group="books") == [comments[2].id]
-    await store.articles.regroup(posted.number, alice, [], ["books"])
+    await store.articles.regroup(posted.number, alice, add=[], remove=["books"])
     assert await found("redis", group="books") == []
     await mirrored(store, database)
     assert await found("redis") == [comments[2].id]
@@ -223,7 +223,7 @@ async def test_edited_and_regrouped_articles_match_at_once(store, database, foun
     posted = await post(store, alice, title="redis", groups=["show"])
     await mirrored(store, database)
 
-    await store.articles.regroup(posted.number, alice, [], ["show"])
+    await store.articles.regroup(posted.number, alice, add=[], remove=["show"])
     assert await found("redis", group="show") == []
     assert await found("redis", group="all") == []
     await store.articles.edit(posted.number, alice, {"title": "valkey"})

@@ -1,4 +1,8 @@
-"""Spellings that are proposed where a search finds nothing, and the words that they come from, on both databases."""
+"""
+Spellings that are proposed where a search finds nothing, and the words that they come from, on both databases.
+
+Numbers of articles and comments are multiples of 1,024, as the last ten bits of a number are the slot of its poster.
+"""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""The words and phrases of a search query, and excerpts of texts with the matches marked."""
+"""
+The words and phrases of a search query, and excerpts of texts with the matches marked.
+
+In a parsed query, a word that ends with `~` finds its other forms, too, and one that ends with `*` is a prefix.
+"""
 
 import re
 import unicodedata

@@ -46,11 +46,11 @@ class State:
     def after(self, before: "State") -> Messages:
         """What has to be sent after a change from the state before."""
         new = [number for number in self.articles if number not in before.articles]
-        told = {number: each for number, each in self.notifications.items() if number not in before.notifications}
+        notified = {number: each for number, each in self.notifications.items() if number not in before.notifications}
         return {
             "articlePosted": [self.articles[number] for number in new],
             "feedArticle": [self.articles[number] for number in new if number in self.feed],
-            "notification": [*told.values()],
+            "notification": [*notified.values()],
             "moderationQueueChanged": [self.waiting] if self.waiting != before.waiting else [],
         }
 
@@ -71,7 +71,7 @@ async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> A
             chosen = {name: SUBSCRIPTIONS[name] for name in _allowed(viewer)}
             found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
         for each in found:
-            await each.begin("")
+            await each.begin(article="")
         await asyncio.sleep(SETTLING)
         yield found
 
@@ -116,8 +116,8 @@ def _allowed(viewer: User | None) -> Sequence[str]:
 
 def _waiting(model: Model, viewer: User) -> int:
     first = PageArguments(first=1)
-    pages = [flags.queue(model, viewer, kind, None, first) for kind in ("FLAGGED", "PENDING")]
-    return sum(page.total for page in (*pages, appeals.queue(model, viewer, None, first)) if page)
+    pages = [flags.queue(model, viewer, kind, group=None, paging=first) for kind in ("FLAGGED", "PENDING")]
+    return sum(page.total for page in (*pages, appeals.queue(model, viewer, group=None, paging=first)) if page)
 
 
 def _article(article: Article) -> Message:

@@ -33,7 +33,7 @@ def annul_votes(model: Model, token: str | None, given: Mapping[str, Any], numbe
     if not actor.outranks(user, ()):
         raise Refused("NOT_A_MODERATOR", "userId")
     for known in reversed(user.actions):
-        if known.annulment and not known.reverted_by and _has(known.annulment, span):
+        if known.annulment and not known.reverted_by and _contains(known.annulment, span):
             model.reached.count("annulments of what is annulled already")
             return known, False
     action = moderation.record(model, number, "ANNUL_VOTES", user, actor, texts)
@@ -52,7 +52,10 @@ def revert(model: Model, actor: User, action: Action, texts: Texts, number: NewN
 
 
 def annul(model: Model, action: Action, span: Annulment) -> None:
-    """Annul the votes of a span of time. One that the action holds already stays as it is."""
+    """
+    Annul the votes of a span of time, which the action then holds: they do not count. One that it holds already stays
+    as it is.
+    """
     action.annulment = span
     user = action.subject
     assert isinstance(user, User)
@@ -113,7 +116,10 @@ def _is_held(subject: Subject, user: User, action: Action) -> bool:
 
 
 def _in_order(model: Model) -> Iterator[Subject]:
-    """Articles, and then comments in the order in which a partition annuls votes on them, as each moves the comment."""
+    """
+    Articles, and then comments in the order in which a partition annuls votes on them: each of these is noted as the
+    next move in the threads of the partition.
+    """
     yield from model.articles.values()
     yield from sorted(model.comments.values(), key=lambda each: each.number)
 
@@ -145,10 +151,10 @@ def _checked(model: Model, given: Mapping[str, Any]) -> tuple[Annulment, Texts]:
         (1 <= len(reason) <= moderation.LONGEST_REASON, "reason"),
         (len(note) <= moderation.LONGEST_NOTE, "note"),
     )
-    return Annulment(since or 0, end), Texts(None, reason, note or None)
+    return Annulment(since or 0, end), Texts(group=None, reason=reason, note=note or None)
 
 
-def _has(known: Annulment, span: Annulment) -> bool:
+def _contains(known: Annulment, span: Annulment) -> bool:
     """Whether one span of time contains another one."""
     return known.since <= span.since and known.until >= span.until
 

@@ -1,7 +1,7 @@
 """
 What a ban with `removeTexts` does to the texts of a user, and what its revert brings back, as docs/moderation.md
 describes it. Each text that it changes gets an action with a number, which `Model.texts_of_ban` has by the id of the
-text.
+text, such as `article:12`: that is also its `repr`.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
@@ -25,37 +25,37 @@ def texts_of(model: Model, user: User) -> list[Article | Comment]:
 
 
 def remove(model: Model, ban: Action) -> None:
-    user, is_done = ban.subject, set()
+    user, done = ban.subject, set()
     assert isinstance(user, User)
     for text in texts_of(model, user):
         if _is_removable(ban, text):
-            is_done.add(repr(text))
+            done.add(repr(text))
             _remove(model, ban, text)
-    assert is_done == model.texts_of_ban.keys(), f"the ban has removed {model.texts_of_ban.keys() ^ is_done} or not"
+    assert done == model.texts_of_ban.keys(), f"the ban has removed {model.texts_of_ban.keys() ^ done} or not"
 
 
 def restore(model: Model, ban: Action, reverted: Action) -> None:
     """
-    Bring the texts of a ban back. What was decided about one since stays. Nothing comes back to an article that was
-    deleted.
+    Bring the texts of a ban back; `reverted` is its revert. What was decided about one since stays. Nothing comes back
+    to an article that was deleted.
     """
     removals = [each for each in model.actions.values() if each.ban is ban and each.reverted_by is None]
-    is_done = set()
+    done = set()
     for action in removals:
         text = action.subject
         assert not isinstance(text, User)
         if _is_there(model, text) and _is_welcome(action, text):
-            is_done.add(repr(text))
-            moderation.bring_back(model, reverted.moderator, action, _texts(action, ban), _number_of(model, text))
+            done.add(repr(text))
+            moderation.bring_back(model, reverted.moderator, action, _reason(action, ban), _number_of(model, text))
             model.reached.count("texts that come back with the revert of a ban")
-    assert is_done == model.texts_of_ban.keys(), f"the revert has shown {model.texts_of_ban.keys() ^ is_done} or not"
+    assert done == model.texts_of_ban.keys(), f"the revert has shown {model.texts_of_ban.keys() ^ done} or not"
 
 
 def _remove(model: Model, ban: Action, text: Article | Comment) -> None:
     group = ban.group
     if isinstance(text, Article) and len(text.groups) == 1:
         group = None  # as a whole
-    reason = Texts(group, f"removed with the ban action:{ban.number}", None)
+    reason = Texts(group, f"removed with the ban action:{ban.number}", note=None)
     number = _number_of(model, text)
     more = {"notifies": False, "ban": ban, "before": text.state}
     moderation.record(model, number, "REMOVE", text, ban.moderator, reason, **more)
@@ -87,8 +87,8 @@ def _is_welcome(action: Action, text: Article | Comment) -> bool:
     return action.group in text.groups or len(text.groups) < GROUPS_OF_AN_ARTICLE
 
 
-def _texts(action: Action, ban: Action) -> Texts:
-    return Texts(action.group, f"the ban action:{ban.number} is reverted", None)
+def _reason(action: Action, ban: Action) -> Texts:
+    return Texts(action.group, f"the ban action:{ban.number} is reverted", note=None)
 
 
 def _number_of(model: Model, text: Article | Comment) -> Callable[[User], int]:

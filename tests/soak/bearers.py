@@ -80,7 +80,7 @@ async def ask(run: HistoryRun, step: Step) -> None:
     (operation,) = step.operations
     text = str(operation.token)
     model, fault = run.model, issuers.fault(run.model, text)
-    answered = await run.ask(step, 0)
+    answered = await run.ask(step, index=0)
     if fault not in (None, issuers.EXPIRED):
         model.reached.count("tokens that are refused with the reason")
         _require_refused(step, answered, str(fault))
@@ -158,7 +158,7 @@ async def _named(run: HistoryRun, step: Step, text: str) -> str:
 
 async def _opened(run: HistoryRun, token: str, stack: AsyncExitStack) -> OverWebSocket:
     socket = await stack.enter_async_context(subscribing.over_websocket(run.server.port, token, POSTED))
-    await socket.begin("")
+    await socket.begin(article="")
     return socket
 
 

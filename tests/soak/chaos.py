@@ -30,7 +30,7 @@ from tests.soak.serve_process import PATIENCE, READ, ServeProcess, WrongAnswer
 from tests.soak.writers import Writers
 
 ROOT = Path(__file__).parents[2]
-DISK_BYTES = 256_000_000  # far more than what is written, beside the reserve of 32 MB
+DISK_BYTES = 256_000_000  # far more than is written here and the 32 MB below which the server refuses writes
 FAULTS = (
     "valkey killed",
     "valkey stopped",

@@ -20,7 +20,10 @@ LONGEST = 10_000  # characters
 def post(
     model: Model, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
 ) -> tuple[Comment | None, bool]:
-    """Post a comment. Returns it, None if it was deleted since, and whether this was a replay."""
+    """
+    Post a comment. Returns it, None if it was deleted since, and whether this was a replay. `number_of_new` gives the
+    number that the server has given to the comment.
+    """
     if token is None:
         raise Refused("UNAUTHENTICATED")
     parent_id, content, key = given.get("parentId"), given["content"], given.get("idempotencyKey")
@@ -42,7 +45,7 @@ def post(
         if model.now - at <= REPEAT and is_there(model, first):
             model.reached.count("double clicks on comments")
             return first, True
-    article, parent = _answered(model, poster, *comment_input[:2])
+    article, parent = _answered(model, poster, number, parent_id and number_of(parent_id, "comment"))
     rule = model.verdicts.of_new(poster, {"content": content})
     comment = _new(model, number_of_new, article, parent, poster, content)
     model.hold(comment, rule)
@@ -54,7 +57,7 @@ def post(
 
 
 def edited(model: Model, token: str | None, given: Mapping[str, Any]) -> tuple[Comment, str | None]:
-    """The comment that an edit is about, and the rule that holds the edit."""
+    """The comment that an edit is about, and the rule that holds the edit; None if none does."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
@@ -92,6 +95,7 @@ def drop(model: Model, comment: Comment) -> None:
 
 
 def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment, bool]:
+    """Set a vote on a comment. Returns the comment, and whether the vote has changed."""
     if token is not None and is_id("comment", id):
         model.verdicts.require_vote(model.writer(token), value)
     comment, voter = _found(model, token, id)
@@ -109,7 +113,7 @@ def note_move(model: Model, comment: Comment, up: int, down: int) -> None:
     """Note that a vote may have moved a comment in its thread. It had these upvotes and downvotes before."""
     partition = model.partition(comment.article)
     model.moves[partition] += 1
-    comment.moves.append(Move(model.moves[partition], up, up, down, down))
+    comment.moves.append(Move(model.moves[partition], up_low=up, up_high=up, down_low=down, down_high=down))
     if len(comment.moves) > MOST_MOVES:
         comment.moves[:2] = [_merged(*comment.moves[:2])]
 

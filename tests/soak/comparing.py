@@ -122,7 +122,7 @@ def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
 
 
 def _extensions(expected: Answer, answered: dict[str, Any]) -> str | None:
-    """Compare what `extensions` says about the session. Expired pins are not modelled."""
+    """Compare what `extensions` says about the session. What it says about expired pins of listings is not modelled."""
     session = answered.get("extensions", {}).get("session")
     allowed = {True: ["ended"], False: [None], None: ["ended", None]}[expected.session_ended]
     return None if session in allowed else f"extensions: session {session!r}, expected one of {allowed}"

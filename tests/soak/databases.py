@@ -20,9 +20,9 @@ NUMBERS = count()  # of the databases of this process
 
 class Database(Protocol):
     """
-    The SQL database of one server. `url` is None for the default of the server. A fault lasts until `heal`: where it is
-    `locked`, the server cannot write what is new, while reads go on; where it is `killed` or `paused`, the database
-    answers nothing.
+    The SQL database of one server. `url` is None for the default of the server. `faults` has each fault as often as it
+    happens in a round of all. A fault lasts until `heal`: where it is `locked`, the server cannot write what is new,
+    while reads go on; where it is `killed` or `paused`, the database answers nothing.
     """
 
     url: str | None

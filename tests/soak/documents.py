@@ -80,7 +80,7 @@ MODERATION = {  # by name, how often relative to each other where only these are
 }
 ACTING = (*MODERATION, "annulVotes")  # mutations whose payload has an action of a moderator
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
-# once in a document at most, and first
+# mutations that hash a password: once in a document at most, and first
 HASHING = (
     "register",
     "logIn",
@@ -134,13 +134,14 @@ class DocumentGenerator:
     def query(self, roots: Sequence[str] = ()) -> Document:
         """A query of these root fields, or of random ones."""
         names = roots or [self._root() for _ in range(self.random.choice((1, 1, 1, 2, 2, 3)))]
-        below = " ".join(self._field("Query", name, 1, 1) for name in names)
+        below = " ".join(self._field("Query", name, depth=1, times=1) for name in names)
         return self._document("query", below)
 
     def search(self) -> Document:
-        return self._document("query", self._field("Query", "search", 1, 1))
+        return self._document("query", self._field("Query", "search", depth=1, times=1))
 
     def mutation(self, name: str | None = None, *, alone: bool = False) -> Document:
+        """The mutation with this name, or random ones: mostly one, and never more with `alone`."""
         count = 1 if name or alone or self.random.random() < 0.85 else self.random.randint(2, 4)
         names = [name] if name else self.random.choices(list(MUTATIONS), list(MUTATIONS.values()), k=count)
         names = [each for place, each in enumerate(names) if each not in HASHING or place == 0]
@@ -201,7 +202,8 @@ class DocumentGenerator:
         parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } " + BANNED]
         for each in fields:
             if each not in ("userErrors", "token") and self.random.random() < (0.2 if each == "query" else 0.6):
-                parts.append(self._field(str(SCHEMA.mutation_type.fields[name].type), each, 2, 1))  # type: ignore[union-attr]
+                payload = str(SCHEMA.mutation_type.fields[name].type)  # type: ignore[union-attr]
+                parts.append(self._field(payload, each, depth=2, times=1))
         return "{ " + " ".join(parts) + " }"
 
     def _selection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> str:
@@ -291,7 +293,7 @@ class DocumentGenerator:
         self.cost += times * size
         if self.random.random() < 0.1 and parts:
             return parts
-        below = self._selection(node, depth + 1, times * size, {}) if depth < DEPTH else "{ id }"
+        below = self._selection(node, depth + 1, times * size, within={}) if depth < DEPTH else "{ id }"
         more = {"ThreadConnection": "hiddenReplyCount ", "SearchConnection": "excerpt ", "QueueConnection": QUEUED}.get(
             type_name, ""
         )
@@ -300,13 +302,13 @@ class DocumentGenerator:
 
     def _found(self) -> str:
         """Fields without cursors, as the order of what is found need not be known."""
-        parts = [f"... on {name} {{ {' '.join(self._object(name, DEPTH, 1, {}))} }}" for name in SEARCHED]
+        parts = [f"... on {name} {{ {' '.join(self._object(name, DEPTH, times=1, within={}))} }}" for name in SEARCHED]
         return f"{{ __typename ... on Node {{ id }} {' '.join(parts)} }}"
 
     def _node(self, depth: int, times: float, within: Mapping[str, Any], types: Sequence[str] = NODE_TYPES) -> str:
         parts = ["__typename", "id"]
         for name in self.random.sample(types, self.random.randint(0, min(3, len(types)))):
-            parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
+            parts.append(f"... on {name} {self._selection(name, depth + 1, times, within={})}")
         if self.random.random() < 0.3:
             parts.append("... on Votable { votes upvotes downvotes viewerVote isVotingOpen votingClosesAt }")
         if self.random.random() < 0.3:

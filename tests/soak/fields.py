@@ -41,6 +41,8 @@ class Feed:
 
 
 DEEPEST = 10  # levels below the first one that a thread shows by default
+MOST_IDS = 100  # of the argument of `nodes`
+MOST_UNSEEN = 1_000  # articles of a feed that are counted
 
 
 def _changes(request: Request, parent: Any) -> Any:
@@ -84,7 +86,7 @@ def _node(request: Request, parent: Any, id: str) -> Any:
 
 
 def _nodes(request: Request, parent: Any, ids: list[str]) -> list[Any]:
-    if len(ids) > 100:
+    if len(ids) > MOST_IDS:
         raise BadInput
     return [_node_or_error(request, id) for id in ids]
 
@@ -206,8 +208,8 @@ def _voters(request: Request, article: Article, **given: Any) -> Page | None:
 
 def _unseen(request: Request, feed: Feed) -> int:
     mark, listings = feed.user.mark, request.listings
-    keys = [listings.key("TIME", each, 0) for each in request.model.feed(feed.user)]
-    return min(sum(mark is None or key > mark for key in keys), 1_000)
+    keys = [listings.key("TIME", each, at=0) for each in request.model.feed(feed.user)]
+    return min(sum(mark is None or key > mark for key in keys), MOST_UNSEEN)
 
 
 def _timeline(request: Request, user: User, **given: Any) -> Page:
@@ -293,7 +295,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "votes": lambda request, article: article.votes,
         "upvotes": lambda request, article: len(article.up),
         "downvotes": lambda request, article: len(article.down),
-        "score": lambda request, article: request.listings.key("SCORE", article, 0).value / 1000,
+        "score": lambda request, article: request.listings.key("SCORE", article, at=0).value / 1000,
         "isGood": lambda request, article: article.votes >= request.model.policy.good_votes,
         "isVotingOpen": lambda request, article: request.model.is_open(article),
         "votingClosesAt": lambda request, article: request.model.closes_at(article),

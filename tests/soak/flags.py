@@ -22,7 +22,8 @@ LONGEST_NOTE = 5_000  # characters
 class QueueEdge(NamedTuple):
     """
     A text in a queue. `flags` are those that the viewer sees, and `has_names` is whether they see who has set them.
-    `held_by` is the rule that holds a pending text. A comment that is not visible is read as by its id.
+    `held_by` is the rule that holds a pending text. A comment that is not visible is a `Reading`, as it is read by its
+    id.
     """
 
     cursor: Position

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 from tests.soak.archiving import RedisLimits, Story
 
+SHELL = 0  # stands for the number of an operation, where a command of the shell has made something
+
 
 class Ref(NamedTuple):
     """A reference to an id, a token or a cursor in an earlier answer, which differs from run to run."""
 
-    operation: int  # the number of the operation; 0 for what a command of the shell has made
+    operation: int  # the number of the operation, or `SHELL`
     path: tuple[str | int, ...]  # in its answer; for what is not in an answer, anything that tells it apart
 
 
@@ -49,11 +51,12 @@ class StepKind(StrEnum):
     TOGETHER = "together"  # one operation, or several reads at once
     WRITES_AT_ONCE = "writes"  # several independent ones
     READS_OVERTAKEN = "overtaken"  # reads, and a write that is sent before they are answered; then the same reads again
-    EACH_VIEWER_READS = "viewers"  # the same, one after the other
+    EACH_VIEWER_READS = "viewers"  # the same query, one viewer after the other
     SUBSCRIBERS_OF_ARTICLE = "subscribed"  # a write, and the viewers who have subscribed to an article
     SUBSCRIBERS_OF_NEWS = "told"  # a write, and viewers who have subscribed to new articles, notifications and queues
     WRITE_AND_SEARCHES = "searched"  # searches that follow the write at once
-    MODERATED_IN_STEPS = "in steps"  # all texts or votes of a user, or the revert of it; then the user reads
+    # a moderator removes all texts of a user or annuls their votes, or reverts that; then the user reads
+    MODERATED_IN_STEPS = "in steps"
     USER_LEAVES = "leave"
     ARTICLES_LEAVE = "archive"  # Redis, beyond `limits`; meanwhile reads are sent again and again, or next steps run
     EXPORT = "export"  # a user takes their data along

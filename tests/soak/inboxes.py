@@ -59,7 +59,10 @@ def notify(model: Model, text: Article | Comment, answered: User | None = None) 
 
 
 def _add(model: Model, text: Article | Comment, name: str, kind: str) -> None:
-    """Notify a user, or keep that there is none. The time of the notification is later than the mark: it is unseen."""
+    """
+    Note that a text notifies a user, also where there is no user with this name. The time of the notification is later
+    than the mark: it is unseen.
+    """
     if name in text.notified:
         return
     user = model.users.get(name)
@@ -92,10 +95,11 @@ def put_back(model: Model, text: Article | Comment) -> None:
     """Put a text that is shown again back into inboxes: at the time when it was written, which may have been seen."""
     for name, notice in text.notified.items():
         user = model.users.get(name)
-        is_known = user is not None and notice.written_at >= user.joined_at
-        is_known = is_known and user.blocked.get(text.poster, model.now + 1) > notice.written_at
-        text.notified[name] = notice._replace(at=notice.written_at if is_known else None)
-        model.reached.count("notifications that come back", is_known)
+        is_told = user is not None and notice.written_at >= user.joined_at
+        # a notification that was written before its user blocked the poster comes back, too
+        is_told = is_told and user.blocked.get(text.poster, model.now + 1) > notice.written_at
+        text.notified[name] = notice._replace(at=notice.written_at if is_told else None)
+        model.reached.count("notifications that come back", is_told)
 
 
 def mark_seen(model: Model, user: User, through: tuple[int, int]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from tests.soak import mails
 from tests.soak.documents import Slot
 from tests.soak.moderators import ModeratorInputs
+from tests.soak.pages import ThreadListing
 from tests.soak.records import Article, Comment
 from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LINKS
 
@@ -185,8 +186,8 @@ class VariableGenerator(ModeratorInputs):
         threads = self.known.kinds["thread"]
         if not threads or self._chance(0.3):
             return []
-        _, article, *_ = self.random.choice(list(threads)[-3:])
-        return [each for each in self.model.comments.values() if each.article.number == article]
+        read: ThreadListing = self.random.choice(list(threads)[-3:])
+        return [each for each in self.model.comments.values() if each.article.number == read.article]
 
     def _own_comment(self) -> Any:
         """One of the viewer's comments, often one below a stub."""
@@ -269,17 +270,17 @@ class VariableGenerator(ModeratorInputs):
 
     def _input_markfeedseen(self) -> dict[str, Any]:
         about = {"parent": "Feed", "field": "articles"}
-        found = self._cursor(Slot("", "", "", about), {})
+        found = self._cursor(Slot(name="", type="", kind="", about=about), values={})
         return {"through": found if found is not None else "none"}
 
     def _input_markinboxseen(self) -> dict[str, Any]:
         """Mostly the newest notification that was shown."""
-        slot = Slot("", "", "", {"parent": "Inbox", "field": "notifications"})
-        shown = self.known.cursors.get(self._listing(slot.about, {}))
+        slot = Slot(name="", type="", kind="", about={"parent": "Inbox", "field": "notifications"})
+        shown = self.known.cursors.get(self._listing(slot.about, values={}))
         if shown and self.random.random() < 0.6:
             cursor, _ = max(shown, key=lambda each: each[1].key)  # pairs of a cursor and its position
             return {"through": cursor}
-        found = self._cursor(slot, {})
+        found = self._cursor(slot, values={})
         return {"through": found if found is not None else "none"}
 
     def _input_register(self) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from tests.soak.variables import GROUPS
 
 NAME, AUDIENCE, ALGORITHM = "soak", "upvote", "EdDSA"
 KEY, OTHER_KEY = (OKPKey.generate_key("Ed25519", {"kid": "soak-1"}) for _ in range(2))
+# the issuer as the file of the server describes it
 TABLE = issuing.TABLE | {
     "name": NAME,
     "algorithms": [ALGORITHM],
@@ -217,7 +218,7 @@ def _word(place: Place) -> str:
 def _set_role(model: Model, user: User, kind: str, place: Place, numbers: Iterator[int]) -> None:
     (role, group), number = place, next(numbers, None)
     assert number is not None, f"the server did not record {kind} {_word(place)}"
-    texts = Texts(group, OPERATORS_REASON, None)
+    texts = Texts(group, OPERATORS_REASON, note=None)
     moderation.record(model, lambda moderator: number, kind, user, model.operator, texts, role=role)
     moderation.write_role(user, role, group)
     model.reached.count(f"{kind} by claims")

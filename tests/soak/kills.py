@@ -207,6 +207,7 @@ class Kills:
         return Rows(articles, votes, follows, edits, *self._expected_comments())
 
     def _expected_comments(self) -> tuple[dict[int, tuple[Any, ...]], dict[tuple[int, str], int], dict[int, list[str]]]:
+        """The last three fields of `Rows`: comments, and the votes on them and their edits."""
         writers, stubs = self.writers, self.writers.stubs()  # deleted comments that stay for their replies
         live = {id: each for id, each in writers.comments.items() if not each.is_deleted}
         votes = {(number_of(id), each.poster): 1 for id, each in live.items()}

@@ -128,7 +128,7 @@ def document(number: int) -> dict[str, Any]:
 
 def persisted(number: int) -> dict[str, Any]:
     """A document with its hash, as clients register automatic persisted queries."""
-    request = document(number + 1)
+    request = document(number)
     digest = sha256(request["query"].encode()).hexdigest()
     return request | {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}}
 

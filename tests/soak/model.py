@@ -29,6 +29,7 @@ from tests.soak.records import Action, Article, Comment, Key, User, newest, set_
 from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
+SLOTS = 1_024  # that numbers and users are in; the partitions share them
 REPEAT = 10_000  # milliseconds in which the same post without a key counts as a double click
 DUPLICATE_WINDOW = 30 * DAY  # in which another article with the same link is called a duplicate
 GROUPS_OF_AN_ARTICLE = 10
@@ -88,7 +89,7 @@ class Model:
     def is_old(self, article: Article) -> bool:
         """Whether it is too old for comments."""
         days = self.policy.comment_days
-        return days is not None and self.now > article.posted_at + days * 86_400_000
+        return days is not None and self.now > article.posted_at + days * DAY
 
     def takes_comments(self, article: Article) -> bool:
         return article.is_visible and not article.is_locked and not self.is_old(article)
@@ -169,7 +170,7 @@ class Model:
 
     def home(self, number: int) -> int:
         """The partition of an article, and of its comments, whose numbers have the same slot."""
-        return number % 1024 % self.partitions
+        return number % SLOTS % self.partitions
 
     def actor(self, token: str | None) -> User:
         if token is None or token not in self.sessions:
@@ -256,7 +257,10 @@ class Model:
     def post(
         self, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
     ) -> tuple[Article | None, bool]:
-        """Post an article. Returns it, None if it was deleted since, and whether this was a replay."""
+        """
+        Post an article. Returns it, None if it was deleted since, and whether this was a replay. `number_of_new` gives
+        the number that the server has given to the article.
+        """
         if token is None:
             raise Refused("UNAUTHENTICATED")
         title, link, content = given["title"].strip(), given.get("link"), given.get("content")
@@ -325,6 +329,7 @@ class Model:
         return article if is_there else None, True
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
+        """Set a vote on an article. Returns the article, and whether the vote has changed."""
         if token is not None and is_id("article", id):
             self.verdicts.require_vote(self.writer(token), value)
         article, voter = self._found(token, id)
@@ -366,8 +371,8 @@ class Model:
 
     def edited(self, token: str | None, given: Mapping[str, Any]) -> tuple[Article, dict[str, Any], str | None]:
         """
-        The article that an edit is about, what it changes, and the rule that holds it. Fields that are left out keep
-        their values; null removes a link or content.
+        The article that an edit is about, what it changes, and the rule that holds it, None if none does. Fields that
+        are left out keep their values; null removes a link or content.
         """
         if token is None:
             raise Refused("UNAUTHENTICATED")
@@ -438,6 +443,7 @@ class Model:
         return article
 
     def follow(self, token: str | None, id: str, begin: bool) -> tuple[User, bool]:
+        """Begin or end to follow a user. Returns the user, and whether anything has changed."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         kind, _, name = id.partition(":")

@@ -53,7 +53,7 @@ def approve(model: Model, token: str | None, given: Mapping[str, Any], number: N
         return decision.action, False
     action = _decide(model, actor, subject, "APPROVE", texts, number)
     held_edits.put_in_place(model, subject)
-    _clear_flags(model, subject, None, action)
+    _clear_flags(model, subject, before=None, decision=action)
     return action, True
 
 
@@ -91,14 +91,14 @@ def revoke(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
 
 def grant_at_shell(model: Model, username: str, number: int) -> None:
     """`upvote role grant NAME ADMIN`. `number` is that of the action."""
-    user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", None)
+    user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", note=None)
     record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
     write_role(user, "ADMIN", None)
 
 
 def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
     """`upvote purge ID`: the text is removed for good. `number` is that of the action."""
-    texts = Texts(None, "must go", None)
+    texts = Texts(None, "must go", note=None)
     record(model, lambda moderator: number, "PURGE", text, model.operator, texts, before=text.state)
     states.set_state(model, text, "REMOVED")
     text.flags.clear()
@@ -315,7 +315,7 @@ def may_act(actor: User, subject: Article | Comment, group: str | None, *, of_gr
 
 
 def _kind(id: str, field: str, token: str | None = "") -> str:
-    """The kind in the id of an article or a comment; other ids are refused, and a token that is None."""
+    """The kind in the id of an article or a comment. Refuses other ids, and a token that is given as None."""
     check(is_id("article", id) or is_id("comment", id), field)
     require_token(token)
     return id.partition(":")[0]

@@ -215,7 +215,7 @@ def _flag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 
 def _unflag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    subject, changed = flags.flag(request.model, request.token, given, None)
+    subject, changed = flags.flag(request.model, request.token, given, reason=None)
     return {"subject": subject, "changed": changed}
 
 

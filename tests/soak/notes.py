@@ -31,7 +31,8 @@ class Notes:
         self.texts: dict[Ref, str] = {}  # the id, token or cursor of this run that each reference stands for
         self.positions: dict[str, Position] = {}  # by cursor
         self.users: dict[str, str] = {}  # usernames in lower case by token, also by tokens of sessions that have ended
-        # Numbers of articles or comments whose ids an answer did not show, by number of its operation, kind and poster.
+        # Numbers of articles, comments and actions whose ids an answer did not show, by number of its operation, kind,
+        # and poster, which is "" for actions.
         self._hidden: dict[tuple[int, str, str], list[int]] = {}
 
     async def note_numbers(self, operation: Operation, answered: dict[str, Any]) -> None:

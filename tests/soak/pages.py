@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tests.soak import formulas
 from tests.soak.input_checks import BadInput
-from tests.soak.model import Model, canonical
+from tests.soak.model import DAY, Model, canonical
 from tests.soak.records import Article, Key, User
 
 # a pin is the copy of a listing that a client reads page by page, so that votes meanwhile move nothing
@@ -164,6 +164,7 @@ class Listings:
         return self._cache[key]
 
     def key(self, order: str, article: Article, at: int) -> Key:
+        """The sort key of an article at an instant, on which it depends in the order GRAVITY only."""
         up, down = len(article.up), len(article.down)
         if order == "ACTIVE":
             value: float = self._model.active_at(article)
@@ -202,27 +203,28 @@ class Listings:
         return later
 
     def front_page(self, day: int | None, paging: PageArguments) -> Page:
+        """Good articles, of the day that begins at an instant, if one is given."""
         paging.check()
         model = self._model
         listing = ("good", day)
         good = [each for each in model.visible() if each.votes >= model.policy.good_votes]
         if day is not None:
-            good = [each for each in good if day <= each.posted_at < day + 86_400_000]
-        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in good])
+            good = [each for each in good if day <= each.posted_at < day + DAY]
+        entries = descending([ListingEntry(self.key("TIME", each, at=0), each) for each in good])
         model.reached.count("front pages that have articles", bool(entries))
-        return cut("Article", listing, entries, paging, paging.position(listing), 50)
+        return cut("Article", listing, entries, paging, paging.position(listing), usual=50)
 
     def by_link(self, link: str, paging: PageArguments) -> Page:
         paging.check()
         listing = ("links", canonical(link))
-        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.by_link(link)])
+        entries = descending([ListingEntry(self.key("TIME", each, at=0), each) for each in self._model.by_link(link)])
         self._model.reached.count("links of several articles", len(entries) > 1)
         return cut("Article", listing, entries, paging, paging.position(listing))
 
     def timeline(self, user: User, paging: PageArguments) -> Page:
         paging.check()
         listing = ("timeline", user.lower)
-        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.timeline(user)])
+        entries = descending([ListingEntry(self.key("TIME", each, at=0), each) for each in self._model.timeline(user)])
         self._model.reached.count("empty timelines", not entries)
         return cut("Article", listing, entries, paging, paging.position(listing))
 
@@ -230,7 +232,7 @@ class Listings:
         paging.check()
         listing = ("feed", user.lower)
         position = paging.position(listing)
-        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.feed(user)])
+        entries = descending([ListingEntry(self.key("TIME", each, at=0), each) for each in self._model.feed(user)])
         self._count_feed_cases(user, entries, position, paging)
         if unseen_only and user.mark is not None:
             entries = [each for each in entries if each.key > user.mark]

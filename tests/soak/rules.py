@@ -64,7 +64,7 @@ class Repetition:
 
     most: int
     hours: int
-    least_length: int
+    least_length: int  # of the words, in characters: shorter ones may be repeated
     action: str
 
 
@@ -148,7 +148,9 @@ def chosen(random: Random, *, has_archived: bool) -> Rules:
     Some of the rules. First texts are not held where articles leave Redis: an archived text counts as one that was
     approved, and the model does not know when an article is archived.
     """
-    flags = FlagRule(random.choice((1, 2, 2)), random.choice((1, 2, 3)), random.choice((0, 0, 1)))
+    flags = FlagRule(
+        hide_at=random.choice((1, 2, 2)), votes_per_flag=random.choice((1, 2, 3)), least_karma=random.choice((0, 0, 1))
+    )
     given: dict[str, Any] = {"flags": flags, "link_action": random.choice((HOLD, REFUSE))}
     least = {"downvotes": Least(karma=1), "votes": Least(age_days=1), "flagging": Least(karma=1)}
     least |= {"links": Least(age_days=random.choice((0, 1)), karma=1)}
@@ -156,18 +158,24 @@ def chosen(random: Random, *, has_archived: bool) -> Rules:
     if not has_archived and random.random() < 0.7:
         given["first_texts"] = random.choice((1, 2))
     if random.random() < 0.6:
-        given["texts_a_day"] = (Daily(1, random.choice((8, 20))), Daily(3, random.choice((12, 30))))
+        given["texts_a_day"] = (
+            Daily(younger_than_days=1, most=random.choice((8, 20))),
+            Daily(younger_than_days=3, most=random.choice((12, 30))),
+        )
     if random.random() < 0.7:
         given["repeated_text"] = Repetition(
-            random.choice((1, 2)), random.choice((1, 24)), 12, random.choice((HOLD, REFUSE))
+            most=random.choice((1, 2)),
+            hours=random.choice((1, 24)),
+            least_length=12,
+            action=random.choice((HOLD, REFUSE)),
         )
     return Rules(**given)
 
 
 # for tests that the soak finds faults in the code of rules
 EVERY = Rules(
-    FlagRule(1, 2, 0),
+    FlagRule(hide_at=1, votes_per_flag=2, least_karma=0),
     {"downvotes": Least(karma=1), "links": Least(karma=1)},
-    texts_a_day=(Daily(1, 8), Daily(3, 12)),
-    repeated_text=Repetition(1, 24, 12, REFUSE),
+    texts_a_day=(Daily(younger_than_days=1, most=8), Daily(younger_than_days=3, most=12)),
+    repeated_text=Repetition(most=1, hours=24, least_length=12, action=REFUSE),
 )

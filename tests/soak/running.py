@@ -66,7 +66,7 @@ class HistoryRun:
         same = len(step.operations) - len({(each.text, repr(each.variables), each.token) for each in step.operations})
         self.model.reached.count("equal queries at once", same if len(texts) > 1 else 0)
         if len(step.operations) == 1:
-            answers = [await self.ask(step, 0)]
+            answers = [await self.ask(step, index=0)]
         else:
             answers = await asyncio.gather(*(self.ask(step, index) for index in range(len(step.operations))))
         for operation, answered in zip(step.operations, answers, strict=True):
@@ -152,9 +152,10 @@ class HistoryRun:
 
     def _note_expired_pins(self, answered: dict[str, Any]) -> None:
         for pin in answered.get("extensions", {}).get("expiredPins", ()):
-            kind, *named = pin.split(":")
+            kind, _, thread = pin.partition(":")
             if kind == "thread":
-                self.threads.forget_expired(int(named[0]), named[1].upper())
+                article, order = thread.split(":")
+                self.threads.forget_expired(int(article), order.upper())
 
     def _is_refused_for_cost(self, answered: dict[str, Any]) -> bool:
         return "data" not in answered and _codes(answered) <= REFUSED_FOR_COST

@@ -150,7 +150,7 @@ class Server:
         return (await self._command("password", username)).strip().partition("#")[2]
 
     async def purge(self, id: str) -> bool:
-        """Whether the text was not purged before."""
+        """Purge a text, and return whether it was not purged before."""
         return "purged before" not in await self._command("purge", id, "--reason", "must go")
 
     async def search_rings(self) -> int:
@@ -226,7 +226,10 @@ class Server:
         return self.logged or "\n".join(line for line in lines if WORKER_KILLED not in line)
 
     async def kill_worker(self, place: int) -> None:
-        """Kill one of the workers, which is restarted. One of them keeps the database equal to the store."""
+        """
+        Kill one of the workers, of which `place` chooses which: any number. It is restarted. One of them keeps the
+        database equal to the store.
+        """
         assert self.process is not None
         workers = [each for each in processes_below(self.process.pid)[1:] if "multiprocessing.spawn" in each.command()]
         workers[place % len(workers)].send(signal.SIGKILL)

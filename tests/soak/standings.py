@@ -14,6 +14,8 @@ from tests.soak.input_checks import group_or_none
 from tests.soak.records import Article
 from tests.soak.requests import Request
 
+FEW_UPVOTES, MOST_UPVOTES = 100, 2**31 - 1  # GraphQL has no greater integers
+
 
 class Rank(int):
     """A number computed from an article and the entries above it, which the server reads one after the other."""
@@ -48,7 +50,10 @@ def standing(request: Request, article: Article, order: str | None = "SCORE", gr
 
 
 def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:
-    """The upvotes that lift an article above a position. In CONTROVERSIAL, those beyond its downvotes lower it."""
+    """
+    The upvotes that lift an article above a position, given as a sort key. In CONTROVERSIAL, those beyond its downvotes
+    lower it. Few are tried one after the other, more are found by bisection.
+    """
     policy, now, up, down = request.model.policy, request.model.now, len(article.up), len(article.down)
 
     def passes(more: int) -> bool:
@@ -57,11 +62,11 @@ def _missing(request: Request, article: Article, order: str, goal: Any) -> int |
 
     if order in ("TIME", "ACTIVE"):
         return None
-    most = max(down - up, 0) if order == "CONTROVERSIAL" else 2**31 - 1
-    for more in range(1, min(most, 100) + 1):
+    most = max(down - up, 0) if order == "CONTROVERSIAL" else MOST_UPVOTES
+    for more in range(1, min(most, FEW_UPVOTES) + 1):
         if passes(more):
             return more
-    low, high = 100, most
+    low, high = FEW_UPVOTES, most
     if high <= low or not passes(high):
         return None
     while low + 1 < high:

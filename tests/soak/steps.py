@@ -14,7 +14,7 @@ import httpx
 from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.documents import input_variable
-from tests.soak.history import Ref, Step, StepKind, resolved
+from tests.soak.history import SHELL, Ref, Step, StepKind, resolved
 from tests.soak.input_checks import is_id, number_of
 from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
@@ -134,7 +134,7 @@ async def _import(run: HistoryRun, step: Step) -> None:
     numbers = await _numbers_by_title(run)
     for story in stories:
         article = run.model.add_imported(numbers[story.title], story)
-        run.notes.note_new(Ref(0, (story.title,)), "article", article.number)
+        run.notes.note_new(Ref(SHELL, (story.title,)), "article", article.number)
 
 
 async def _numbers_by_title(run: HistoryRun) -> dict[str, int]:
@@ -156,13 +156,13 @@ async def _make_admin(run: HistoryRun, step: Step) -> None:
     await run.server.grant_admin(step.admin)
     number = await run.notes.new_action(f"user:{step.admin}")
     moderation.grant_at_shell(run.model, step.admin, number)
-    run.notes.note_new(Ref(0, (step.admin,)), "action", number)
+    run.notes.note_new(Ref(SHELL, (step.admin,)), "action", number)
 
 
 async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
     """Exchange the token of an issuer for a session; its claims may also give roles to the user, and take them."""
     (operation,) = step.operations
-    answered = await run.ask(step, 0)
+    answered = await run.ask(step, index=0)
     user = ((answered.get("data") or {}).get("m0") or {}).get("user")
     numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
     run.model.roles_by_claims = numbers
@@ -174,7 +174,7 @@ async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
 async def _reset(run: HistoryRun, step: Step) -> None:
     """Give a user a link by a command of the shell, and send what is done with it."""
     assert step.link
-    _, name, _ = step.link.path
+    _, name, _ = step.link.path  # as `World` writes it: "link", the user, and the instant
     user = run.model.users.get(str(name))
     if user is None:  # a history that was shortened may lack the user
         return
@@ -197,7 +197,7 @@ async def _purge(run: HistoryRun, step: Step) -> None:
     if is_new:
         number = await run.notes.new_action(id)
         moderation.purge_at_shell(run.model, subject, number)
-        run.notes.note_new(Ref(0, (id,)), "action", number)
+        run.notes.note_new(Ref(SHELL, (id,)), "action", number)
     for operation, old, answered in zip(step.operations, before, answers, strict=True):
         run.model.reached.count("operations")
         run.compare_either(step, operation, old, answered)
@@ -211,7 +211,7 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
     await run.note_archived()
     await run.wait_for_mirror(step)
     operation, *reads = step.operations
-    answered = await run.ask(step, 0)
+    answered = await run.ask(step, index=0)
     payload, connection = answered["data"]["m0"], run.server.connections[0]
     run.model.texts_of_ban = {}
     if payload["changed"]:
@@ -237,7 +237,7 @@ async def _leave(run: HistoryRun, step: Step) -> None:
     await run.note_archived()
     await run.wait_for_mirror(step)
     (operation,) = step.operations
-    answered = await run.ask(step, 0)
+    answered = await run.ask(step, index=0)
     if answered["data"]["m0"]["deletedUserId"]:
         run.server.clock.set(step.at + leaving.UNTIL_DONE)
         until = time.monotonic() + PATIENCE

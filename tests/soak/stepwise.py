@@ -119,7 +119,7 @@ def _revert(random: Random, known: KnownValues, action: Action) -> Change:
 
 def _voter(random: Random, model: Model) -> User | None:
     """Mostly somebody who has voted lately, on what still takes votes if there is any."""
-    voters = [
+    voters = [  # whether the subject still takes votes, when the user has voted, and the user
         (each.poster is not user and model.has_voters(each), at, user.name, user)
         for each in _subjects(model)
         for user, at in each.cast_at.items()

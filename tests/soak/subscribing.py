@@ -39,7 +39,8 @@ class Subscriber(Protocol):
     messages: dict[str, list[Message]]
 
     @abstractmethod
-    async def begin(self, article: str) -> None: ...
+    async def begin(self, article: str) -> None:
+        """Subscribe. `article` is the id of the article; "" where no subscription is about one."""
 
     @abstractmethod
     async def receive(self) -> None:

@@ -160,7 +160,7 @@ class Threads:
         if isinstance(root, Comment) and (root.article is not article or not self.has_place(root)):
             root = None
         if root is None:
-            return Page("Comment", [], False, False, 0)
+            return Page("Comment", edges=[], has_previous=False, has_next=False, total=0)
         if self._is_forgotten(article, order, key):
             self._model.reached.count("walks that what has left does not know")
             return ANYTHING

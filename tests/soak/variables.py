@@ -175,7 +175,8 @@ class ValueGenerator:
         """Mostly that of a search that was sent before, so that its cursors can be used, or some words of a text."""
         listings = [each for each in self.known.kinds["search"] if _is_of_search(each, slot.about)]
         if listings and self.random.random() < 0.6:
-            return searches.written(self.random.choice(listings)[1])
+            _, phrases, *_ = self.random.choice(listings)
+            return searches.written(phrases)
         kinds = [[*each.values()] for each in (self.model.articles, self.model.comments, self.model.users) if each]
         newest = self.random.choice(kinds)[-self.random.choice((3, 40)) :]
         words = searches.words(" ".join(searches.texts(self.random.choice(newest))))
@@ -210,23 +211,23 @@ class ValueGenerator:
         return self._comment(list(self.model.comments.values()))
 
     def _nodeId(self, slot: Slot, values: dict[str, Any]) -> Any:
-        kind = self.random.random()
-        if kind < 0.03:
+        drawn = self.random.random()  # decides about the kind
+        if drawn < 0.03:
             return self.random.choice(WRONG_IDS)
-        if kind < 0.3:
+        if drawn < 0.3:
             return self._commentId(slot, values)
-        if kind < 0.55:
+        if drawn < 0.55:
             return self._article(list(self.model.articles.values()))
-        if kind < 0.6 and self.known.actions:
+        if drawn < 0.6 and self.known.actions:
             return self.random.choice(list(self.known.actions.values())[-20:])
         name = self._username(slot, values) if self.random.random() < 0.98 else "nobody"
-        if kind < 0.62 and self.known.departed:
+        if drawn < 0.62 and self.known.departed:
             return self.random.choice(list(self.known.departed.values()))
-        if kind < 0.75:
+        if drawn < 0.75:
             return f"user:{name}"
-        if kind < 0.82:
+        if drawn < 0.82:
             return self._notificationId(name)
-        if kind < 0.92:
+        if drawn < 0.92:
             return f"{self.random.choice(('feed', 'home', 'inbox'))}:{name}"
         return f"group:{self._group(slot, values)}"
 
@@ -315,8 +316,9 @@ class ValueGenerator:
             case "siteModerators":
                 return ("moderators", None)
             case "search":
-                arguments = (given("query", ""), about.get("kinds"), group, given("poster", None))
-                return searches.search(arguments[0][:500], *arguments[1:], about["order"]).listing
+                query = given("query", "")[: searches.LONGEST_QUERY]
+                arguments = (about.get("kinds"), group, given("poster", None), about["order"])
+                return searches.search(query, *arguments).listing
             case "frontPage":
                 return ("good", self.day if "date" in about else None)
             case "held":
@@ -378,4 +380,6 @@ def _fits(listing: ThreadListing | RepliesListing, about: Mapping[str, Any]) -> 
     )
 
 
-SLOT = Slot("", "", "")  # stands for no variable of a query, where a value is made for the input of a mutation
+SLOT = Slot(
+    name="", type="", kind=""
+)  # stands for no variable of a query, where a value is made for the input of a mutation

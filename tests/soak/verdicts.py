@@ -5,7 +5,7 @@ with which the soak test compares the real one.
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.soak.input_checks import Refused
 from tests.soak.records import Article, Comment, User, standing
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 HOUR, DAY = 3_600_000, 86_400_000  # milliseconds
 MOST_LOOKED_AT = 100  # of the oldest articles of a user, and as many comments, are those counted that stand
+
+
+class Window(NamedTuple):
+    """The time that a rule looks back, in milliseconds, the most texts that fit in it, and the breach by one more."""
+
+    length: int
+    most: int
+    breach: Breach
 
 
 class Verdicts:
@@ -34,10 +42,8 @@ class Verdicts:
         if not self._concern(poster):
             return None
         windows = self._windows(poster, texts)
-        full = [
-            full for key, (length, most, breach) in windows.items() if (full := self._full(key, length, most, breach))
-        ]
-        held_by = self._decide(poster, texts, full)
+        breaches = [breach for key, window in windows.items() if (breach := self._breach_of(key, window))]
+        held_by = self._decide(poster, texts, breaches)
         for key in windows:
             self._posted[key].append(self._model.now)
         return held_by
@@ -45,7 +51,7 @@ class Verdicts:
     def of_edit(self, editor: User, given: Mapping[str, str | None]) -> str | None:
         """The rule that holds an edit. It does not count as a text of the day, and may repeat a text."""
         texts = {name: text for name, text in given.items() if text}
-        return self._decide(editor, texts, []) if texts and self._concern(editor) else None
+        return self._decide(editor, texts, by_count=[]) if texts and self._concern(editor) else None
 
     def require_vote(self, voter: User, value: str) -> None:
         """A vote can always be withdrawn."""
@@ -64,12 +70,13 @@ class Verdicts:
         if not self._rules or not self._concern(user) or name not in self._rules.least:
             return
         if numbers := self._rules.least[name].numbers(self._age(user) // DAY, self._model.karma(user)):
-            self._refuse(Breach(REFUSE, name, None, numbers))
+            self._refuse(Breach(REFUSE, name, numbers=numbers))
 
-    def _decide(self, poster: User, texts: Mapping[str, str], full: list[Breach]) -> str | None:
+    def _decide(self, poster: User, texts: Mapping[str, str], by_count: list[Breach]) -> str | None:
+        """The rule that holds a text; None if none does. `by_count` has the breaches of rules that count texts."""
         assert self._rules
         age_days, karma = self._age(poster) // DAY, self._model.karma(poster)
-        found = [*self._rules.breaches(texts, age_days, karma), *full]
+        found = [*self._rules.breaches(texts, age_days, karma), *by_count]
         if self._rules.first_texts and self._stood(poster) < self._rules.first_texts:
             found.append(Breach(HOLD, "first_texts"))
         breach = decisive(found)
@@ -83,26 +90,26 @@ class Verdicts:
         path = [breach.field] if breach.field else []
         raise Refused("RULE", *path, rule=breach.rule, params=list(breach.numbers.items()))
 
-    def _windows(self, poster: User, texts: Mapping[str, str]) -> dict[Hashable, tuple[int, int, Breach]]:
-        """The rules that count a text, by key: the milliseconds they look back, the most texts, and the breach."""
-        rules, windows = self._rules, dict[Hashable, tuple[int, int, Breach]]()
+    def _windows(self, poster: User, texts: Mapping[str, str]) -> dict[Hashable, Window]:
+        """The windows of the rules that count a text, by the keys of `_posted`."""
+        rules, windows = self._rules, dict[Hashable, Window]()
         assert rules
         if daily := rules.daily(self._age(poster) / DAY):
             numbers = {"most": daily.most, "younger_than_days": daily.younger_than_days}
-            windows["a day", poster, daily] = (DAY, daily.most, Breach(REFUSE, "texts_a_day", None, numbers))
+            windows["a day", poster, daily] = Window(DAY, daily.most, Breach(REFUSE, "texts_a_day", numbers=numbers))
         said, repeated = rules.repeatable(texts), rules.repeated_text
         if said and repeated:
             numbers = {"most": repeated.most, "hours": repeated.hours}
-            breach = Breach(repeated.action, "repeated_text", None, numbers)
-            windows["repeated", poster, said] = (repeated.hours * HOUR, repeated.most, breach)
+            breach = Breach(repeated.action, "repeated_text", numbers=numbers)
+            windows["repeated", poster, said] = Window(repeated.hours * HOUR, repeated.most, breach)
         return windows
 
-    def _full(self, key: Hashable, length: int, most: int, breach: Breach) -> Breach | None:
+    def _breach_of(self, key: Hashable, window: Window) -> Breach | None:
         """The breach by one text more, with the instant from which one is possible; None if there is room."""
-        recent = self._posted[key][-most:]
-        if len(recent) < most or self._model.now > recent[0] + length:
+        recent = self._posted[key][-window.most :]
+        if len(recent) < window.most or self._model.now > recent[0] + window.length:
             return None
-        return breach._replace(numbers=dict(breach.numbers) | {"free_at": recent[0] + length + 1})
+        return window.breach._replace(numbers=dict(window.breach.numbers) | {"free_at": recent[0] + window.length + 1})
 
     def _stood(self, user: User) -> int:
         """How many texts of a user were approved, or have stood without a flag for a day."""

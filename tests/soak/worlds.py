@@ -13,7 +13,7 @@ from tests.soak.archiving import QUIET, chosen_limits, quiet_time, stories
 from tests.soak.banned_texts import MOST_TEXTS_AT_ONCE, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator, input_variable
-from tests.soak.history import Operation, Ref, Step, StepKind
+from tests.soak.history import SHELL, Operation, Ref, Step, StepKind
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
@@ -54,6 +54,8 @@ INPUT = input_variable("m0")  # the variable that has the input of the first mut
 
 
 class World:
+    """A server, the model of it, and the random steps that are run on both, which `steps` has."""
+
     def __init__(self, seed: int, databases: Databases, root: Path = ROOT, settings: Settings | None = None) -> None:
         self.random = Random(seed)
         self.seed = seed
@@ -143,7 +145,9 @@ class World:
         if about := subscribing(self.random, self.run.model, self._known):
             return self._step(StepKind.SUBSCRIBERS_OF_ARTICLE, self._subscribed(about))
         if self.random.random() < EXPORTS:
-            return self._step(StepKind.EXPORT, [Operation(0, self._token(self._viewer(0.95)), "", {})])
+            return self._step(
+                StepKind.EXPORT, [Operation(number=0, token=self._token(self._viewer(0.95)), text="", variables={})]
+            )
         if self.random.random() < RESETS:
             return self._reset()
         if self.random.random() < TOKENS:
@@ -160,14 +164,14 @@ class World:
 
     def _next_of_most(self) -> Step:
         """Reads, writes, or both at once."""
-        kind = self.random.random()
-        if kind < 0.42:
+        drawn = self.random.random()  # decides about the kind
+        if drawn < 0.42:
             return self._step(StepKind.TOGETHER, [self._read()])
-        if kind < 0.72:
+        if drawn < 0.72:
             return self._step(StepKind.TOGETHER, [self._write()])
-        if kind < 0.84:
+        if drawn < 0.84:
             return self._step(StepKind.TOGETHER, self._reads())
-        if kind < 0.90:
+        if drawn < 0.90:
             return self._step(StepKind.WRITES_AT_ONCE, self._independent())
         reads = [each for _ in range(4) if is_of_now(each := self._read())][:3]
         return self._step(StepKind.READS_OVERTAKEN if reads else StepKind.TOGETHER, [*reads, self._write(alone=True)])
@@ -200,16 +204,16 @@ class World:
         """
         if self._operations >= self._healed_at:
             return self._step(StepKind.HEALED, [])
-        kind = self.random.random()
-        if kind < 0.3 and self._present_fault != "paused":
+        drawn = self.random.random()  # decides about the kind
+        if drawn < 0.3 and self._present_fault != "paused":
             names = [*TEXTS, *(name for name in MUTATIONS if name not in NOT_BESIDE_FAULTS)]
             write = self._generator().plain_mutation(self.random.choice(names))
             self._posts += sum(each in POSTED for _, each in write.mutations)
             return self._step(StepKind.TOGETHER, [self._with_variables(write, self._viewer(0.96))])
-        if kind < 0.5:
+        if drawn < 0.5:
             return self._step(StepKind.TOGETHER, [self._with_variables(self._generator().search(), self._viewer())])
         reads = [each for each in self._reads() if "pinned" not in each.text]
-        return self._step(StepKind.TOGETHER, reads[:1] if kind < 0.8 else reads)
+        return self._step(StepKind.TOGETHER, reads[:1] if drawn < 0.8 else reads)
 
     def _event(self) -> Step:
         if not self._events:
@@ -255,6 +259,7 @@ class World:
         return self._with_variables(self._repeated(self._reading, READS, self._generator().query), self._viewer())
 
     def _repeated(self, known: list[Document], most: int, new: Callable[[], Document]) -> Document:
+        """One of the known documents, of which `most` are kept and now and then one is replaced by a new one."""
         if len(known) < most or self.random.random() < NEW:
             known.append(new())
         if len(known) > most:
@@ -287,7 +292,7 @@ class World:
     def _subscribed(self, about: Subscribing) -> list[Operation]:
         """A write, and then one operation for each viewer that subscribes."""
         document = self._generator().plain_mutation(about.mutation)
-        writer = self._moderator() if is_moderation(document) else self._viewer(1)
+        writer = self._moderator() if is_moderation(document) else self._viewer(logged_in=1)
         write = self._operation(document, writer, {INPUT: about.given})
         self._posts += about.mutation in POSTED
         subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
@@ -305,7 +310,7 @@ class World:
         """A write, and then one operation for each viewer that subscribes to what is new."""
         chosen = announcing.write(self.random, self.run.model, self._known)
         document = self._generator().plain_mutation(chosen.mutation)
-        writer = self._moderator() if is_moderation(document) else self._viewer(1)
+        writer = self._moderator() if is_moderation(document) else self._viewer(logged_in=1)
         self._posts += chosen.mutation in POSTED
         write = self._operation(document, writer, {INPUT: chosen.given})
         users = list(self.run.model.users.values())
@@ -351,7 +356,7 @@ class World:
     def _reset(self) -> Step:
         """A user gets a link, and mostly uses it at once."""
         user, operations = self.random.choice(list(self.run.model.users.values())), []
-        link = Ref(0, ("link", user.lower, self._now))
+        link = Ref(SHELL, ("link", user.lower, self._now))
         if self.random.random() < 0.6:
             given = {"token": link, "newPassword": self.random.choice(PASSWORDS)}
             document = self._generator().plain_mutation("resetPassword")
@@ -390,18 +395,20 @@ class World:
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""
-        users, kind = list(self.run.model.users.values()), self.random.random()
-        if kind < 0.4:
+        users, drawn = list(self.run.model.users.values()), self.random.random()
+        if drawn < 0.4:
             return self.random.choice([each for each in users if each.is_admin])
-        moderators = [each for each in users if (each.moderates_site if kind < 0.65 else each.roles)]
-        return self.random.choice(moderators) if kind < 0.9 else self._viewer(0.96)
+        moderators = [each for each in users if (each.moderates_site if drawn < 0.65 else each.roles)]
+        return self.random.choice(moderators) if drawn < 0.9 else self._viewer(0.96)
 
     def _write_and_searches(self) -> list[Operation]:
         """A write that changes what is found, often a deletion, and searches."""
         name = self.random.choice((*TEXTS, "deleteArticle", "deleteComment", "deleteComment", *SHOWN))
         self._posts += name in POSTED
         document = self._generator().plain_mutation(name)
-        write = self._with_variables(document, self._moderator() if is_moderation(document) else self._viewer(1))
+        write = self._with_variables(
+            document, self._moderator() if is_moderation(document) else self._viewer(logged_in=1)
+        )
         searching = [self._with_variables(self._generator().search(), self._viewer()) for _ in range(3)]
         return [write, *searching]
 
@@ -417,7 +424,7 @@ class World:
         if of_comment:
             name, field, ids = "voteOnComment", "commentId", known.comments
         given = {field: ids[subject.number], "value": self.random.choice(("UP", "DOWN"))}
-        return self._operation(self._generator().plain_mutation(name), self._viewer(1), {INPUT: given})
+        return self._operation(self._generator().plain_mutation(name), self._viewer(logged_in=1), {INPUT: given})
 
     def _independent(self) -> list[Operation]:
         """
@@ -433,6 +440,7 @@ class World:
         return operations
 
     def _viewer(self, logged_in: float = 0.8) -> User | None:
+        """A random user with this probability, else a stranger."""
         users = list(self.run.model.users.values())
         return self.random.choice(users) if self.random.random() < logged_in else None
 

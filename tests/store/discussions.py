@@ -32,7 +32,7 @@ async def comments(store: Store, article: int) -> list[Comment]:
     """All comments of an article as their hashes are, in the order of their numbers."""
     partition = store.site.home_of_article(article)
     members = await store.site.redis.run(("ZRANGE", keys.tree(partition, article), 0, -1))
-    numbers = sorted(int(member.split()[1]) for member in members)
+    numbers = sorted(int(member.split()[1]) for member in members)  # a member is `PATH NUMBER`
     found = await read(store, *(queries.hash_of(store.site, queries.COMMENTS, number) for number in numbers))
     return [comment for number, fields in zip(numbers, found, strict=True) if (comment := decoded(number, fields))]
 

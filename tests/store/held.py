@@ -29,15 +29,18 @@ def holding(store: Store, reason: str = "") -> Iterator[None]:
 
 
 async def set_article_state(store: Store, number: int, state: ContentState) -> None:
-    """Set the state of an article, as a rule does. No action of a moderator says so."""
+    """
+    Set the state of an article, as a rule does, so that no action of a moderator says so: by functions of the script
+    `moderate_article`, called in a script of its own.
+    """
     script = Script("moderate_article")
     functions = script.body[: script.body.index(BEGINNING)]
-    command = store.site.command(
+    _evalsha, _digest, *keys_and_arguments = store.site.command(
         script, store.site.home_of_article(number), "", store.site.partitions
-    )  # EVALSHA, digest
+    )
     in_lua = "nil" if state is ContentState.VISIBLE else f'"{state.value}"'
     text = f'{functions}set_state(find_article("{number}"), {in_lua}, "bob")'
-    await store.site.redis.run(("EVAL", text, *command[2:]))
+    await store.site.redis.run(("EVAL", text, *keys_and_arguments))
 
 
 async def set_comment_state(store: Store, number: int, state: ContentState) -> bool:

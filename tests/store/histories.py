@@ -25,7 +25,8 @@ async def history(store, seed: int, size: int, *, with_comments: bool = False) -
         groups = chance.sample(["show", "ask"], chance.randrange(3))
         if turn % 4 == 0:
             at = store.site.clock() - chance.choice([0, HOUR, 3 * HOUR, chance.randrange(YEAR)])
-            story = Story(str(turn), "a title", "", poster, at, round(10 ** chance.uniform(0, 4)), tuple(groups))
+            votes = round(10 ** chance.uniform(0, 4))
+            story = Story(str(turn), "a title", link="", poster=poster, time=at, votes=votes, groups=tuple(groups))
             await import_batch(store, [story])
             continue
         if with_comments and posted:

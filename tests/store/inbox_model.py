@@ -117,7 +117,7 @@ async def check(store: Store, model: InboxModel) -> None:
         for unseen_only in (False, True):
             expected = model.inbox(name)[: model.unseen(name) if unseen_only else None]
             for upwards in (False, True):
-                assert await walked(store, name, 3, upwards, unseen_only) == expected
+                assert await walked(store, name, size=3, upwards=upwards, unseen_only=unseen_only) == expected
         page = await page_of(store, name)
         assert (page.total, page.unseen) == (len(model.inbox(name)), model.unseen(name))
         assert [each.is_seen for each in page.notifications] == [

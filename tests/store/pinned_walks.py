@@ -208,7 +208,9 @@ async def begin_walk(model: Model, order: CommentOrder, *, is_pinned: bool) -> W
         model.pins.setdefault((order, start.moves), values)
     size, max_depth = chance.choice((1, 1, 2, 5)), chance.choice((UNLIMITED, UNLIMITED, 0, 3))
     newest = max(model.nodes)
-    return Walk(order, chance.random() < 0.5, size, under, max_depth, newest, start or ThreadPosition((), 0), start)
+    return Walk(
+        order, chance.random() < 0.5, size, under, max_depth, newest, start or ThreadPosition((), moves=0), start
+    )
 
 
 def check_page(model: Model, walk: Walk, page: ThreadPage, beyond: ThreadPosition | None, counts: Counter[str]) -> None:

@@ -64,7 +64,7 @@ async def numbers(store: Store, listing: Listing, window: Window | None = None) 
 
 async def post(store: Store, poster: str, title: str = "a title", groups: Sequence[str] = ()) -> Article:
     """Post with a new idempotency key, because equal posts without one are replays for 10 seconds."""
-    draft = Draft(title, "https://example.com/", "", tuple(groups))
+    draft = Draft(title, "https://example.com/", groups=tuple(groups))
     posted: Posted = await store.articles.post(poster, draft, token_hex(8))
     assert posted.article is not None
     return posted.article

@@ -59,7 +59,7 @@ from tests.conftest import Clock, registered
 from tests.store.held import holding, set_comment_state
 from tests.store.reading import page, post
 
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400  # seconds
 PEOPLE = ("Alice", "bob", "carol", "dave")
 GROUPS = ("ask", "show", "video")
 STATES = (ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED)
@@ -139,13 +139,18 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     closed = await post(store, "Alice", groups=["show"])
     await store.articles.vote(closed.number, "bob", Vote.DOWN)
     pass_time(redis, clock, WEEK + 120)
-    draft = Draft("still open", "https://example.com/", "", ("ask", "show"))
-    posted = (await store.articles.post("Alice", draft, "a key")).article
+    draft = Draft("still open", "https://example.com/", groups=("ask", "show"))
+    posted = (await store.articles.post("Alice", draft, idempotency_key="a key")).article
     assert posted is not None
     for voter, vote in (("bob", Vote.UP), ("carol", Vote.DOWN), ("dave", Vote.UP)):
         await store.articles.vote(posted.number, voter, vote)
-    await import_batch(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
-    replies = [StoryComment("2", "1", "", clock.now - 4, ""), StoryComment("3", "2", "carol", clock.now - 3, "why", 3)]
+    await import_batch(
+        store, [Story("1", "a story", link="https://example.com/", poster="Alice", time=clock.now - 5, votes=9)]
+    )
+    replies = [
+        StoryComment("2", parent="1", poster="", time=clock.now - 4, content=""),
+        StoryComment("3", parent="2", poster="carol", time=clock.now - 3, content="why", votes=3),
+    ]
     await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
@@ -222,11 +227,11 @@ async def _fill_lists(scene: Scene) -> Comment:
 async def _fill_records_of_the_process(scene: Scene) -> None:
     """Rate limits, keys of servers, a consumer of the log, and how full the memory is."""
     site = scene.store.site
-    await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
+    await scene.store.attempts.count([SlidingWindow(("something", "alice"), seconds=60, limit=3)])
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.partition, log.START)
-    await memory.note(site, memory.MemoryUse(1, 2), is_high=True)
+    await memory.note(site, memory.MemoryUse(used=1, limit=2), is_high=True)
 
 
 async def _moderate(scene: Scene) -> None:
@@ -239,7 +244,10 @@ async def _moderate(scene: Scene) -> None:
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
-    hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))  # all flags count, and 1,000 hide something
+    all_count = FlagRules(
+        hide_at=1_000, votes_per_flag=1, least_age_days=0, least_karma=0, least_voters=0, last_flags=0
+    )
+    hiding = replace(site, rules=Rules(all_count))
     await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
     banned = await bans.ban(site, "bob", "Alice", group="quiet", until=None, reason="noise")
     assert banned.action
@@ -252,10 +260,11 @@ async def _moderate(scene: Scene) -> None:
     assert removal.action
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
-    annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
+    annulled = await annul(site, roles.OPERATOR, "carol", since=None, until=None, reason="a ring")
     assert annulled.action
     article_and_stored_vote = (scene.open.number, 0)  # 0: Redis knows the vote itself, as voting is open
-    await annul_some(site, scene.partition, annulled.action.number, "carol", 0, [article_and_stored_vote])
+    votes = [article_and_stored_vote]
+    await annul_some(site, scene.partition, annulled.action.number, "carol", complete_at=0, votes=votes)
 
 
 async def _hold_texts(scene: Scene, moved: Comment) -> None:
@@ -273,14 +282,16 @@ async def _fill_accounts(scene: Scene) -> None:
     store, site = scene.store, scene.store.site
     await issue(site, "Alice", Purpose.RESET, "by the operator")
     await invite(site)
-    await store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
-    await begin_to_enter(site, "site", "/")
-    await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
+    roles_of_frank = frozenset({"moderator:video"})
+    await store.identities.user_of(Claims(Subject("site", "1"), "frank", issued_at=1, roles=roles_of_frank))
+    await begin_to_enter(site, issuer="site", next="/")
+    fetched = FetchedKeys("https://id.example/keys", '{"keys": []}', fetched_at=1, fresh_until=2, endpoints="{}")
+    await KeySets(site).write("site", fetched)
     await store.mailboxes.set_first("bob", "bob@example.com")
     token = await issue(site, "bob", Purpose.CONFIRM, "bob@example.com")
     await store.mailboxes.confirm(token.text)
     await store.mailboxes.set_first("bob", "new@example.com")
-    await begin_to_leave(site, await registered(store, "erin"), "", removes_texts=False)
+    await begin_to_leave(site, await registered(store, "erin"), password_hash="", removes_texts=False)
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
@@ -359,8 +370,9 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     numbers = await store.site.redis.run(("ZRANGE", keys.index(partition, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
-    story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
-    replied = StoryComment(f"c{number}", "1", who, story.time, "an imported text", 2)
+    imported_at = store.site.clock() - chance.randrange(2 * WEEK) * 1000
+    story = Story(f"{number}", "a story", link="", poster=who, time=imported_at, votes=5)
+    replied = StoryComment(f"c{number}", parent="1", poster=who, time=story.time, content="an imported text", votes=2)
     article = await any_discussed(store, chance) if chance.random() < 0.1 else other
     tree = keys.tree(store.site.home_of_article(article), article)
     members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
@@ -369,12 +381,12 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     held = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
     moderator, reason = roles.OPERATOR, "a reason"
     actions: list[Callable[[], Awaitable[object]]] = [
-        lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
+        lambda: store.articles.post(who, Draft("a title", "https://example.com/", groups=tuple(groups)), str(number)),
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
         lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
         lambda: store.articles.edit(other, who, {"content": f"edited, @{PEOPLE[number % 4]}"}),
         lambda: store.articles.edit(other, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
-        lambda: store.articles.regroup(other, who, groups, chance.sample(GROUPS, 2)),
+        lambda: store.articles.regroup(other, who, add=groups, remove=chance.sample(GROUPS, 2)),
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),

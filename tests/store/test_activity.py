@@ -166,7 +166,7 @@ async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(stor
         await post(store, "bob", groups=[each])
     clock.advance(1)
     await commented(store, article, "bob")
-    await store.articles.regroup(article, "alice", ["show", "ask"], [])
+    await store.articles.regroup(article, "alice", add=["show", "ask"], remove=[])
     clock.advance(1)
     other = (await numbers(store, listings.group(store.site, "show", Order.ACTIVE)))[-1]
     await commented(store, other, "bob")
@@ -188,7 +188,7 @@ async def test_store_without_the_order_has_no_index_of_activity(store, article, 
 
 @pytest.mark.parametrize("damage", [{"active": "5"}, {"active": "soon"}, {"comments": "0"}, None])
 async def test_wrong_activity_is_reported_and_repaired(store, article, clock, redis, damage):
-    await store.articles.regroup(article, "alice", ["show"], [])
+    await store.articles.regroup(article, "alice", add=["show"], remove=[])
     clock.advance(1)
     await commented(store, article, "bob")
     partition = store.site.home_of_article(article)

@@ -61,7 +61,9 @@ async def test_banned_user_appeals_once(store, alice, banned, clock, redis):  # 
     with pytest.raises(Invalid, match="before"):
         await appeals.submit(store.site, session, banned.number, "Really")
     assert everything(redis) == before
-    assert await appeal_against(store, banned) == Appeal(banned.number, "Alice", at, "I did not")
+    assert await appeal_against(store, banned) == Appeal(
+        number=banned.number, username="Alice", at=at, text="I did not"
+    )
     assert await verified(store) == []
 
 
@@ -177,7 +179,15 @@ async def test_moderator_answers_once_and_the_author_is_notified_again(store, re
     with pytest.raises(Invalid, match="before"):
         await appeals.answer(store.site, OPERATOR, banned.number, "You did")
     assert everything(redis) == before
-    expected = Appeal(banned.number, "Alice", appealed_at, "I did not", "You did", "mona", appealed_at + 1_000)
+    expected = Appeal(
+        number=banned.number,
+        username="Alice",
+        at=appealed_at,
+        text="I did not",
+        answer="You did",
+        answered_by="mona",
+        answered_at=appealed_at + 1_000,
+    )
     assert await appeal_against(store, banned) == expected
     assert await waiting(store) == []
     assert await notified(store, alice) == [(banned.number, appealed_at + 1_000)]
@@ -279,7 +289,15 @@ async def test_revert_answers_the_appeal(store, redis, alice, banned, clock):
     await reverts.revert(store.site, mona, banned.number, "a mistake")
 
     assert await waiting(store) == []
-    expected = Appeal(banned.number, "Alice", at, "I did not", None, "mona", at + 1_000)
+    expected = Appeal(
+        number=banned.number,
+        username="Alice",
+        at=at,
+        text="I did not",
+        answer=None,
+        answered_by="mona",
+        answered_at=at + 1_000,
+    )
     assert await appeal_against(store, banned) == expected
     with pytest.raises(AlreadyReverted):
         await appeals.answer(store.site, mona, banned.number, "Sorry")

@@ -194,7 +194,7 @@ async def test_locked_article_takes_no_votes_comments_and_groups_until_the_lock_
 
     for refused in (
         store.articles.vote(number, bob, Vote.UP),
-        store.articles.regroup(number, alice, ["ask"], []),
+        store.articles.regroup(number, alice, add=["ask"], remove=[]),
         store.comments.post(number, None, alice, "a text"),
         store.comments.vote(comment, alice, Vote.UP),
     ):
@@ -215,7 +215,7 @@ async def test_removed_article_is_not_changed_by_its_poster_and_others(store, al
     for refused in (
         store.articles.vote(number, bob, Vote.UP),
         store.articles.edit(number, alice, {"title": "Other"}),
-        store.articles.regroup(number, alice, ["ask"], []),
+        store.articles.regroup(number, alice, add=["ask"], remove=[]),
         store.comments.post(number, None, alice, "a text"),
     ):
         with pytest.raises(Forbidden):
@@ -251,9 +251,9 @@ async def test_article_taken_out_of_a_group_cannot_be_added_back_by_its_poster(s
     assert (done.action.group, done.changed) == ("show", True)
     assert not (await remove(store, number, mod, "show")).changed
     with pytest.raises(Forbidden, match="took article"):
-        await store.articles.regroup(number, alice, ["show"], [])
-    await store.articles.regroup(number, alice, ["other"], [])
-    await store.articles.regroup(number, alice, [], ["other"])
+        await store.articles.regroup(number, alice, add=["show"], remove=[])
+    await store.articles.regroup(number, alice, add=["other"], remove=[])
+    await store.articles.regroup(number, alice, add=[], remove=["other"])
 
     await revert(store, done.action, mod)
     after = {key: value for key, value in shared(redis).items() if key in before}

@@ -21,7 +21,7 @@ from tests.store.reading import everything, post, profile, read, verified
 
 pytestmark = pytest.mark.many_partitions
 
-HOUR = 3600 * 1000
+HOUR = 3600 * 1000  # milliseconds
 REASON = "spam"
 
 
@@ -122,7 +122,7 @@ async def test_every_write_of_a_banned_user_is_refused_and_changes_nothing(  # M
         return [
             articles.post(actor, Draft("A title", content="text")),
             articles.edit(own.number, actor, {"title": "Another"}),
-            articles.regroup(own.number, actor, ["lua"], []),
+            articles.regroup(own.number, actor, add=["lua"], remove=[]),
             articles.vote(other.number, actor, Vote.DOWN),
             articles.delete(own.number, actor),
             comments.post(other.number, None, actor, "another"),
@@ -170,7 +170,7 @@ async def test_ban_from_a_group_refuses_there_only(store, group_moderator, alice
     def writes(actor, number, comment, group):
         return [
             store.articles.post(actor, Draft(f"In {group}", content="text", groups=(group,))),
-            store.articles.regroup(own, actor, [group], []),
+            store.articles.regroup(own, actor, add=[group], remove=[]),
             store.articles.vote(number, actor, Vote.UP),
             store.comments.post(number, None, actor, "text"),
             store.comments.vote(comment, actor, Vote.UP),
@@ -191,7 +191,7 @@ async def test_banned_user_takes_an_own_article_out_of_the_group(store, group_mo
     number = (await store.articles.post(alice, Draft("Own", content="text", groups=("lua",)))).number
     await ban(store, group_moderator, alice, "lua")
 
-    assert (await store.articles.regroup(number, alice, ["go"], ["lua"])).groups == ("go",)
+    assert (await store.articles.regroup(number, alice, add=["go"], remove=["lua"])).groups == ("go",)
 
 
 async def test_ban_ends_by_itself(store, moderator, alice, bob, clock):  # M6

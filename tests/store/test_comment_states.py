@@ -138,10 +138,10 @@ async def all_that_is_shown(twin: Twin) -> dict[str, object]:
     store, found = twin.store, dict[str, object]()
     stored = await comments(store, twin.article)
     for order in ORDERS:
-        places = await walked(store, twin.article, order, 7)
+        places = await walked(store, twin.article, order, size=7)
         found[order.value] = [(twin.index(each.number), each.depth, each.hidden) for each in places]
         found[f"{order.value} upwards"] = [
-            twin.index(each.number) for each in await walked(store, twin.article, order, 5, upwards=True)
+            twin.index(each.number) for each in await walked(store, twin.article, order, size=5, upwards=True)
         ]
         found[f"{order.value} cursors"] = [
             [(level.depth, level.position.value, twin.index(level.position.number)) for level in each.position.levels]
@@ -185,7 +185,7 @@ async def karma(store: Store) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_shown_again_comments_are_where_they_would_have_been(twins, store, seed, redis):  # M3
-    pair = await twins(seed)
+    pair = await twins(seed=seed)
     for _ in range(120):
         await pair.change()
     assert any(state in HIDDEN for state in pair.states.values())
@@ -206,7 +206,7 @@ def in_thread(found: list[Comment]) -> list[Comment]:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_hidden_comments_are_shown_nowhere(twins, store, seed, redis):  # M2
-    pair = await twins(seed + 10)
+    pair = await twins(seed=seed + 10)
     twin = pair.moderated
     for turn in range(90):
         await pair.change()
@@ -214,9 +214,11 @@ async def test_hidden_comments_are_shown_nowhere(twins, store, seed, redis):  # 
             continue
         stored = await comments(store, twin.article)
         shown, order = in_thread(stored), ORDERS[turn % len(ORDERS)]
-        places = [(place.number, place.depth, place.hidden) for place in await walked(store, twin.article, order, 6)]
+        places = [
+            (place.number, place.depth, place.hidden) for place in await walked(store, twin.article, order, size=6)
+        ]
         assert places == expected(shown, order)
-        back = [place.number for place in await walked(store, twin.article, order, 4, upwards=True)]
+        back = [place.number for place in await walked(store, twin.article, order, size=4, upwards=True)]
         assert back == [number for number, *_ in places]
         visible = [each for each in stored if each.state is VISIBLE]
         replies = Counter(each.parent for each in visible)
@@ -242,7 +244,7 @@ async def test_hidden_comments_are_shown_nowhere(twins, store, seed, redis):  # 
 
 
 async def test_removed_comments_give_no_karma_and_pending_ones_do(twins, store):  # M2
-    pair = await twins(1)
+    pair = await twins(seed=1)
     await pair.post(None)
     poster, number = pair.posters[0], pair.moderated.numbers[0]
     for voter in ("voter-1", "voter-2"):
@@ -257,7 +259,7 @@ async def test_removed_comments_give_no_karma_and_pending_ones_do(twins, store):
 
 
 async def test_deletion_of_a_removed_comment_changes_no_count(twins, store):
-    pair = await twins(2)
+    pair = await twins(seed=2)
     for parent in (None, 0, 1):
         await pair.post(parent)
     await store.comments.vote(pair.moderated.numbers[1], "voter", Vote.UP)
@@ -272,7 +274,7 @@ async def test_deletion_of_a_removed_comment_changes_no_count(twins, store):
 
 
 async def test_removed_comment_is_not_edited_and_takes_nothing(twins, store, redis):  # M2, M4
-    pair = await twins(3)
+    pair = await twins(seed=3)
     await pair.post(None)
     number, poster = pair.moderated.numbers[0], pair.posters[0]
     await pair.set_state(0, REMOVED)
@@ -289,7 +291,7 @@ async def test_removed_comment_is_not_edited_and_takes_nothing(twins, store, red
 
 
 async def test_mention_by_an_edit_of_a_pending_comment_waits(twins, store):
-    pair = await twins(3)
+    pair = await twins(seed=3)
     await pair.post(None, "a text")
     number, poster = pair.moderated.numbers[0], pair.posters[0]
     name = next(each for each in PEOPLE if each != poster and each.lower() != "bob")
@@ -309,7 +311,7 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
 ):
     monkeypatch.setattr("store.comments.STUBS_AT_ONCE", 5)
     monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 4)
-    pair = await twins(4)
+    pair = await twins(seed=4)
     for parent in (None, *range(20)):
         await pair.post(parent)
     for index in range(1, 20):
@@ -323,7 +325,7 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
         if is_interrupted:
             assert redis.exists(removals.REMOVING(partition))
         await removals.remove_all(store.site, partition)
-        sizes.append(len(await walked(store, twin.article, CommentOrder.BEST, 50)))
+        sizes.append(len(await walked(store, twin.article, CommentOrder.BEST, size=50)))
 
     assert sizes == [1, 21]
     assert not redis.exists(removals.REMOVING(partition))
@@ -332,7 +334,7 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
 
 async def test_comments_of_a_hidden_article_leave_lists_and_come_back(twins, store, monkeypatch, redis):  # M2, M3
     monkeypatch.setattr(removals, "LISTED_AT_ONCE", 7)
-    pair = await twins(5)
+    pair = await twins(seed=5)
     for _ in range(80):
         await pair.change()
     twin, earned = pair.moderated, await karma(store)
@@ -361,7 +363,7 @@ async def moderator(store: Store, username: str, group: str | None = None, role:
 
 
 async def test_moderators_of_any_group_of_the_article_remove_and_approve(twins, store, redis):  # M2, M9
-    pair = await twins(6)
+    pair = await twins(seed=6)
     await pair.post(None)
     number, shower, asker = pair.moderated.numbers[0], await moderator(store, "shower", "show"), "asker"
     await moderator(store, asker, "ask")
@@ -395,7 +397,7 @@ async def test_moderators_of_any_group_of_the_article_remove_and_approve(twins, 
 
 
 async def test_moderators_do_not_act_on_their_own_or_on_each_other(twins, store):
-    pair = await twins(7)
+    pair = await twins(seed=7)
     first, second = await moderator(store, "first", "show"), await moderator(store, "second", "show")
     posted = (await store.comments.post(pair.moderated.article, None, first, "a text")).comment
     for who in (first, second):
@@ -409,7 +411,7 @@ async def test_moderators_do_not_act_on_their_own_or_on_each_other(twins, store)
 
 
 async def test_reverted_removal_of_a_pending_comment_leaves_it_pending(twins, store):
-    pair = await twins(8)
+    pair = await twins(seed=8)
     await pair.post(None)
     number = pair.moderated.numbers[0]
     await pair.set_state(0, PENDING)
@@ -421,7 +423,7 @@ async def test_reverted_removal_of_a_pending_comment_leaves_it_pending(twins, st
 
 
 async def test_refused_action_changes_nothing(twins, store, redis):
-    pair = await twins(9)
+    pair = await twins(seed=9)
     await pair.post(None)
     before = everything(redis)
     for call in (

@@ -33,7 +33,7 @@ from tests.store.discussions import PEOPLE, comment, commented, comments, descen
 from tests.store.reading import downvoters, everything, post, profile, read, upvoters
 
 pytestmark = pytest.mark.many_partitions
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400  # seconds
 
 
 async def count_of(store, article: int) -> int:
@@ -370,7 +370,7 @@ async def test_deleted_text_is_neither_in_the_hash_nor_in_the_log(store, article
 async def test_counts_are_right_after_every_write(store, article, seed):  # C3
     chance, made = random.Random(seed), []
     for _ in range(60):
-        await discussions.discuss(store, article, chance, 1, made)
+        await discussions.discuss(store, article, chance, turns=1, made=made)
         await check_counts(store, article)
 
 
@@ -390,8 +390,10 @@ async def check_counts(store, article: int) -> None:
 
 async def test_counts_are_right_after_60_writes_at_once(store, article):  # C3
     made: list = []
-    await discussions.discuss(store, article, random.Random(1), 30, made)
-    await asyncio.gather(*(discussions.discuss(store, article, random.Random(seed), 4, made) for seed in range(60)))
+    await discussions.discuss(store, article, random.Random(1), turns=30, made=made)
+    await asyncio.gather(
+        *(discussions.discuss(store, article, random.Random(seed), turns=4, made=made) for seed in range(60))
+    )
 
     await check_counts(store, article)
     await check_karma(store, article)
@@ -415,7 +417,7 @@ async def test_karma_that_a_dead_process_left_arrives_once(store, article, monke
         patched.setattr(effects, "apply", die)
         patched.setattr(effects, "apply_missing", die)
         made: list = []
-        await discussions.discuss(store, article, random.Random(3), 80, made)
+        await discussions.discuss(store, article, random.Random(3), turns=80, made=made)
     await effects.complete(store.site)
     await effects.complete(store.site)
 

@@ -53,7 +53,7 @@ class Subject:
         elif name == "revert":
             await reverts.revert(self.store.site, OPERATOR, self.actions.pop(action), "a reason")
         elif name == "remove":
-            done = await module.remove(self.store.site, OPERATOR, self.number, None, "a reason")
+            done = await module.remove(self.store.site, OPERATOR, self.number, group=None, reason="a reason")
             self.actions[action] = done.action.number
         else:
             self.actions[action] = (await module.approve(self.store.site, OPERATOR, self.number)).action.number

@@ -237,7 +237,7 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
     with pytest.MonkeyPatch.context() as patched:
         leave_effects(patched)
         await change_at_random([store], clock, 60, seed=7)
-    while await log.trim(store.site, 0, 0, await effects.removable(store.site)):
+    while await log.trim(store.site, kept_ms=0, max_entries=0, removable=await effects.removable(store.site)):
         pass
     kept = sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions))
     await effects.complete(others[0].site)
@@ -245,7 +245,7 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
 
     assert (kept > 0) == (store.site.partitions > 1)
     assert followed == following != set()
-    await log.trim(store.site, 0, 0, await effects.removable(store.site))
+    await log.trim(store.site, kept_ms=0, max_entries=0, removable=await effects.removable(store.site))
     assert sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions)) == 0
 
 

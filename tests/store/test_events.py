@@ -65,7 +65,7 @@ async def test_every_change_is_published_with_its_groups(store, alice, bob, publ
     number = (await post(store, alice, groups=["show", "ask"])).number
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
-    await store.articles.regroup(number, alice, ["new"], ["ask"])
+    await store.articles.regroup(number, alice, add=["new"], remove=["ask"])
     await store.articles.delete(number, alice)
 
     messages = [message.split() for message in published()]
@@ -134,7 +134,20 @@ async def test_missed_action_of_a_moderator_has_its_number(store, alice, receive
 
 async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, received):
     with received.mailbox(events.of_listing("show")) as show, received.mailbox(events.of_posts("show")) as posts:
-        await import_batch(store, [Story("7", "a title", "https://example.com/", "Marlow", clock.now, 5, ("show",))])
+        await import_batch(
+            store,
+            [
+                Story(
+                    "7",
+                    "a title",
+                    link="https://example.com/",
+                    poster="Marlow",
+                    time=clock.now,
+                    votes=5,
+                    groups=("show",),
+                )
+            ],
+        )
         imported = await anext(show)
         posted = await post(store, "Marlow", groups=["show"])
 
@@ -147,11 +160,11 @@ async def test_command_that_changes_nothing_publishes_nothing(store, alice, bob,
     published()
     await store.articles.vote(number, alice, Vote.UP)
     await store.articles.edit(number, alice, {})
-    await store.articles.regroup(number, alice, ["show"], ["ask"])
+    await store.articles.regroup(number, alice, add=["show"], remove=["ask"])
     for refused in (
         store.articles.vote(number, alice, Vote.DOWN),
         store.articles.edit(number, bob, {"title": "another"}),
-        store.articles.regroup(number, bob, ["ask"], []),
+        store.articles.regroup(number, bob, add=["ask"], remove=[]),
         store.articles.delete(number, bob),
     ):
         with pytest.raises(Refusal):
@@ -210,10 +223,10 @@ async def test_missed_events_are_dispatched_once_and_in_order(
         await store.follows.follow(poster, other)
         await store.articles.vote(number, other, Vote.DOWN)
     await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
-    await import_batch(store, [Story("7", "a title", "", "Marlow", 5, 5, ("show",))])
+    await import_batch(store, [Story("7", "a title", link="", poster="Marlow", time=5, votes=5, groups=("show",))])
     for number, poster in zip(posted, (alice, bob), strict=True):
-        await store.articles.regroup(number, poster, ["show"], ["ask"])
-        await store.articles.regroup(number, poster, ["ask"], [])
+        await store.articles.regroup(number, poster, add=["show"], remove=["ask"])
+        await store.articles.regroup(number, poster, add=["ask"], remove=[])
     deleted = await post(store, alice, groups=["ask"])
     await store.articles.delete(deleted.number, alice)
     expected = [Event.read(message) for message in published()]
@@ -344,7 +357,7 @@ async def test_gap_in_the_log_is_one_missed_event(store, alice, received, discon
         if cause == "trimmed while it is read":
             monkeypatch.setattr(event_connection.Receiver, "_with_gaps", no_gaps)
         if cause.startswith("trimmed"):
-            await log.trim(store.site, 60_000, 1)
+            await log.trim(store.site, kept_ms=60_000, max_entries=1)
         if cause == "another log":
             redis.hset(keys.store(), log.IDENTITY_FIELD, "of another log")
         await disconnection.finish(store, received)

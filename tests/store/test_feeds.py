@@ -103,8 +103,14 @@ async def _check_positions(store, feed, size, mark):
         below = [each for each in shown if each < position]
         above = [each for each in shown if each > position]
         is_shown = position in shown
-        assert await _page(store, Window(size, False, position), mark) == (below[:size], bool(above or is_shown))
-        assert await _page(store, Window(size, True, position), mark) == (above[::-1][:size], bool(below or is_shown))
+        assert await _page(store, Window(size, upwards=False, beyond=position), mark) == (
+            below[:size],
+            bool(above or is_shown),
+        )
+        assert await _page(store, Window(size, upwards=True, beyond=position), mark) == (
+            above[::-1][:size],
+            bool(below or is_shown),
+        )
 
 
 async def _page(store, window, mark):

@@ -7,6 +7,7 @@ Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, whic
 import pytest
 
 from store import article_moderation, comment_moderation, flaggers, flags, keys
+from store.client import Command
 from store.errors import Banned, Forbidden, Invalid, NotFound
 from store.flags import FLAGS, QUEUE, FlagReason, Queue
 from store.listings import Window
@@ -83,7 +84,7 @@ async def test_withdrawn_flag_leaves_nothing(store, redis, alice, bob, carol, cl
 async def test_flag_keeps_the_groups_that_the_article_had(store, alice, bob, carol):
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
-    await store.articles.regroup(article.number, alice, ["lua"], ["go"])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
     await flags.flag(store.site, carol, "article", article.number, FlagReason.SPAM)
 
     assert [groups for *_, groups in await standing(store, article.number)] == [("go",), ("lua",)]
@@ -126,21 +127,20 @@ async def test_comment_of_a_hidden_article_is_not_flagged(store, redis, alice, b
 async def test_banned_user_does_not_flag(store, redis, alice, bob):  # M6
     article, elsewhere = await post(store, alice, groups=["go", "lua"]), await post(store, alice)
     before = everything(redis)
-    for words in ("site=0", "group:lua=0"):
-        command = store.site.command(
-            flags.FLAG, store.site.home_of_user(alice), store.site.partitions, article.number, "article", "spam", "",
-            *flaggers.NO_WEIGHT, 1,
-            username=bob, bans=words,
+
+    def flagging(number: int, bans: str) -> Command:
+        note, most_stubs = "", 1
+        return store.site.command(
+            flags.FLAG, store.site.home_of_user(alice), store.site.partitions, number, "article", "spam", note,
+            *flaggers.NO_WEIGHT, most_stubs,
+            username=bob, bans=bans,
         )  # fmt: skip
+
+    for words in ("site=0", "group:lua=0"):
         with pytest.raises(Banned):
-            await store.site.reply(command)
+            await store.site.reply(flagging(article.number, words))
     assert everything(redis) == before
-    command = store.site.command(
-        flags.FLAG, store.site.home_of_user(alice), store.site.partitions, elsewhere.number, "article", "spam", "",
-        *flaggers.NO_WEIGHT, 1,
-        username=bob, bans="group:lua=0",
-    )  # fmt: skip
-    assert (await store.site.reply(command))[0] == "changed"
+    assert (await store.site.reply(flagging(elsewhere.number, "group:lua=0")))[0] == "changed"
 
 
 async def test_deleted_things_leave_the_queues(store, redis, alice, bob, carol):
@@ -178,11 +178,11 @@ async def test_pages_of_a_union_are_those_of_all_its_groups(store, alice, bob, c
         for start in range(6):
             beyond = whole.positions[start]
             below = await page(store, listing, Window(count, beyond=beyond))
-            above = await page(store, listing, Window(count, True, beyond))
+            above = await page(store, listing, Window(count, upwards=True, beyond=beyond))
             assert below.positions == whole.positions[start + 1 : start + 1 + count]
             assert above.positions == whole.positions[max(0, start - count) : start]
             assert (below.above, above.below) == (start + 1, 6 - start)
-        last = await page(store, listing, Window(count, True))
+        last = await page(store, listing, Window(count, upwards=True))
         assert last.positions == whole.positions[-count:]
         assert (await page(store, listing, Window(count, skip=2))).positions == whole.positions[2 : 2 + count]
 

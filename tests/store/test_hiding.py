@@ -269,7 +269,7 @@ async def test_flags_count_again_when_a_ban_is_over(store, redis, thing, three, 
 @pytest.mark.parametrize("outcomes", ["1024+", "1024- 2048- 3072+ 4096+ 5120+"])
 def test_flag_counts_if_more_were_upheld_than_overruled(outcomes, clock):
     """`found` has the values of `flaggers.FIELDS`, from the time of registration and two sums of karma to the bans."""
-    found, rule = (str(clock.now - WEEK), "15", "5", "a1 a2 a3 a4 a5", outcomes, "group:lua=1"), FlagRules(3)
+    found, rule = (str(clock.now - WEEK), "15", "5", "a1 a2 a3 a4 a5", outcomes, "group:lua=1"), FlagRules(hide_at=3)
 
     assert flaggers.counts(rule, found, clock.now)
     assert not flaggers.counts(rule, (None, *found[1:]), clock.now)
@@ -279,8 +279,12 @@ def test_flag_counts_if_more_were_upheld_than_overruled(outcomes, clock):
 def test_rule_may_ask_for_less(clock):
     found = (str(clock.now), "0", None, None, None, None)
 
-    assert not flaggers.counts(FlagRules(1), found, clock.now)
-    assert flaggers.counts(FlagRules(1, 1, 0, 0, 0, 0), found, clock.now)
+    assert not flaggers.counts(FlagRules(hide_at=1), found, clock.now)
+    assert flaggers.counts(
+        FlagRules(hide_at=1, votes_per_flag=1, least_age_days=0, least_karma=0, least_voters=0, last_flags=0),
+        found,
+        clock.now,
+    )
 
 
 async def test_thing_with_many_votes_needs_more_flags(store, redis, thing, three):
@@ -350,7 +354,7 @@ async def test_session_of_any_partition_flags(store, redis, thing, three):
     assert state(store, redis, thing) == "pending"
 
     with pytest.raises(Unauthenticated):
-        await flag(store, Session("0" * 64, 5), thing)
+        await flag(store, Session("0" * 64, slot=5), thing)
 
 
 async def test_upvoters_are_known_by_name_up_to_ten(store, redis, alice):
@@ -372,7 +376,7 @@ async def test_upvoters_are_known_by_name_up_to_ten(store, redis, alice):
 async def test_removal_upholds_flags_and_its_revert_takes_that_back(store, redis, thing, three):
     await flag_all(store, three[:2], thing)
     await unflag(store, three[0], thing)
-    removed = await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    removed = await moderation(thing).remove(store.site, OPERATOR, thing.number, group=None, reason="an advertisement")
     await effects.complete(store.site)
     assert outcomes(store, redis, "dave") == f"1024+ 2048- 3072+ {thing.number}+"
     assert outcomes(store, redis, "carol") == "1024+ 2048- 3072+"
@@ -391,7 +395,7 @@ async def test_approval_overrules_flags_and_its_revert_takes_that_back(store, re
     await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
     await effects.complete(store.site)
     assert {outcomes(store, redis, name) for name in three} == {"1024+ 2048- 3072+"}
-    await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    await moderation(thing).remove(store.site, OPERATOR, thing.number, group=None, reason="an advertisement")
     approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
     await effects.complete(store.site)
     assert {outcomes(store, redis, name) for name in three} == {f"1024+ 2048- 3072+ {thing.number}-"}

@@ -106,7 +106,7 @@ class Homes:
 
 @pytest.fixture
 async def homes(store, clock):
-    homes = Homes(store, clock, 7)
+    homes = Homes(store, clock, seed=7)
     await homes.fill(160)
     await homes.move(300)
     return homes
@@ -166,7 +166,7 @@ async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, mon
         listing = await homes.listing(order, whole)
         expected = await homes.expected(whole)
         for size in (1, 7, 100):
-            assert await homes.walked(listing, size, False) == expected, (listing.name, size)
+            assert await homes.walked(listing, size, upwards=False) == expected, (listing.name, size)
 
 
 MANY_GROUPS = tuple(f"group-{each}" for each in range(24))  # of which some are read first, for a bound
@@ -182,7 +182,7 @@ HIDES = {
 @pytest.mark.parametrize("votes", CROWDS)
 async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2, H4
     """Groups with many articles, read by votes, by time and by class, of which the viewer hides some."""
-    homes, site = Homes(store, clock, 9), store.site
+    homes, site = Homes(store, clock, seed=9), store.site
     articles = made_up(homes.chance, 1_500, CROWDS[votes], "by time", clock.now)
     for each in articles:  # the first groups have the most
         groups = homes.chance.choices(MANY_GROUPS, [1 / (place + 1) for place in range(len(MANY_GROUPS))], k=2)
@@ -201,11 +201,14 @@ async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2,
         expected = await homes.expected(whole, choices)
         assert len(expected) == len(listed) - len(gone) >= 60
         for size, most in ((2, 20), (25, 100)):
-            assert await homes.walked(home.listing_of(choices, order, whole), size, False, most) == expected[:most]
+            assert (
+                await homes.walked(home.listing_of(choices, order, whole), size, upwards=False, most=most)
+                == expected[:most]
+            )
 
 
 async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
-    many, homes = tuple(f"group-{each}" for each in range(500)), Homes(store, clock, 3)
+    many, homes = tuple(f"group-{each}" for each in range(500)), Homes(store, clock, seed=3)
     await homes.fill(150, many)
     await homes.move(200)
     site, choices, calls = store.site, Choices(VIEWER, many), list[int]()
@@ -230,25 +233,25 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
 @pytest.mark.parametrize("order", [Order.SCORE, Order.HOT, Order.BEST], ids=lambda order: order.value)
 async def test_groups_with_weights_of_their_own_are_ranked_by_those_of_the_site(homes, order):  # H1
     site, weights = homes.store.site, {"vote_score": 5.0, "hot_seconds": 90.0, "best_z": 0.1}
-    await homes.choose(5, 10, 1)
+    await homes.choose(groups=5, hidden_articles=10, others=1)
     for group in GROUPS[::2]:
         await reindex.set_weights(site, group, weights, lambda count: None)
     await homes.move(60)
     listing = await homes.listing(order, listings.whole(site, order))
     expected = await homes.expected(listing.whole)
-    assert await homes.walked(listing, 10, False) == expected
+    assert await homes.walked(listing, size=10, upwards=False) == expected
 
     await reindex.set_weights(site, GROUPS[0], dict.fromkeys(weights), lambda count: None)
     await homes.move(60)
     expected = await homes.expected(listing.whole)
-    assert await homes.walked(listing, 10, True) == expected
+    assert await homes.walked(listing, size=10, upwards=True) == expected
     assert await findings(homes.store) == []
 
 
 async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  # H1
     """Each page is of a moment before or after the change, and both are the same home."""
     site = homes.store.site
-    await homes.choose(12, 0, 0)
+    await homes.choose(groups=12, hidden_articles=0, others=0)
     listing = await homes.listing(Order.SCORE, listings.whole(site, Order.SCORE))
     expected = await homes.expected(listing.whole)
     change = asyncio.gather(
@@ -263,7 +266,7 @@ async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  #
 
 
 async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(store, clock):  # H1
-    homes, first = Homes(store, clock, 7), clock.now
+    homes, first = Homes(store, clock, seed=7), clock.now
     for name in PEOPLE:
         await registered(store, name)
     for _ in range(150):
@@ -277,5 +280,5 @@ async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(
     expected = await homes.expected(listing.whole)
     async with asyncio.timeout(60):
         for upwards in (False, True):
-            assert await homes.walked(listing, 50, upwards) == expected
+            assert await homes.walked(listing, size=50, upwards=upwards) == expected
     assert len(expected) == 150

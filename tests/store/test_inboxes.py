@@ -31,6 +31,7 @@ from tests.store.reading import everything, findings, post, verified
 
 pytestmark = pytest.mark.many_partitions
 REPLY, MENTION = NotificationKind.REPLY, NotificationKind.MENTION
+BEFORE_ALL, AFTER_ALL = Position(1.0, keys.member(5)), Position(9e15, keys.member(5))  # older and newer than any text
 
 
 @pytest.fixture
@@ -162,7 +163,9 @@ async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article
 
 
 async def test_imported_stories_notify_nobody(store, people, clock):
-    await import_batch(store, [Story("1", "@bob", "https://example.com/@bob", "Alice", clock.now - 5, votes=9)])
+    await import_batch(
+        store, [Story("1", "@bob", link="https://example.com/@bob", poster="Alice", time=clock.now - 5, votes=9)]
+    )
 
     assert await inbox(store, "bob") == []
 
@@ -174,7 +177,7 @@ async def test_mark_moves_forward_only(store, article, clock):
         numbers.append((await commented(store, article, "bob")).number)
     newest, middle, _ = (await page_of(store, "alice")).notifications
     await store.inboxes.mark_seen("Alice", middle.position)
-    await store.inboxes.mark_seen("Alice", Position(1.0, keys.member(5)))
+    await store.inboxes.mark_seen("Alice", BEFORE_ALL)
 
     page = await page_of(store, "alice")
     assert [each.is_seen for each in page.notifications] == [False, True, True]
@@ -184,11 +187,11 @@ async def test_mark_moves_forward_only(store, article, clock):
 
 
 async def test_mark_does_not_go_beyond_the_newest(store, article, clock):
-    await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+    await store.inboxes.mark_seen("Alice", AFTER_ALL)
     assert (await page_of(store, "alice")).seen is None
 
     await commented(store, article, "bob")
-    await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+    await store.inboxes.mark_seen("Alice", AFTER_ALL)
     await commented(store, article, "Carol")  # in the same millisecond
 
     page = await page_of(store, "alice")
@@ -201,7 +204,7 @@ async def test_mark_is_an_entry_of_the_log(store, article):
     partition = store.site.home_of_user("alice")
     last = (await read_log(store.site, partition, START, 100))[-1].id
     for _ in range(2):
-        await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+        await store.inboxes.mark_seen("Alice", AFTER_ALL)
 
     (entry,) = await read_log(store.site, partition, last, 100)
     assert (entry.kind, entry.actor, entry.subject) == ("inbox_seen", "Alice", "user:alice")
@@ -215,7 +218,7 @@ async def test_ended_session_marks_nothing(store, article, clock, redis):
     before = everything(redis)
 
     with pytest.raises(Unauthenticated):
-        await store.inboxes.mark_seen(session, Position(1.0, keys.member(5)))
+        await store.inboxes.mark_seen(session, BEFORE_ALL)
     assert everything(redis) == before
 
 

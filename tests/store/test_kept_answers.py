@@ -64,8 +64,8 @@ async def edits(store: Store, name: str) -> dict[str, tuple[Script, Call, Call]]
         ),
         "groups": (
             REGROUP,
-            lambda: articles.regroup(article.number, name, ["ask"], ["show"]),
-            lambda: articles.regroup(article.number, name, ["show"], ["ask"]),
+            lambda: articles.regroup(article.number, name, add=["ask"], remove=["show"]),
+            lambda: articles.regroup(article.number, name, add=["show"], remove=["ask"]),
         ),
         "profile": (
             EDIT_PROFILE,

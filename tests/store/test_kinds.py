@@ -55,7 +55,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 }
 
 
-NEVER_EXPIRING = (
+NEVER_EXPIRING = (  # kinds with a lifetime whose keys are deleted instead of expiring
     "hidden",
     "left",
     "woken",
@@ -136,7 +136,7 @@ async def test_scene_has_keys_of_every_kind(store, redis, clock):
 
 
 def lifetime_of(key: kinds.Key) -> str:
-    """Keys of these kinds are deleted instead of expiring."""
+    """How long a key is kept: `-` if it does not expire."""
     return "-" if key.name in NEVER_EXPIRING else key.kind.lifetime
 
 

@@ -127,8 +127,8 @@ async def test_index_follows_edits_and_deletions(store, alice, redis):
 
 async def test_imported_story_is_found_by_its_link(store, clock):
     stories = [
-        Story("1", "a title", f"{PAGE}&utm_source=x", "Marlow", clock.now - 5, 3),
-        Story("2", "b", "", "Marlow", clock.now, 3),
+        Story("1", "a title", link=f"{PAGE}&utm_source=x", poster="Marlow", time=clock.now - 5, votes=3),
+        Story("2", "b", link="", poster="Marlow", time=clock.now, votes=3),
     ]
     await import_batch(store, stories)
 

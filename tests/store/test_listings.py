@@ -18,7 +18,7 @@ from tests.store.reading import article, numbers, page, post, read
 
 pytestmark = pytest.mark.many_partitions
 
-DAY = 86_400
+DAY = 86_400  # seconds
 
 
 async def test_empty_store_has_an_empty_listing(store):  # L4

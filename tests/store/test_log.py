@@ -49,13 +49,13 @@ async def left(store) -> list[str]:
 async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis):
     partition = store.site.home_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[2])
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert await left(store) == ids[3:]
     assert redis.hvals(keys.logged(partition)) == [ids[4]]
 
     assert await log.forget(store.site, "reader")
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
     assert await left(store) == []
     assert redis.hvals(keys.logged(partition)) == []
     assert (await log.newest(store.site))[partition] == ids[4]
@@ -67,13 +67,13 @@ async def test_deletions_are_forgotten_with_their_entries(store, ids, redis):
     for number in numbers:
         await store.articles.delete(number, "alice")
         await asyncio.sleep(0.002)
-    await log.trim(store.site, 60_000, 1)
+    await log.trim(store.site, kept_ms=60_000, max_entries=1)
     assert redis.zrange(deleted, 0, -1) == [*map(str, numbers[1:])]  # others may be of the same millisecond
 
     await post(store, "alice")
     await asyncio.sleep(0.002)
     await log.forget(store.site, "other")
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert await left(store) == []
     assert not redis.exists(deleted)
@@ -81,7 +81,7 @@ async def test_deletions_are_forgotten_with_their_entries(store, ids, redis):
 
 async def test_recent_entries_are_kept(store, ids):
     before = await left(store)
-    assert await log.trim(store.site, 60_000, 1_000) == 0
+    assert await log.trim(store.site, kept_ms=60_000, max_entries=1_000) == 0
     assert await left(store) == before
 
 
@@ -89,7 +89,7 @@ async def test_consumer_of_another_partition_keeps_nothing(store, ids):
     for partition in range(store.site.partitions):
         if partition != store.site.home_of_user("alice"):
             await log.advance(store.site, "elsewhere", partition, log.START)
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert await left(store) == []
 
@@ -98,7 +98,7 @@ async def test_too_many_entries_are_removed_whoever_needs_them(store, ids):
     partition = store.site.home_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[0])
     assert await log.has_all_after(store.site, partition, ids[0])
-    await log.trim(store.site, 60_000, 2)
+    await log.trim(store.site, kept_ms=60_000, max_entries=2)
 
     assert await left(store) == ids[3:]
     assert [await log.has_all_after(store.site, partition, id) for id in (log.START, *ids)] == [
@@ -152,14 +152,14 @@ async def test_lag_is_counted_in_steps_up_to_its_most(store, ids, monkeypatch):
 
 async def test_trimming_goes_on_over_many_steps(store, ids, monkeypatch):
     monkeypatch.setattr(log, "TRIMMED_AT_ONCE", 2)
-    assert await log.trim(store.site, 0, 1_000) >= 5
+    assert await log.trim(store.site, kept_ms=0, max_entries=1_000) >= 5
 
     assert await left(store) == []
 
 
 async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
     monkeypatch.setattr(log, "TRIM_INTERVAL", 0.01)
-    async with log.kept_trimmed(store.site, 0, 1_000, effects.removable):
+    async with log.kept_trimmed(store.site, kept_ms=0, max_entries=1_000, removable=effects.removable):
         for _ in range(500):
             await asyncio.sleep(0.01)
             if not await left(store):
@@ -173,7 +173,7 @@ async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
     partition = store.site.home_of_user("alice")
     redis.hset(log.CONSUMERS(partition), "reader", text)
 
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert set(ids) <= set(await left(store))
     assert (await log.positions(store.site))["reader"] == {partition: log.START}
@@ -188,7 +188,7 @@ async def test_name_of_a_consumer_is_checked(store, name):
 async def test_positions_of_consumers_are_listed(store, ids):
     partition = store.site.home_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[1])
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert await log.positions(store.site) == {"reader": {partition: ids[1]}, "other": {partition: ids[4]}}
     assert not await log.forget(store.site, "nobody")

@@ -63,7 +63,7 @@ async def appended(store, alice, bob):
 
 
 async def test_post_and_votes_are_entries(store, alice, bob, appended, clock):
-    draft = Draft("a title", "https://example.com/", "", ("show", "ask"))
+    draft = Draft("a title", "https://example.com/", groups=("show", "ask"))
     number = (await store.articles.post(alice, draft)).article.number
     await store.articles.vote(number, bob, Vote.DOWN)
     await store.articles.vote(number, bob, Vote.NONE)
@@ -97,7 +97,7 @@ async def test_edits_have_the_changed_fields(store, alice, appended, clock):
 async def test_regroup_has_all_groups_and_those_that_change(store, alice, appended):
     number = (await post(store, alice, groups=["ask", "show"])).number
     await appended()
-    await store.articles.regroup(number, alice, ["new", "show"], ["ask"])
+    await store.articles.regroup(number, alice, add=["new", "show"], remove=["ask"])
 
     assert await appended() == [
         ("regrouped", "Alice", f"article:{number}", {"groups": "new show", "changed": "new ask"})
@@ -152,10 +152,10 @@ async def test_mark_that_moves_is_an_entry(store, alice, appended):
 
 
 async def test_import_has_the_user_it_creates_and_all_votes(store, alice, appended, redis, clock):
-    created = await create_voters(store, [Story("1", "a", "", "Dave", clock.now, 3)])
+    created = await create_voters(store, [Story("1", "a", link="", poster="Dave", time=clock.now, votes=3)])
     stories = [
-        Story("1", "a", "https://example.com/", "Dave", clock.now, 9, ("show",)),
-        Story("2", "b", "", "Dave", 5, 9),
+        Story("1", "a", link="https://example.com/", poster="Dave", time=clock.now, votes=9, groups=("show",)),
+        Story("2", "b", link="", poster="Dave", time=5, votes=9),
     ]
     await import_batch(store, stories, created.names)
     numbers = [redis.hget(keys.imported(store.site.home_of_user("dave")), story) for story in "12"]
@@ -231,14 +231,14 @@ async def test_refused_write_appends_nothing(store, alice, bob, appended, redis,
     number = (await post(store, alice, groups=["show"])).number
     await store.articles.vote(number, bob, Vote.UP)
     session = parse_token((await store.users.register("Carol", PASSWORDS[0])).token)
-    await import_batch(store, [Story("1", "a", "", "Dave", clock.now, 3)])
+    await import_batch(store, [Story("1", "a", link="", poster="Dave", time=clock.now, votes=3)])
     await appended()
     for unchanged in (
         lambda: store.articles.vote(number, bob, Vote.UP),
         lambda: store.articles.edit(number, alice, {}),
-        lambda: store.articles.regroup(number, alice, ["show"], ["ask"]),
+        lambda: store.articles.regroup(number, alice, add=["show"], remove=["ask"]),
         lambda: store.follows.unfollow(alice, "bob"),
-        lambda: import_batch(store, [Story("1", "a", "", "Dave", clock.now, 3)]),
+        lambda: import_batch(store, [Story("1", "a", link="", poster="Dave", time=clock.now, votes=3)]),
         lambda: store.site.redis.run(("EXISTS", keys.log(0))),
     ):
         await unchanged()
@@ -247,7 +247,7 @@ async def test_refused_write_appends_nothing(store, alice, bob, appended, redis,
         lambda: store.articles.vote(1024, alice, Vote.DOWN),
         lambda: store.articles.edit(number, bob, {"title": "another"}),
         lambda: store.articles.edit(number, alice, {"link": "", "content": ""}),
-        lambda: store.articles.regroup(number, bob, ["ask"], []),
+        lambda: store.articles.regroup(number, bob, add=["ask"], remove=[]),
         lambda: store.articles.delete(number, bob),
         lambda: store.articles.post("nobody", Draft("a title", "https://example.com/")),
         lambda: store.follows.follow(alice, "nobody"),
@@ -302,7 +302,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
 async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  # D1
     """Also when they are applied again, in order, as a rebuilt database does."""
     scene = await scenes.opened(store, redis, clock)
-    await store.articles.regroup(scene.open.number, "Alice", ["video"], ["ask"])
+    await store.articles.regroup(scene.open.number, "Alice", add=["video"], remove=["ask"])
     await scenes.use(scene, random.Random(seed), 600)
     edited = await post(store, "alice")  # entries about what was deleted are gone, so that those of edits are not sure
     await store.articles.edit(edited.number, "alice", {"title": "edited"})

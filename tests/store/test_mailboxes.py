@@ -94,12 +94,12 @@ async def test_mail_is_taken_once_and_not_after_it_was_put_off(mailed):
 
 async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
     await confirm(store, "Alice")
-    await store.mailboxes._edit("Alice", "keep", "", MailFrequency.WEEKLY)
+    await store.mailboxes._edit("Alice", change="keep", email="", replies=MailFrequency.WEEKLY)
     posted = await store.articles.post("bob", Draft("a title", content="@alice", groups=()), "key")
     assert posted.article
     due = []
     for often in (MailFrequency.WEEKLY, MailFrequency.DAILY, MailFrequency.AT_ONCE, MailFrequency.NEVER):
-        await store.mailboxes._edit("Alice", "keep", "", often)
+        await store.mailboxes._edit("Alice", change="keep", email="", replies=often)
         due.append([round((each.due - clock.now) / 60_000) for each in await mails.of_user(store.site, "alice")])
 
     assert due == [[5_468], [1_148], [2], []]  # minutes from Thursday, 11:52: to Monday and Friday, 7:00, and two

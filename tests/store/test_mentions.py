@@ -30,7 +30,7 @@ LONG = 40_000  # characters of the longest content
     ],
 )
 def test_names_after_an_at_sign_are_mentions(text, names):  # C8
-    assert find(text, 10) == names
+    assert find(text, limit=10) == names
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_names_after_an_at_sign_are_mentions(text, names):  # C8
     ],
 )
 def test_other_names_are_not(text):  # C8
-    assert find(text, 10) == []
+    assert find(text, limit=10) == []
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_other_names_are_not(text):  # C8
     ],
 )
 def test_code_and_links_end_where_markdown_ends_them(text, name):
-    assert name in find(text, 10)
+    assert name in find(text, limit=10)
 
 
 def test_first_mentions_count_and_each_name_once():
-    assert find("@aa @bb @AA @cc @dd", 3) == ["aa", "bb", "cc"]
-    assert find("@aa", 0) == []
+    assert find("@aa @bb @AA @cc @dd", limit=3) == ["aa", "bb", "cc"]
+    assert find("@aa", limit=0) == []
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_time_grows_with_the_length_alone(part, frame):
     """A quadratic search takes seconds for these."""
     text = frame.format(part * (LONG // len(part)))
     started_at = time.process_time()
-    find(text, 10)
+    find(text, limit=10)
 
     assert time.process_time() - started_at < 0.5

@@ -30,7 +30,9 @@ EQUAL = (Order.VOTES, Order.BEST, Order.CONTROVERSIAL, Order.GRAVITY)  # orders 
 
 @pytest.fixture
 def story(clock) -> Story:
-    return Story("7", "A year of rivers", "https://example.com/rivers", "Marlow", clock.now - 1000, 1)
+    return Story(
+        "7", "A year of rivers", link="https://example.com/rivers", poster="Marlow", time=clock.now - 1000, votes=1
+    )
 
 
 async def imported(store: Store, story: Story) -> int:
@@ -86,7 +88,15 @@ async def history(store: Store, chance: random.Random) -> list[Article]:
             groups = chance.sample(["show", "ask"], chance.randrange(3))
             if chance.random() < 0.4:
                 time = clock.now // 1000 * 1000 - 1000 * seconds.pop()
-                story = Story(f"{turn}-{poster}", "a title", "", poster, time, chance.choice([1, 1, 2]), tuple(groups))
+                story = Story(
+                    f"{turn}-{poster}",
+                    "a title",
+                    link="",
+                    poster=poster,
+                    time=time,
+                    votes=chance.choice([1, 1, 2]),
+                    groups=tuple(groups),
+                )
                 found.append(await imported(store, story))
             else:
                 found.append((await post(store, poster, groups=groups)).number)

@@ -53,12 +53,14 @@ async def test_texts_of_a_group_are_added_changed_and_removed(store, clock):
     listed_at = clock.now
     assert await store.places.add("Lua", {"title": " Lua and its kin ", "about": "Small *languages*.\nAll of them."})
     assert await place(store, "lua") == GroupPlace(
-        "Lua and its kin", "Small *languages*.\nAll of them.", listed_at, listed_at
+        title="Lua and its kin", about="Small *languages*.\nAll of them.", created_at=listed_at, listed_at=listed_at
     )
 
     clock.advance(5)
     assert await store.places.add("lua", {"title": ""})
-    assert await place(store, "lua") == GroupPlace(None, "Small *languages*.\nAll of them.", listed_at, listed_at)
+    assert await place(store, "lua") == GroupPlace(
+        title=None, about="Small *languages*.\nAll of them.", created_at=listed_at, listed_at=listed_at
+    )
     assert await place(store, "show") is None
 
 
@@ -135,7 +137,7 @@ async def test_group_stays_as_long_as_it_has_articles_or_is_listed(store, alice)
     number = (await post(store, alice, groups=NAMES)).number
 
     await store.places.remove("ask")
-    await store.articles.regroup(number, alice, [], ["show", "ask"])
+    await store.articles.regroup(number, alice, add=[], remove=["show", "ask"])
     await store.places.remove("lua")
     assert await all_names(Reads(store, None)) == ["graphics", "lua", "music", "show"]
 
@@ -167,7 +169,9 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
 
     assert await store.places.edit(alice, "LUA", {"title": "Lua"}) == "lua"
     assert await store.places.edit(await session_of(store, bob), "lua", {"about": "Languages."}) == "lua"
-    assert await place(store, "lua") == GroupPlace("Lua", "Languages.", clock.now, None)
+    assert await place(store, "lua") == GroupPlace(
+        title="Lua", about="Languages.", created_at=clock.now, listed_at=None
+    )
     assert await all_names(Reads(store, None)) == []
     entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, 100)
     assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
@@ -181,7 +185,9 @@ async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
     await store.places.edit(await session_of(store, alice), "lua", {})
     await store.places.edit(alice, "admin", {"title": "The desk"})
 
-    assert await place(store, "lua") == GroupPlace("Lua", None, clock.now - 7_000, clock.now)
+    assert await place(store, "lua") == GroupPlace(
+        title="Lua", about=None, created_at=clock.now - 7_000, listed_at=clock.now
+    )
     assert await all_names(Reads(store, None)) == ["admin", "lua"]
     assert await verified(store) == []
 
@@ -189,7 +195,7 @@ async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
 async def test_others_may_not_edit_a_group(store, alice, bob, redis):
     await store.places.add("lua", {"title": "Lua"})
     await granted(store, alice, Role.MODERATOR, "show")
-    ended = Session("0" * 64, 7)
+    ended = Session("0" * 64, slot=7)
     before = everything(redis)
 
     for editor in (alice, bob):
@@ -270,12 +276,12 @@ async def test_regroup_to_a_group_that_is_not_listed_is_refused(store, listed, a
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await listed.articles.regroup(number, alice, ["lua", "ask"], [])
+        await listed.articles.regroup(number, alice, add=["lua", "ask"], remove=[])
 
     assert (refusal.value.field, refusal.value.others) == (("add",), [])
     assert everything(redis) == before
-    assert (await listed.articles.regroup(number, alice, ["lua", "show"], [])).groups == ("lua", "show")
-    assert (await listed.articles.regroup(number, alice, ["ask"], ["ask", "show"])).groups == ("lua",)
+    assert (await listed.articles.regroup(number, alice, add=["lua", "show"], remove=[])).groups == ("lua", "show")
+    assert (await listed.articles.regroup(number, alice, add=["ask"], remove=["ask", "show"])).groups == ("lua",)
 
 
 async def test_every_process_knows_a_listed_group_at_once(store, listed, alice):
@@ -310,7 +316,7 @@ async def test_new_group_with_a_reserved_name_is_refused(store, alice, redis, na
     with pytest.raises(Invalid, match=f"the name {name} is reserved") as posting:
         await post(store, alice, groups=["show", name])
     with pytest.raises(Invalid, match=f"the name {name} is reserved") as regrouping:
-        await store.articles.regroup(number, alice, [name], [])
+        await store.articles.regroup(number, alice, add=[name], remove=[])
 
     assert (posting.value.field, regrouping.value.field) == (("groups",), ("add",))
     assert everything(redis) == before
@@ -352,5 +358,5 @@ async def test_article_in_a_group_that_left_the_list_stays(listed, alice):
     await listed.places.remove("lua")
 
     assert (await article(listed, number)).groups == ("lua",)
-    assert (await listed.articles.regroup(number, alice, ["lua"], [])).groups == ("lua",)
+    assert (await listed.articles.regroup(number, alice, add=["lua"], remove=[])).groups == ("lua",)
     assert await all_names(Reads(listed, None)) == ["lua"]

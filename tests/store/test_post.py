@@ -24,7 +24,17 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
 
     number = posted.article.number
     expected = Article(
-        number, DRAFT.title, DRAFT.link, DRAFT.content, "Alice", clock.now, None, 1, 0, 0, ("show", "video")
+        number=number,
+        title=DRAFT.title,
+        link=DRAFT.link,
+        content=DRAFT.content,
+        poster="Alice",
+        posted_at=clock.now,
+        edited_at=None,
+        upvotes=1,
+        downvotes=0,
+        imported=0,
+        groups=("show", "video"),
     )
     assert posted.article == expected == await article(store, number)
     assert redis.hgetall(keys.article(store.site.home_of_article(number), number)) == {
@@ -69,7 +79,7 @@ async def test_poster_is_the_first_voter(store, alice, clock, redis):  # A4
     (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (posted.upvotes, posted.downvotes) == (1, 0)
     assert upvoters(redis, store, posted.number) == {"Alice"}
-    assert position.value == clock.now + 432_000
+    assert position.value == clock.now + 432_000  # milliseconds that a vote is worth in the order SCORE
     assert (await profile(store, "alice")).karma == 0
 
 
@@ -156,7 +166,7 @@ async def test_same_input_within_ten_seconds_is_one_article(store, alice, bob, c
         await store.articles.post(bob, DRAFT),
         await store.articles.post(alice, DRAFT, "a key"),
         await store.articles.post(alice, Draft(DRAFT.title, DRAFT.link, DRAFT.content, ("show",))),
-        await store.articles.post(alice, Draft(DRAFT.title, DRAFT.link, "", DRAFT.groups)),
+        await store.articles.post(alice, Draft(DRAFT.title, DRAFT.link, groups=DRAFT.groups)),
     ]
     clock.advance(0.001)
     late = await store.articles.post(alice, DRAFT)
@@ -203,12 +213,12 @@ async def test_concurrent_posts_of_the_same_input_post_once(store, alice):  # A7
         (Draft("a title", "https://example.com/" + "x" * 1981), "link"),
         (Draft("a title", content="x" * 40_001), "content"),
         (Draft("a title", content="a\x00b"), "content"),
-        (Draft("a title", "https://example.com/", "", ("",)), "groups"),
-        (Draft("a title", "https://example.com/", "", ("-x",)), "groups"),
-        (Draft("a title", "https://example.com/", "", ("a b",)), "groups"),
-        (Draft("a title", "https://example.com/", "", ("\u212aelvin",)), "groups"),
-        (Draft("a title", "https://example.com/", "", ("x" * 51,)), "groups"),
-        (Draft("a title", "https://example.com/", "", tuple("abcdefghijk")), "groups"),
+        (Draft("a title", "https://example.com/", groups=("",)), "groups"),
+        (Draft("a title", "https://example.com/", groups=("-x",)), "groups"),
+        (Draft("a title", "https://example.com/", groups=("a b",)), "groups"),
+        (Draft("a title", "https://example.com/", groups=("\u212aelvin",)), "groups"),
+        (Draft("a title", "https://example.com/", groups=("x" * 51,)), "groups"),
+        (Draft("a title", "https://example.com/", groups=tuple("abcdefghijk")), "groups"),
     ],
 )
 async def test_value_that_breaks_a_rule_is_refused(store, alice, redis, draft, field):  # A8, G2, G5

@@ -132,6 +132,6 @@ async def test_name_of_digits_is_no_number_of_an_article(store, redis):
     home = store.site.home_of_user("1024")
     redis.hset(keys.logged(home), "1024", "1-0")
     await store.users.edit_profile("1024", PROFILE)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
 
     assert redis.hgetall(keys.logged(home)) == {"1024": "1-0"}

@@ -36,6 +36,8 @@ class Model:
 
 
 class Registrations:
+    """Registers names in one of several stores by chance, each as a process of its own has it."""
+
     def __init__(self, stores: tuple[Store, ...], chance: random.Random) -> None:
         self._stores, self._chance, self._names = stores, chance, 0
 

@@ -15,7 +15,7 @@ from tests.store.reading import article, everything, numbers, page, post
 
 async def test_one_call_adds_to_many_groups_and_removes_from_many(store, alice):  # G1
     number = (await post(store, alice, groups=["ask", "video"])).number
-    regrouped = await store.articles.regroup(number, alice, ["Show", "graphics"], ["ask", "video"])
+    regrouped = await store.articles.regroup(number, alice, add=["Show", "graphics"], remove=["ask", "video"])
 
     assert regrouped.groups == ("graphics", "show")
     assert regrouped == await article(store, number)
@@ -27,14 +27,14 @@ async def test_one_call_adds_to_many_groups_and_removes_from_many(store, alice):
 async def test_group_in_both_ends_removed(store, alice):  # G1
     number = (await post(store, alice)).number
 
-    assert (await store.articles.regroup(number, alice, ["show"], ["show"])).groups == ()
+    assert (await store.articles.regroup(number, alice, add=["show"], remove=["show"])).groups == ()
 
 
 async def test_adding_twice_and_removing_from_another_group_change_nothing(store, alice, redis):  # G2
     number = (await post(store, alice, groups=["show"])).number
     before = everything(redis)
 
-    assert (await store.articles.regroup(number, alice, ["show", "SHOW"], ["ask"])).groups == ("show",)
+    assert (await store.articles.regroup(number, alice, add=["show", "SHOW"], remove=["ask"])).groups == ("show",)
     assert everything(redis) == before
 
 
@@ -43,11 +43,11 @@ async def test_eleventh_group_is_refused(store, alice, redis):  # G2
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await store.articles.regroup(number, alice, ["k"], [])
+        await store.articles.regroup(number, alice, add=["k"], remove=[])
 
     assert refusal.value.field == ("add",)
     assert everything(redis) == before
-    assert (await store.articles.regroup(number, alice, ["k"], ["a"])).groups == tuple("bcdefghijk")
+    assert (await store.articles.regroup(number, alice, add=["k"], remove=["a"])).groups == tuple("bcdefghijk")
 
 
 async def test_group_has_every_order_of_the_site(store, alice, bob, clock):  # G3
@@ -73,7 +73,7 @@ async def test_vote_post_and_regroup_show_in_the_next_read(store, alice, bob):  
     await store.articles.vote(second, alice, Vote.UP)
     await store.articles.vote(second, "carol", Vote.UP)
     assert await numbers(store, group) == [second, first]
-    await store.articles.regroup(second, bob, [], ["show"])
+    await store.articles.regroup(second, bob, add=[], remove=["show"])
     assert await numbers(store, group) == [first]
 
 
@@ -103,7 +103,7 @@ async def test_others_may_not_regroup_edit_or_delete(store, alice, bob, redis): 
     before = everything(redis)
 
     with pytest.raises(Forbidden):
-        await store.articles.regroup(number, bob, ["show"], [])
+        await store.articles.regroup(number, bob, add=["show"], remove=[])
     with pytest.raises(Forbidden):
         await store.articles.edit(number, bob, {"title": "mine"})
     with pytest.raises(Forbidden):
@@ -116,7 +116,7 @@ async def test_unknown_article_is_refused(store, alice, redis):
     before = everything(redis)
 
     with pytest.raises(NotFound):
-        await store.articles.regroup(1541, alice, ["show"], [])
+        await store.articles.regroup(1541, alice, add=["show"], remove=[])
     with pytest.raises(NotFound):
         await store.articles.edit(1541, alice, {"title": "mine"})
     with pytest.raises(NotFound):
@@ -128,7 +128,7 @@ async def test_unknown_article_is_refused(store, alice, redis):
 async def test_only_groups_with_articles_are_listed(store, alice, bob, redis):
     first = (await post(store, alice, groups=["show", "ask"])).number
     second = (await post(store, bob, groups=["show"])).number
-    await store.articles.regroup(first, alice, [], ["ask"])
+    await store.articles.regroup(first, alice, add=[], remove=["ask"])
     await store.articles.delete(second, bob)
 
     homes = {keys.groups(store.site.home_of_user(poster)) for poster in (alice, bob)}

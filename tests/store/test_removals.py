@@ -70,10 +70,10 @@ async def shown(store: Store) -> dict[str, tuple[list[int], int, list[int]]]:
 @pytest.mark.usefixtures("people")
 async def test_lists_and_inboxes_are_right_when_the_deletion_is_answered(store, other, redis):  # C8
     kept, article = (await post(store, "Alice")).number, (await post(store, "bob")).number
-    await discuss(store, kept, 12)
+    await discuss(store, kept, size=12)
     expected = await shown(store)
     karma = [(await profile(store, name)).karma for name in PEOPLE]
-    comments = await discuss(store, article, 60, seed=5)
+    comments = await discuss(store, article, size=60, seed=5)
     await asyncio.gather(*(store.comments.vote(each, "voter", Vote.UP) for each in comments))
     await store.articles.delete(article, "bob")
 
@@ -93,7 +93,9 @@ async def test_lists_and_inboxes_are_right_when_the_deletion_is_answered(store, 
 async def test_lists_and_inboxes_are_right_while_another_process_removes(store, other, monkeypatch):  # C8
     monkeypatch.setattr(removals, "INTERVAL", 0.001)
     articles = [(await post(store, name)) for name in PEOPLE for _ in range(3)]
-    of_article = {each.number: set(await discuss(store, each.number, 30, seed)) for seed, each in enumerate(articles)}
+    of_article = {
+        each.number: set(await discuss(store, each.number, size=30, seed=seed)) for seed, each in enumerate(articles)
+    }
 
     async def delete(article) -> None:
         await store.articles.delete(article.number, article.poster)
@@ -115,7 +117,7 @@ async def test_lists_and_inboxes_are_right_while_another_process_removes(store, 
 async def test_comment_that_is_not_in_a_list_yet_is_not_added_to_it_later(store, other, monkeypatch):  # C8
     """The process that posts it dies before it applies the effects of the comment in other partitions."""
     article = (await post(store, "bob")).number
-    await discuss(store, article, 30)
+    await discuss(store, article, size=30)
 
     async def die(*arguments: object) -> None:
         pass
@@ -141,7 +143,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
 ):  # C8 M2
     """The task of the other process has changed the comments, and not applied the effects in other partitions."""
     article = (await post(store, "bob")).number
-    await discuss(store, article, 30)
+    await discuss(store, article, size=30)
     before, own = await shown(store), removals._list_comments
 
     async def suspend(*arguments: object) -> None:

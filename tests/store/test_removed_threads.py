@@ -27,7 +27,7 @@ pytestmark = pytest.mark.many_partitions
 
 async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis, caplog):
     made: list = []
-    await discussions.discuss(store, article, random.Random(5), 400, made)
+    await discussions.discuss(store, article, random.Random(5), turns=400, made=made)
     await store.articles.delete(article, "alice")
     partition = store.site.home_of_article(article)
     for call in (

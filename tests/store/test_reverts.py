@@ -198,7 +198,7 @@ async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
 
 async def test_trimmed_entries_of_actions_are_noted_no_more(store, redis, alice):
     await granted(store, alice)
-    await log.trim(store.site, 0, 0)
+    await log.trim(store.site, kept_ms=0, max_entries=0)
 
     assert not [key for key in redis.scan_iter("logged:*")]
 

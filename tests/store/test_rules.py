@@ -34,11 +34,18 @@ def file(tmp_path):
     ("text", "expected"),
     [
         ("", Rules()),
-        ("[flags]\nhide_at = 3", Rules(FlagRules(3, 20, 7, 20, 5, 10))),  # in the order of the keys of the next one
+        (
+            "[flags]\nhide_at = 3",
+            Rules(
+                FlagRules(hide_at=3, votes_per_flag=20, least_age_days=7, least_karma=20, least_voters=5, last_flags=10)
+            ),
+        ),
         (
             "[flags]\nhide_at = 1\nvotes_per_flag = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 10\n"
             "last_flags = 0",
-            Rules(FlagRules(1, 2, 0, 0, 10, 0)),
+            Rules(
+                FlagRules(hide_at=1, votes_per_flag=2, least_age_days=0, least_karma=0, least_voters=10, last_flags=0)
+            ),
         ),
         (
             '[words]\nhold = ["a b"]\n[domains]\nrefuse = ["a.example"]\n[first_texts]\nhold = 2\n[links]\n'
@@ -49,12 +56,12 @@ def file(tmp_path):
                 words=WordRules(hold=("a b",)),
                 domains=DomainRules(refuse=("a.example",)),
                 first_texts=FirstTextRules(2),
-                links=LinkRules(0, 0, "hold"),
-                texts_a_day=(DailyRules(1, 2), DailyRules(7, 9)),
-                repeated_text=RepetitionRules(1, 24, 20, "hold"),
-                votes=LeastRules(0, 0),
-                downvotes=LeastRules(0, 3),
-                flagging=LeastRules(4, 0),
+                links=LinkRules(least_age_days=0, least_karma=0, action="hold"),
+                texts_a_day=(DailyRules(younger_than_days=1, most=2), DailyRules(younger_than_days=7, most=9)),
+                repeated_text=RepetitionRules(most=1, hours=24, least_length=20, action="hold"),
+                votes=LeastRules(least_age_days=0, least_karma=0),
+                downvotes=LeastRules(least_age_days=0, least_karma=3),
+                flagging=LeastRules(least_age_days=4, least_karma=0),
                 registrations=RegistrationRules(5),
             ),
         ),

@@ -8,6 +8,7 @@ from store import bans, keys, sessions
 from store.errors import NotFound, Unauthenticated
 from store.roles import OPERATOR
 from store.sessions import MAX_SESSIONS, parse_token
+from store.site import Login
 from tests.store.reading import everything
 
 PASSWORD = "correct horse"
@@ -33,7 +34,7 @@ def keys_of(store, session, name="alice"):
 
 def listed_digests(redis, store, name="alice"):
     """The digests of a user's sessions, as the index has them and as the details have them."""
-    _, index, details = keys_of(store, sessions.Session("", 0), name)
+    _, index, details = keys_of(store, sessions.Session("", slot=0), name)
     return set(redis.zrange(index, 0, -1)), set(redis.hkeys(details))
 
 
@@ -146,7 +147,7 @@ async def test_session_of_an_earlier_version_is_read_listed_renewed_and_ended(st
     began = clock.now - DAY * 500
     login = await store.site.login(session)
 
-    assert login == ("Alice", clock.now + DAY * 500, "", 0)
+    assert login == Login("Alice", expires_at=clock.now + DAY * 500, bans="", used_at=0)
     assert store.sessions.is_aging(login, clock.now)
     assert [(each.opened_at, each.used_at, each.agent) for each in await store.sessions.listed(session)] == [
         (began, began, None)

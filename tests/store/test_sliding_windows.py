@@ -9,8 +9,8 @@ from store.errors import RateLimited
 from store.rate_limits import SlidingWindow
 from tests.conftest import Clock
 
-MINUTE = SlidingWindow(("something", "alice"), 60, 3)  # what is tried and by whom, seconds, most attempts
-HOUR = SlidingWindow(("something", "alice"), 3600, 4)
+MINUTE = SlidingWindow(("something", "alice"), seconds=60, limit=3)  # what is tried, and by whom
+HOUR = SlidingWindow(("something", "alice"), seconds=3600, limit=4)
 KEY_OF_MINUTE_IN_0_1_0 = "LIMITER/('something', 'alice')/3/60/second"
 
 

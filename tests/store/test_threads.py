@@ -27,7 +27,7 @@ ORDERS = list(CommentOrder)
 
 
 async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
-    await discussions.discuss(store, article, random.Random(seed), turns, [])
+    await discussions.discuss(store, article, random.Random(seed), turns, made=[])
     return await comments(store, article)
 
 
@@ -55,15 +55,17 @@ async def test_comments_below_the_greatest_depth_are_counted(store, article, max
     wanted = expected(found, order, max_depth=max_depth)
 
     assert any(hidden for _, _, hidden in wanted)
-    assert rows(await walked(store, article, order, 7, max_depth=max_depth)) == wanted
-    assert rows(await walked(store, article, order, 7, upwards=True, max_depth=max_depth)) == wanted
+    assert rows(await walked(store, article, order, size=7, max_depth=max_depth)) == wanted
+    assert rows(await walked(store, article, order, size=7, upwards=True, max_depth=max_depth)) == wanted
 
 
 async def test_thread_under_a_comment_has_its_descendants(store, article):  # C4
     found = await discussion(store, article, 5)
     for each in found:
         for upwards in (False, True):
-            places = await walked(store, article, CommentOrder.BEST, 4, upwards, under=each.number, max_depth=2)
+            places = await walked(
+                store, article, CommentOrder.BEST, size=4, upwards=upwards, under=each.number, max_depth=2
+            )
             assert rows(places) == expected(found, CommentOrder.BEST, each.number, 2)
 
 
@@ -116,7 +118,9 @@ async def test_chain_is_walked_in_both_directions(store, article):
     numbers = await chain(store, article, 300)
 
     for upwards in (False, True):
-        assert [place.number for place in await walked(store, article, CommentOrder.BEST, 37, upwards)] == numbers
+        assert [
+            place.number for place in await walked(store, article, CommentOrder.BEST, size=37, upwards=upwards)
+        ] == numbers
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -138,10 +142,12 @@ async def test_position_keeps_a_bounded_number_of_levels(store, article):
     wanted = [number for number, _, _ in expected(await comments(store, article), CommentOrder.OLDEST)]
     assert wanted == [*numbers, inner.number, sibling.number]
 
-    places = await walked(store, article, CommentOrder.OLDEST, 11)
+    places = await walked(store, article, CommentOrder.OLDEST, size=11)
     assert max(len(place.position.levels) for place in places) == threads.OUTER_LEVELS + threads.INNER_LEVELS
     assert [place.number for place in places] == wanted
-    assert [place.number for place in await walked(store, article, CommentOrder.OLDEST, 11, upwards=True)] == wanted
+    assert [
+        place.number for place in await walked(store, article, CommentOrder.OLDEST, size=11, upwards=True)
+    ] == wanted
 
 
 @pytest.mark.parametrize("order", [CommentOrder.BEST, CommentOrder.VOTES, CommentOrder.CONTROVERSIAL])
@@ -229,7 +235,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
     before = await commands(ThreadWindow(100))
     fill(1_000, 50_000)
     member = keys.member(20_000)
-    middle = ThreadPosition((ThreadLevel(0, threads.Position(19_000.0, member)),), 0)
+    middle = ThreadPosition((ThreadLevel(0, threads.Position(19_000.0, member)),), moves=0)
 
     assert await commands(ThreadWindow(100)) <= before
     assert await commands(ThreadWindow(100, beyond=middle)) <= 2.2 * before  # it looks whether siblings were voted on
@@ -239,11 +245,11 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
 async def test_walks_of_concurrent_readers_and_writers_agree_at_the_end(store, article):  # C3, C4
     made: list = []
     await asyncio.gather(
-        *(discussions.discuss(store, article, random.Random(seed), 12, made) for seed in range(20)),
+        *(discussions.discuss(store, article, random.Random(seed), turns=12, made=made) for seed in range(20)),
         *(walked_loosely(store, article) for _ in range(3)),
     )
     found = await comments(store, article)
-    assert rows(await walked(store, article, CommentOrder.BEST, 9)) == expected(found, CommentOrder.BEST)
+    assert rows(await walked(store, article, CommentOrder.BEST, size=9)) == expected(found, CommentOrder.BEST)
 
 
 async def walked_loosely(store, article: int) -> None:
@@ -269,7 +275,10 @@ async def test_pinned_walk_meets_every_comment_exactly_once(store, article, orde
         model = Model(store, article, random.Random(seed))
         await model.grow(25)
         await walk_while_changing(
-            model, order, True, lambda walk, page, beyond, model=model: check_page(model, walk, page, beyond, counts)
+            model,
+            order,
+            is_pinned=True,
+            check=lambda walk, page, beyond, model=model: check_page(model, walk, page, beyond, counts),
         )
         assert await agrees(model)
         article = (await post(store, "alice")).number
@@ -419,8 +428,8 @@ async def test_pinned_walk_upwards_leaves_out_what_a_chain_has_grown_by(store, a
 async def test_ancestors_that_are_gone_are_not_shown_upwards(store, article, is_pinned, levels, monkeypatch):  # C6
     keep_levels(monkeypatch, levels, levels)
     numbers = await chain(store, article, 6)
-    beyond = (await pinned(store, article)) if is_pinned else ThreadPosition((), 0)
-    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, True, beyond))
+    beyond = (await pinned(store, article)) if is_pinned else ThreadPosition((), moves=0)
+    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, upwards=True, beyond=beyond))
     assert [place.number for place in page.places] == numbers[-1:]
     for each in (4, 3, 2, 5):  # the last one takes the stubs above it with it
         await store.comments.delete(numbers[each], PEOPLE[each - 1])
@@ -472,6 +481,6 @@ async def test_unpinned_walk_shows_no_comment_twice(store, article, order, monke
         keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))
         model = Model(store, article, random.Random(seed))
         await model.grow(25)
-        await walk_while_changing(model, order, False, check)
+        await walk_while_changing(model, order, is_pinned=False, check=check)
         assert await agrees(model)
         article = (await post(store, "alice")).number

@@ -56,13 +56,13 @@ def test_texts_of_a_day_are_counted_by_the_age_that_the_account_had(tried):
     past = [text(n, 5 * DAY + n * HOUR) for n in range(4)] + [text(9, 8 * DAY)]
     rule = "[[texts_a_day]]\nyounger_than_days = 2\nmost = 3"
 
-    assert tried(rule, past, {"alice": 4 * DAY}) == {"texts_a_day": ({"refuse": 1}, ["comment:3"])}
-    assert tried(rule, past, {"alice": 2 * DAY}) == {}
+    assert tried(rule, past, joined={"alice": 4 * DAY}) == {"texts_a_day": ({"refuse": 1}, ["comment:3"])}
+    assert tried(rule, past, joined={"alice": 2 * DAY}) == {}
 
 
 def test_repeated_text_is_caught_in_its_hours_only(tried):
     words = "the very same words again"
-    past = [text(1, 0, content=words), text(2, HOUR, content=words.upper()), text(3, HOUR, "bob", words)]
+    past = [text(1, 0, content=words), text(2, HOUR, content=words.upper()), text(3, HOUR, poster="bob", content=words)]
     past.append(text(4, 2 * HOUR + 1, content=words))
 
     assert tried("[repeated_text]\nhours = 2", past) == {"repeated_text": ({"refuse": 1}, ["comment:2"])}
@@ -72,11 +72,11 @@ def test_votes_and_links_take_the_karma_that_the_account_had(tried):
     rule = "[downvotes]\nleast_karma = 1\n[votes]\nleast_age_days = 1\n[links]\nleast_karma = 1"
     link = "see https://a.example"
     past = [
-        vote("Alice", DAY, "bob", -1), text(1, DAY, content=link), vote("carol", DAY),
-        vote("Alice", 2 * DAY, "bob", -1), text(2, 2 * DAY, content=link),
+        vote("Alice", DAY, poster="bob", value=-1), text(1, DAY, content=link), vote("carol", DAY),
+        vote("Alice", 2 * DAY, poster="bob", value=-1), text(2, 2 * DAY, content=link),
     ]  # fmt: skip
 
-    assert tried(rule, past, {"alice": 0, "carol": DAY}) == {
+    assert tried(rule, past, joined={"alice": 0, "carol": DAY}) == {
         "downvotes": ({"refuse": 1}, ["article:1"]), "links": ({"hold": 1}, ["comment:1"]),
         "votes": ({"refuse": 1}, ["article:1"]),
     }  # fmt: skip

@@ -20,7 +20,7 @@ from store.store import Store
 from tests.store.reading import contents, everything, post, profile
 
 PASSWORD = "correct horse"
-DAY = 86_400
+DAY = 86_400  # seconds
 
 
 async def test_registered_user_is_logged_in(store, clock):

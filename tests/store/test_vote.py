@@ -14,8 +14,9 @@ from store.ranking.formulas import Order, Policy
 from store.records import Vote
 from tests.store.reading import article, downvoters, everything, numbers, page, post, profile, upvoters, voters
 
-WEEK = 7 * 86_400
-GRACE = 60_000  # milliseconds
+WEEK = 7 * 86_400  # seconds
+GRACE = 60_000  # milliseconds that sets of voters are kept for after voting has closed
+VOTE_SCORE = 432_000  # milliseconds that a vote is worth in the order SCORE
 
 
 async def test_upvote_adds_one_vote_and_its_points(store, alice, bob, clock):  # V1, V2
@@ -24,8 +25,8 @@ async def test_upvote_adds_one_vote_and_its_points(store, alice, bob, clock):  #
 
     (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (voted.changed, voted.article.votes) == (True, 2)
-    assert position.value == clock.now + 2 * 432_000
-    assert store.site.policy.score(voted.article) == clock.now / 1000 + 2 * 432
+    assert position.value == clock.now + 2 * VOTE_SCORE
+    assert store.site.policy.score(voted.article) == (clock.now + 2 * VOTE_SCORE) / 1000
     assert (await profile(store, "alice")).karma == 1
 
 
@@ -172,7 +173,7 @@ async def test_concurrent_contradicting_votes_leave_counts_equal_to_sets(store, 
         len(downvoters(redis, store, number)),
     )
     (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
-    assert position.value == found.posted_at + 432_000 * found.votes
+    assert position.value == found.posted_at + VOTE_SCORE * found.votes
     assert (await profile(store, "alice")).karma == found.votes - 1
 
 

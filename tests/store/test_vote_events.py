@@ -33,7 +33,7 @@ async def received(redis_url: str, store, monkeypatch, disconnection) -> AsyncIt
 
 
 def hearers(redis: Redis) -> int:
-    """How many connections have the channel of votes of partition 0. That of a cluster may be to a replica."""
+    """How many connections have subscribed to the votes of partition 0; in a cluster, that may be at a replica."""
     servers = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
     return sum(count for _, count in redis.pubsub_numsub(keys.vote_events(0), **servers))
 

@@ -1,5 +1,7 @@
 """
-What is written about a comment marks its conversation, which else might leave Redis without it (D5).
+What is written about a comment marks its conversation as changed, which else might leave Redis without it (D5).
+
+Archiving copies a conversation, an article with its comments, and removes it from Redis unless it was marked meanwhile.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """
@@ -32,7 +34,7 @@ async def hold_edit(scene: Scene) -> None:
 async def annul_vote(scene: Scene) -> None:
     """By what the database knows of it."""
     site, now = scene.store.site, scene.clock.now
-    annulled = await annul(site, roles.OPERATOR, "dave", None, None, "a ring")
+    annulled = await annul(site, roles.OPERATOR, "dave", since=None, until=None, reason="a ring")
     assert annulled.action
     scene.clock.advance(1)
     await annul_some(site, scene.partition, annulled.action.number, "dave", now, [(scene.comment, -1)])
@@ -78,6 +80,7 @@ def kinds_of(texts: Iterable[str]) -> set[str]:
 
 
 def what_archiving_compares(scene: Scene) -> tuple[Any, int]:
+    """The article and its number of comments: archiving sees by them that a conversation was marked."""
     return scene.redis.hgetall(scene.hash), scene.redis.zcard(keys.tree(scene.partition, scene.open.number))
 
 

@@ -17,14 +17,15 @@ from tests.conftest import registered
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-# what `filled` makes, with the ids that follow from the clock of the tests, and cursors of its listings
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
+# what `filled` makes, with the ids that follow from the clock of the tests, and cursors of its listings
 FIRST = "article:3011197992960749"
 COMMENT = "comment:3011197995008749"  # the first of FIRST
-VOTER = pagination.encode_cursor("voters:1773", ("alice",))
+VOTER = pagination.encode_cursor("voters:1773", ("alice",))  # of an article that does not exist
 OLDER = pagination.encode_cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
-WHOLE = Thread(3011197992960749, CommentOrder.BEST, None, 10)
-THREAD = threads.encode_cursor(WHOLE, ThreadPosition((ThreadLevel(0, Position(0.5, "3011197992960749")),), 0))
+WHOLE = Thread(3011197992960749, CommentOrder.BEST, under=None, max_depth=10)
+TOP_LEVEL = ThreadLevel(0, Position(0.5, "3011197992960749"))
+THREAD = threads.encode_cursor(WHOLE, ThreadPosition((TOP_LEVEL,), moves=0))
 CURSORS = [
     "odd",
     THREAD,

@@ -9,7 +9,7 @@ from store.ranking.formulas import DAY, ORDERS
 from store.records import Article
 from tests.store.histories import YEAR
 
-MINUTE = 60_000
+MINUTE = 60_000  # milliseconds
 CROWDS: dict[str, Callable[[random.Random], int]] = {  # each gives the votes of one article
     "two values": lambda chance: chance.choice([1, 1, 1, -5]),
     "similar": lambda chance: round(chance.gauss(110, 8)),
@@ -36,7 +36,10 @@ def made_up(
             sequence = size - each if each % 5 == 0 else each + size
         number = sequence * keys.SLOTS + chance.randrange(keys.SLOTS)
         up = votes(chance)
-        articles[number] = Article(number, "", None, None, "", posted_at, None, max(up, 0), max(-up, 0), 0, ())
+        articles[number] = Article(
+            number, title="", link=None, content=None, poster="", posted_at=posted_at, edited_at=None,
+            upvotes=max(up, 0), downvotes=max(-up, 0), imported=0, groups=(),
+        )  # fmt: skip
     return list(articles.values())
 
 

@@ -21,7 +21,7 @@ class Query:
     @strawberry.field
     async def own(self, info: strawberry.Info) -> int:
         await asyncio.sleep(0)
-        info.context.is_shareable = False
+        info.context.is_shareable = False  # as a field that depends on the viewer
         return info.context.number
 
     @strawberry.field

@@ -30,7 +30,7 @@ USER_FIELDS = {"name": records.NAME, "joined": INSTANT}
 LEFT = re.compile(rf"[A-Za-z0-9_-]{{2,20}} {records.PSEUDONYM.pattern} (?:keep|remove)")  # as `Leaver.parse` takes it
 NAME_KEY = re.compile("[0-9a-f]{64}")  # the key for digests of names
 NAME_DIGEST = re.compile("[0-9a-f]{40}")  # HMAC-SHA1
-DROPPABLE = {  # left out if they are malformed
+DROPPABLE = {  # left out if they are malformed; see `keys.user`
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
     "inbox_seen": re.compile("[0-9]{1,15} [0-9]{16}"),

@@ -30,7 +30,7 @@ ACTION_FIELDS = {
     "subject": re.compile(rf"(?:article|comment):{keys.NUMBER.pattern}|user:{keys.USERNAME.pattern}"),
     "reason": ANYTHING,
 }
-OPTIONAL_FIELDS = {
+OPTIONAL_FIELDS = {  # see `keys.action`
     "group": re.compile(keys.GROUP.pattern),
     "note": ANYTHING,
     "until": INSTANT,

@@ -176,13 +176,13 @@ async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIter
 async def _bare(site: Site, article: int) -> dict[int, int]:
     """
     The hidden comments of an article that no thread has a place for, with their depths. Two round trips for
-    `RECORDS_AT_ONCE` stubs.
+    `RECORDS_AT_ONCE` stubs, which are all comments that are not visible.
     """
     partition, after, found = site.home_of_article(article), "-", dict[int, int]()
     while after:
         command: Command = ("ZRANGEBYLEX", threads.STUBS(partition, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
-        numbers = [int(member.split()[1]) for member in members]
+        numbers = [int(member.split()[1]) for member in members]  # after the branch path
         hashes = await site.redis.pipeline(
             [("HMGET", keys.comment(partition, each), "bare", "depth") for each in numbers]
         )

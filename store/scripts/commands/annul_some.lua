@@ -13,7 +13,7 @@
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
--- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
+-- ARGV  1-11 actor, time, settings of the site, action (`case` below) and voter: see vote_counts.lua
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
 --       archived the words that vote_counts.lua describes, else ""

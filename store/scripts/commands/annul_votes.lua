@@ -12,8 +12,8 @@
 --       annulling: actions whose votes are still to be annulled or restored   actions: actions of moderators, by time
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
 --       8 username in lower case
---       9 slot of the user   10 from when the votes were cast, or ""   11 until when (unix milliseconds)   12 reason
---       13 note, or ""   14 number of the action to revert, or ""
+--       9 slot of the user (one of 1,024; it decides their partition)   10 from when the votes were cast, or ""
+--       11 until when (unix milliseconds)   12 reason   13 note, or ""   14 number of the action to revert, or ""
 -- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value,
 --       ...}} | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role
 --       | {"reverted"}

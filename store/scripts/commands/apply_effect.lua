@@ -1,11 +1,12 @@
--- Apply the effect of an entry of another partition's log, once and in the order of that log.
+-- Apply the effect of an entry of another partition's log, once and in the order of that log: what the change there means
+-- for users of this partition, such as a notification.
 -- requires: flag_outcomes, notify, upvoters
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor),
 --   put_back_in_inbox(account, inbox, member, at, blocked, actor)
 -- from upvoters: add_upvoter(account, voter)
 -- flags: allow-oom
--- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
+-- KEYS  of this partition, q: 1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
 --       5 mailbox:{q}:   6 mailing:{q}   7 mail:{q}:   8 blocked:{q}:
 --       9 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry

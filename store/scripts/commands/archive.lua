@@ -16,7 +16,7 @@
 --       lease: token of the process that does a task for all   heldedit: an edit that waits for approval
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       tree: an article's comments by branch path
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       good: articles with many votes, by time   coming: a group's indexes by its new weights, while they are built
 --       siteranked: by the site's weights, the indexes of a group that has its own
@@ -33,7 +33,8 @@ if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
--- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in its hash.
+-- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in
+-- its hash.
 if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
 -- So it does while its comments leave lists or come back, because it was hidden or shown again.
 local is_listing = redis.call("ZSCORE", KEY.removing, article.number) or recent.is_relisting(article.number)

@@ -15,8 +15,8 @@
 --       annulling: actions whose votes are still to be annulled or restored
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
 --       8 username in lower case
---       9 slot of the user   10 group, or "" for the site   11 until (unix milliseconds), 0 for good   12 reason
---       13 note, or ""   14 number of the action to revert, or ""
+--       9 slot of the user (one of 1,024; it decides their partition)   10 group, or "" for the site
+--       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""   14 number of the action to revert, or ""
 --       15 "1" if the texts of the user are removed, too, else ""
 --       16 "1" if the votes of the user are annulled, too, else ""; with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}

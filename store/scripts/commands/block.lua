@@ -5,7 +5,7 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       unblocked: whom a user blocked before
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
---       8 how many users somebody blocks at most, "0" to end it
+--       8 how many users somebody blocks at most, "0" to end the block
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local blockee = ARGV[7]
 local MAX_UNBLOCKED = 1000 -- users blocked before whom `unblocked` keeps

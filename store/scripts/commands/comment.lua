@@ -19,7 +19,8 @@
 --       commented: number of a comment by its idempotency digest
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
 --       8 number of the article
---       9 number of the parent comment, or ""   10 content   11 slot of the poster
+--       9 number of the parent comment, or ""   10 content
+--       11 slot of the poster (one of 1,024; it decides their partition)
 --       12-16 how it posts once: see idempotency.lua
 --       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
 --       it, which announces it, "refuse", or ""
@@ -27,9 +28,9 @@
 --       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
 --       20 how many mentions notify at most
 --       21 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {partition in which that has an
---       effect, id of the entry before with one there or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies,
---       and if it is held what `set_comment_state` returns, else {}}
+-- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {another partition whose
+--       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it
+--       notifies, and if it is held what `set_comment_state` returns, else {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
 --       used and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}

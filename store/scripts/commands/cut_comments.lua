@@ -1,6 +1,6 @@
 -- Cut comments off the list of a user who has many, once the database has them. They are the oldest ones.
 -- flags: allow-oom
--- KEYS  1 closed:{q}   2 user:{q}:NAME   3 comments:{q}:NAME
+-- KEYS  of the user's partition, q: 1 closed:{q}   2 user:{q}:NAME   3 comments:{q}:NAME
 -- ARGV  1 when the newest of them was posted (unix milliseconds)   2 from here on: their members
 -- Reply {"cut", how many}, 0 if there is no such account
 if redis.call("EXISTS", KEYS[1]) == 1 then return redis.error_reply("CLOSED to writes") end

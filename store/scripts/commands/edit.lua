@@ -11,7 +11,8 @@
 --       9 digest of the new link, or ""   10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)
---       then for each user whom the new content mentions: username in lower case, slot
+--       then for each user whom the new content mentions: username in lower case, then slot (one of 1,024; it
+--       decides their partition)
 -- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {another partition whose users this
 --       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit
 --       notifies}

@@ -12,7 +12,8 @@
 --       9 content
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
 --       11 how many mentions of a comment notify at most
---       12 from here on: each user whom the content mentions, as username in lower case, then slot
+--       12 from here on: each user whom the content mentions, as username in lower case, then slot (one of
+--       1,024; it decides their partition)
 -- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {another partition whose users this
 --       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit
 --       notifies}

@@ -12,7 +12,7 @@
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
 --       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
---       11 the key of links, if there is none yet   12 a random text of this edit
+--       11 the key that signs the links which end such mails, for a user who has none yet   12 a random text of this edit
 --       13 digest of the token that stands in for the password, or ""
 -- Reply {"edited", username} | {"unauthenticated"} | {"changed"} if the stored hash is no longer the verified one, or
 --       the address is another one | {"bad"} if the token is used or has ended

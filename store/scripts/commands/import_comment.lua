@@ -20,7 +20,8 @@
 -- ARGV  1-2 actor: the poster, or "" of a deleted comment, which becomes a stub   3 now (unix milliseconds)
 --       4-6 settings of the site: see prelude.lua   7 number of partitions   8 id of the comment on the other site
 --       9 id of what it answers there
---       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
+--       10 content   11 slot of the poster (one of 1,024; it decides their partition), or ""
+--       12 posting time (unix milliseconds)   13 votes
 -- Reply {"imported", number, id of the log's entry, {another partition whose users this concerns, id of the last
 --       earlier entry that did or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted

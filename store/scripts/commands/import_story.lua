@@ -10,9 +10,11 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       imported: numbers of imported stories and comments, by foreign id
 -- ARGV  1-2 actor: the poster, who is created if there is no such user   3 now (unix milliseconds)
---       4-6 settings of the site: see prelude.lua   7 id of the story on the other site   8 title   9 link or ""   10 content or ""
---       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
---       15 known voters, separated by spaces   16 digest of the link, or ""
+--       4-6 settings of the site: see prelude.lua   7 id of the story on the other site
+--       8 title   9 link or ""   10 content or ""
+--       11 groups, separated by spaces
+--       12 slot of the poster (one of 1,024; it decides their partition)   13 posting time (unix milliseconds)
+--       14 votes   15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
 local foreign_id, title, link, content, posted_at = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[13]
 require_open()

@@ -1,5 +1,6 @@
--- Begin to delete a user: nothing of the account is left but its karma and the floor of its comments, all sessions and tokens end, and nobody acts by this
--- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
+-- Begin to delete a user: nothing of the account is left but its karma and the time up to which its comments are in no
+-- list (`older_comments`), all sessions and tokens end, and nobody acts by this name any more. The name is noted in
+-- `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- from prelude: require_open(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
 --   publish(kind, number, name, id, ...), now (unix milliseconds)
@@ -14,7 +15,7 @@
 --       moderators: who has a role, by time   mailbox: a user's addresses   namekey: the secret for digests of names
 --       departed: pseudonyms of deleted users, by digest of the name
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username in lower case
---       8 slot of the user
+--       8 slot of the user (one of 1,024; it decides their partition)
 --       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts
 --       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
 -- Reply {"left", "NAME PSEUDONYM TEXTS", the new member of `leaving`}, also if this was begun before

@@ -23,8 +23,9 @@
 --       8 number of partitions   9 number
 --       10 remove, approve, lock, reject_edit or revert   11 group, or "": with remove, the article is taken out of it
 --       12 reason   13 note, or ""   14 number of the action to revert, or ""   15 highest number of groups of an article
--- Reply {"changed" | "same", number of the action or "", {field, value, ...}, {id of the log's entry, what
---       `note_effects` returns, KIND:NAME:SLOT:TIME of whom it notifies} of an edit that an approval has put in place,
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...}, {id of the log's entry,
+--       {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
+--       KIND:NAME:SLOT:TIME of whom it notifies} of an edit that an approval has put in place,
 --       else {}} | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group
 --       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]

@@ -28,8 +28,9 @@
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read
 --       17 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
---       {id of the action's entry in the log, what `note_effects` returns, moderation:NAME:SLOT:TIME of whom it
---       notifies}, or {}, {the same three of an edit that an approval has put in place}, or {}} | {"missing"}
+--       {id of the action's entry in the log, {another partition whose users this concerns, id of the last earlier entry
+--       that did or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {}, {the same three of an edit that an
+--       approval has put in place}, or {}} | {"missing"}
 --       | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()

@@ -2,7 +2,7 @@
 -- hour, of all processes.
 -- flags: allow-oom
 -- KEYS  1 memory:{p}
--- ARGV  1 hour (unix time)   2 bytes used   3 "1" if that is enough for a warning, else ""
+-- ARGV  1 the hour, as hours of unix time   2 bytes used   3 "1" if that is enough for a warning, else ""
 --       4 for how many hours samples are kept
 -- Reply 1 if a warning is due, else 0
 local hour_field = ARGV[1]

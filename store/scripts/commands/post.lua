@@ -17,7 +17,8 @@
 --       posted: number of a post by its idempotency digest
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 title
 --       9 link or ""
---       10 content or ""   11 groups, separated by spaces   12 slot of the poster
+--       10 content or ""   11 groups, separated by spaces
+--       12 slot of the poster (one of 1,024; it decides their partition)
 --       13-17 how it posts once: see idempotency.lua
 --       18 digest of the link, or ""   19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
 --       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves

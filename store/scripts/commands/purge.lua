@@ -22,8 +22,9 @@
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
---       `set_comment_state` returns, or {}, {id of the action's entry in the log, what `note_effects` returns,
---       moderation:NAME:SLOT:TIME of whom it notifies}, or {}} | {"missing"} | {"refused"}
+--       `set_comment_state` returns, or {}, {id of the action's entry in the log, {another partition whose
+--       users this concerns, id of the last earlier entry that did or "", ...}, moderation:NAME:SLOT:TIME of whom it
+--       notifies}, or {}} | {"missing"} | {"refused"}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function purge()
   local admin, roles = authority()

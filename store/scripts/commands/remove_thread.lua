@@ -15,7 +15,7 @@
 --       8 number of the article, or of the lowest comment to update   9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
---       partition, id: each other partition in which the entries of the log have effects, and the last entry that has
+--       partition, id: each other partition whose users the removed comments concern, and the last entry that does
 local article, limit = ARGV[8], tonumber(ARGV[9])
 require_open()
 

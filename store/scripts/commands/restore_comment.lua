@@ -14,7 +14,8 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       stubs: those comments of a tree that are not visible
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
---       9 slot of the poster, or "" of a deleted comment   10 and on: field, value, ...
+--       9 slot of the poster (one of 1,024; it decides their partition), or "" of a deleted comment
+--       10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
 local poster_slot = ARGV[9]
 local number = ARGV[8]

@@ -7,7 +7,7 @@
 -- from recounts: has_counts(number, position)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       lease: token of the process that does a task for all
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       left: archived articles whose comments Redis still has
 --       woken: articles whose comments came back from the database   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible

@@ -11,7 +11,7 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter
--- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
+-- ARGV  1-11 actor, time, settings of the site, action (`case` below) and voter: see vote_counts.lua
 --       12 "1" if what is not here is gone, else ""
 --       from 13 on, for each article or comment: number, and if it is archived the words that vote_counts.lua
 --       describes, else ""

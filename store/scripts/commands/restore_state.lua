@@ -1,5 +1,5 @@
--- Set the state of a restored article or comment by the actions about it, of which some may be newer than the backup. A purged one
--- loses its text.
+-- Set the state of a restored article or comment by the actions about it, of which some may be newer than the backup. A
+-- purged one loses its text.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_open(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)

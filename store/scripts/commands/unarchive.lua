@@ -1,12 +1,12 @@
 -- Write an archived article, which only the SQL database has, back to Redis, so that it can be changed. From now on
 -- reads ignore its places in the database.
 -- requires: article_indexes, recounts
--- from prelude: require_open(), find_article(number) -> fields by name | nil, good_votes (votes of a good article)
+-- from prelude: require_open(), find_article(number) -> fields by name | nil, good_votes (how many votes make an article good)
 -- from article_indexes: add_to_indexes(article), archived_of(name) -> (count, unix milliseconds),
 --   set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       lease: token of the process that does a task for all   tree: an article's comments by branch path
 --       left: archived articles whose comments Redis still has

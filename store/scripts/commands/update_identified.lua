@@ -10,8 +10,9 @@
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       identities: the persons at providers who are a user
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username   8 slot of the user
---       9 digest of the subject   10 issuer and subject, separated by a space
+-- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username
+--       8 slot of the user (one of 1,024; it decides their partition)   9 digest of the subject
+--       10 issuer and subject, separated by a space
 --       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
 --       13 words of the roles that the claims give, "-" if the issuer gives none
 --       from 14 on: fields of the profile, each followed by its value, "" for none

@@ -50,7 +50,7 @@ end
 
 -- Whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`: the user whom it is about,
 -- or the poster of the article or comment that it is about. "" if that is the moderator, or a user of another
--- partition. `slot` is that of this user, unless it is about a comment, whose hash has it.
+-- partition. `slot` is that of this user (see numbers.lua), unless it is about a comment, whose hash has it.
 local function notified_of_action(subject, slot, moderator) --> moderation:NAME:SLOT:TIME | ""
   local type, name = string.match(subject, "^(%l+):(.*)$")
   if type ~= "user" then

@@ -1,6 +1,6 @@
--- Functions that append entries with texts of an article, a comment, an action or a user to the log. The ids of such entries are
--- kept in `logged`: the deletion of the article, comment or user removes the entries. The
--- arguments after the number, or after the name, are those of `append_log`.
+-- Functions that append entries with texts of an article, a comment, an action or a user to the log. The ids of such
+-- entries are kept in `logged`, under the number or the user (`noted_by`): the deletion of the article, comment or user
+-- removes the entries. The arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
 -- from prelude: append_log(kind, actor, subject, ...) -> entry id
 -- KEY   this partition's keys by name (see registry.py)

@@ -1,5 +1,6 @@
 -- Mails that wait: `mailing` has SUBJECT:WHAT of each by when it is due, `mail` what is known of it. SUBJECT is a user in lower
--- case, WHAT one of confirm, reset, identity, replies, change, removal.
+-- case, or the SHA-1 of an address, WHAT one of confirm, reset, identity (a link that stands in for a password), replies,
+-- change, removal.
 -- Instants are in unix milliseconds. `keys` are {mailbox = ..., mailing = ..., mail = ...} of the partition.
 local mails = {} -- one variable: a script has at most 200
 

@@ -4,9 +4,10 @@
 -- KEY   this partition's keys by name (see registry.py)
 --       sequence: what the last number was made of
 
--- The number of an article or a comment is 1024 x a sequence + the slot of its poster, that of an action 1024 x a sequence
--- + the slot of its subject. Posts and actions have even sequences, twice the time or more; imports have odd ones (see
--- `sequence_of` in store/numbering.py).
+-- The number of an article is 1024 x a sequence + the slot of its poster, that of a comment 1024 x a sequence + the slot of
+-- its article, and that of an action 1024 x a sequence + the slot of its subject. A slot, one of 1,024, decides the partition.
+-- Posts and actions have even sequences, twice the time or more; imports have odd ones (see `sequence_of` in
+-- store/numbering.py).
 local MAX_SEQUENCE = 2 ^ 43
 
 local function make_number(sequence, slot) --> text

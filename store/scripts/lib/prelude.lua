@@ -13,14 +13,14 @@
 --       below), or "" if they are read here, as this partition has the user   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds that one vote is worth), hot_seconds (seconds
 --       that ten times the votes are worth), best_z (standard deviations of the confidence interval)
---       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
+--       5 how many votes make an article good   6 voting window (milliseconds)   from 7 on: arguments of the script itself
 local INDEX = { -- keys of the site's indexes, by order
   score = KEY.score, time = KEY.time, votes = KEY.votes, hot = KEY.hot, best = KEY.best,
   controversial = KEY.controversial, gravity = KEY.gravity, active = KEY.active,
 }
 
 local now = tonumber(ARGV[3]) -- unix milliseconds
-local good_votes = tonumber(ARGV[5]) -- votes of a good article
+local good_votes = tonumber(ARGV[5]) -- how many votes make an article good
 local window = tonumber(ARGV[6]) -- milliseconds in which votes are open
 
 local function split(text) --> {word, ...}

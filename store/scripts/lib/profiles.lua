@@ -4,8 +4,8 @@
 -- from log_text: append_user_text(kind, actor, name, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 
--- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a list of
--- fields, display_name, about or avatar_url, each followed by its text; "" removes it.
+-- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a
+-- list of fields, display_name, about or avatar_url, each followed by its text; "" removes it.
 local function write_profile(name, changes)
   local subject, fields = string.lower(name), {"display_name", "about", "avatar_url"}
   local account = KEY.user .. subject

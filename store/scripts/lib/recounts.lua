@@ -1,14 +1,14 @@
--- Whether the database has the current counts of votes of archived articles and comments: it has them once it has read the entries
--- of the log that changed them. Whoever uses counts of the database gives a position: the entry up to which the database had read
--- the log before the counts were read.
+-- Whether the database has the current counts of votes of archived articles and comments: it has them once it has read
+-- the entries of the log that changed them. Whoever uses counts of the database gives a position: the entry up to which
+-- the database had read the log before the counts were read.
 -- requires: prelude
 -- KEY   this partition's keys by name (see registry.py)
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       recounted: archived articles and comments whose votes changed, until the database has that
 --
--- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. They are removed once the
--- database has their counts: at the latest position of which this is known, the field `recounted` of `archived`. Its field
--- `last_recounted` is the id of the last entry that changed counts.
+-- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. They are removed
+-- once the database has their counts: at the latest position of which this is known, the field `recounted` of `archived`.
+-- Its field `last_recounted` is the id of the last entry that changed counts.
 
 local function parse_id(id)
   local time, place = string.match(id or "", "(%d+)-(%d+)")
@@ -40,8 +40,8 @@ local function forget_recounted(position)
   end
 end
 
--- Notes that the counts of archived articles and comments, given as members, were changed with an entry. Whoever reads the archive
--- meanwhile reads again.
+-- Notes that the counts of archived articles and comments, given as members, were changed with an entry. Whoever reads the
+-- archive meanwhile reads again.
 local function note_recounted(members, id)
   local time = string.format("%.0f", (parse_id(id)))
   for _, member in ipairs(members) do redis.call("ZADD", KEY.recounted, time, member) end

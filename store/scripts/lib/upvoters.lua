@@ -1,5 +1,5 @@
--- The function that stores in the hash of a user (the key `account`) who has voted the user's texts up. It does nothing if there
--- is no such user.
+-- The function that stores in the hash of a user (the key `account`) who has voted the user's texts up. It does nothing if
+-- there is no such user.
 
 -- Adds a voter to the field `upvoters` of the user, which has the names of the first ten. A vote costs one read and, until the
 -- field is full, one write.

@@ -2,7 +2,7 @@
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),
---   good_votes (votes of a good article), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
+--   good_votes (how many votes make an article good), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
@@ -13,7 +13,7 @@
 -- from recounts: has_counts(number, position), note_recounted(members, id)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       cases: articles and comments with a vote that an action annuls
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       left: archived articles whose comments Redis still has
 --       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
@@ -23,7 +23,8 @@
 --       11 id of the last entry of the log that the database had read when archived articles were read there, or ""
 --
 -- An archived article is given by words: poster, posting time, upvotes, downvotes, groups with commas, or "-", and state; an
--- archived comment by poster, slot of the poster, posting time, upvotes, downvotes, number of its article, and state.
+-- archived comment by poster, slot of the poster (which decides their partition), posting time, upvotes, downvotes, number
+-- of its article, and state.
 local case, voter = ARGV[8], ARGV[9] -- the case is the number of the action
 -- What this step has changed: `changed` for the entry of the log and `articles` for the event have a word for each
 -- vote; `slots` and `karma_by_poster` are of posters of comments in other partitions; `recounted` are members of what

@@ -5,7 +5,7 @@
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...},
 --   INDEX (keys of the site's indexes, by order), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
---   ORDERS (of articles), good_votes (votes of a good article), find_article(number) -> fields by name | nil
+--   ORDERS (of articles), good_votes (how many votes make an article good), find_article(number) -> fields by name | nil
 -- from notifications: partitions (their number)
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil

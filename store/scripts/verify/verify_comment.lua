@@ -27,7 +27,8 @@
 --       latest: an article's visible comments by time, if it has many   heldedit: an edit that waits for approval
 --       queue: what waits for moderators
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
---       9 slot of the poster, as the caller read the poster   10 number of partitions
+--       9 slot of the poster (one of 1,024; it decides their partition), as the caller read the poster
+--       10 number of partitions
 --       11 how many comments above it get or lose their places in the thread at most
 --       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply see verify_prelude.lua

@@ -8,7 +8,7 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       archived: how many articles are only in the SQL database, and their greatest values
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 `serial` of `archived` when the caller found the article in the database alone, or ""
 --       10 and on: field, value, ...

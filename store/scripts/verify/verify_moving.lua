@@ -3,7 +3,7 @@
 -- requires: verify_prelude
 -- from verify_prelude: report(where, found, expected, repair), reply (the next cursor, then four values of each finding)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
---       moving: articles about to leave Redis or just back: the database does not count
+--       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is ""
 --       from 9 on: numbers

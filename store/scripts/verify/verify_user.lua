@@ -10,7 +10,8 @@
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       held: a user's pending and removed articles   posters: usernames, by the time of the newest article
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a username in
---       lower case   9 slot of the user   10 latest time that a mark in a feed can have (unix milliseconds)
+--       lower case   9 slot of the user (one of 1,024; it decides their partition)
+--       10 latest time that a mark in a feed can have (unix milliseconds)
 --       11 what `archived` had of the user when the caller read the database, "?" if it did not read it   of the user's
 --       articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
 -- Reply see verify_prelude.lua

@@ -34,7 +34,8 @@ async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, i
     await pair.world.settle()
     pair.assert_equal()
     assert await pair.findings() == []
-    cast = len(pair.articles) + len(pair.comments) - 1 - 5  # without her own article and comments
+    own = 1 + 5  # article and comments of Mallory, each with her own vote
+    cast = len(pair.articles) + len(pair.comments) - own
     found = await pair.world.read(action)
     assert found.kind is ModerationKind.ANNUL_VOTES and found.annulled_votes == cast
     assert found.annulment and found.annulment.state is AnnulmentState.DONE
@@ -56,7 +57,7 @@ async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, i
     assert found.annulled_votes == 0 and found.annulment
     assert (found.annulment.state, found.annulment.done, found.annulment.total) == (AnnulmentState.RESTORED, cast, cast)
     rows = await votes_of_mallory(pair.world.database)
-    assert all(counts for *_, counts, _ in rows) and len(rows) == cast + 6
+    assert all(counts for *_, counts, _ in rows) and len(rows) == cast + own
     await rebuilt(pair.world.store, pair.world.database)
     assert await votes_of_mallory(pair.world.database) == rows
     assert not any(pair.world.redis.keys(f"{kind}:*") for kind in ("annulled", "cases", "annulling"))
@@ -146,7 +147,7 @@ async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
     again = await steps.annul(site, OPERATOR, "mallory", since + 1, until, "once more")
     assert not again.changed and again.action and again.action.number == action.number
     for wider in ((since - 1, until), (since, until + 1), (None, until)):
-        done = await steps.annul(site, OPERATOR, "mallory", *wider, "more")
+        done = await steps.annul(site, OPERATOR, "mallory", *wider, reason="more")
         assert done.changed and done.action
         await pair.world.revert(done.action)
     counts = counts_of(pair.world)
@@ -191,12 +192,12 @@ async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clo
     await pair.fill()
     before = pair.world.shown()
     site = pair.world.store.site
-    given = ("mallory", None, clock.now + 60_000, "spam")
-    banned = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    given = {"group": None, "until": clock.now + 60_000, "reason": "spam", "annuls_votes": True}
+    banned = await bans.ban(site, OPERATOR, "mallory", **given)
     assert banned.action
     await pair.world.settle()
     assert (await pair.world.read(banned.action)).annulled_votes == VOTES_OF_MALLORY
-    again = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    again = await bans.ban(site, OPERATOR, "mallory", **given)
     assert not again.changed and again.action and again.action.number == banned.action.number
     clock.advance(120)
     await pair.world.settle()
@@ -215,7 +216,7 @@ async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clo
 async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
     await pair.fill()
     site = pair.world.store.site
-    banned = await bans.ban(site, OPERATOR, "mallory", None, None, "spam", annuls_votes=True)
+    banned = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam", annuls_votes=True)
     assert banned.action
     await pair.world.revert(banned.action, keeps_votes=True)
     await pair.world.settle()
@@ -242,7 +243,7 @@ async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
 
     async def refused(actor: str, username: str, error: type[Refusal]) -> None:
         with pytest.raises(error):
-            await steps.annul(site, actor, username, None, None, "a ring")
+            await steps.annul(site, actor, username, since=None, until=None, reason="a ring")
 
     await refused("alice", "mallory", NotAModerator)
     await refused("bob", "mallory", NotAModerator)
@@ -250,16 +251,16 @@ async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
     await refused("carol", "dave", NotAModerator)
     await refused("carol", "nobody", NotFound)
     with pytest.raises(Invalid) as refusal:
-        await steps.annul(site, "carol", "mallory", 2_000, 1_000, "")
+        await steps.annul(site, "carol", "mallory", since=2_000, until=1_000, reason="")
     assert [each.field for each in (refusal.value, *refusal.value.others)] == [("from",), ("reason",)]
     for group in ("show", "ask"):
         with pytest.raises(Invalid):
-            await bans.ban(site, "carol", "mallory", group, None, "spam", annuls_votes=True)
+            await bans.ban(site, "carol", "mallory", group, until=None, reason="spam", annuls_votes=True)
     shown = bare.world.shown()
     assert {key for key in shown if shown[key] != before.get(key)} == {
         *(keys.user(0, name) for name in ("bob", "carol", "dave")), "moderators:{0}:group:show", "moderators:{0}:site",
     }  # fmt: skip
     assert not bare.world.redis.exists(steps.annulling(0))
 
-    done = await steps.annul(site, "dave", "carol", None, None, "a ring")
+    done = await steps.annul(site, "dave", "carol", since=None, until=None, reason="a ring")
     assert done.changed

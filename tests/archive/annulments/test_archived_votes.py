@@ -116,14 +116,14 @@ async def test_what_is_hidden_or_gone_is_annulled_and_restored(pair: Pair, clock
     """Removed things keep their votes, and the comments of a deleted article are about to be removed."""
     pair.left_out = ("Mallory",)
     await pair.fill()
-    hidden, gone = pair.articles[0], pair.articles[4]
+    hidden, gone = pair.articles[0], pair.articles[4]  # of alice and of dave
     comment = pair.comments[5]
     for world in (pair.world, pair.other):
         site = world.store.site
         await threads.pin(site, pair.articles[1], threads.CommentOrder.VOTES)
         for _ in range(2):  # the second finds a comment below a removed one
-            await comment_moderation.remove(site, OPERATOR, comment, None, "spam")
-        await article_moderation.remove(site, OPERATOR, hidden, None, "spam")
+            await comment_moderation.remove(site, OPERATOR, comment, group=None, reason="spam")
+        await article_moderation.remove(site, OPERATOR, hidden, group=None, reason="spam")
         await removals.remove_all(site, site.home_of_article(hidden))
     await pair.both(lambda store: store.articles.delete(gone, "dave"))
     before = pair.world.shown()
@@ -155,17 +155,17 @@ async def test_pinned_walk_goes_on_though_a_hidden_comment_loses_votes_and_is_sh
     for number in comments[1:]:
         await bare.vote("Mallory", number, Vote.UP)
     order, pinned = threads.CommentOrder.VOTES, await threads.pin(site, article, threads.CommentOrder.VOTES)
-    first = await read_page(site, article, order, pinned, 2)
+    first = await read_page(site, article, order, pinned, count=2)
     assert [place.number for place in first.places] == comments[:0:-1]
 
-    await comment_moderation.remove(site, OPERATOR, comments[2], None, "spam")
+    await comment_moderation.remove(site, OPERATOR, comments[2], group=None, reason="spam")
     await world.annul()
     await world.settle()
     await comment_moderation.approve(site, OPERATOR, comments[2])
 
-    rest = await read_page(site, article, order, first.places[-1].position, 9)
+    rest = await read_page(site, article, order, first.places[-1].position, count=9)
     assert rest.is_pinned and [place.number for place in rest.places] == comments[:1]
-    again = await read_page(site, article, order, pinned, 9)
+    again = await read_page(site, article, order, pinned, count=9)
     assert [place.number for place in again.places] == comments[::-1]
 
 

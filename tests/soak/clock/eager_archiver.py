@@ -22,6 +22,7 @@ from store.store import Store
 
 NOTICE = 1.0  # seconds in which all processes learn that the store has an archive
 MOST = 10_000  # archived articles
+BEFORE_ALL = 0  # a number below those of all articles
 
 
 async def move(store: Store) -> None:
@@ -46,10 +47,10 @@ async def move(store: Store) -> None:
 
 
 async def _moved(store: Store, database: Database, eager: Mover) -> list[int]:
-    for partition in range(store.site.partitions):
+    for partition in range(store.site.partitions):  # a process that was killed may hold a lease yet
         await steps.lease(store.site, partition, eager.token).take_over()
     await eager.move()
-    return await database.run(article_places.numbers, 0, MOST)
+    return await database.run(article_places.numbers, BEFORE_ALL, MOST)
 
 
 if __name__ == "__main__":

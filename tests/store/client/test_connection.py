@@ -39,7 +39,7 @@ async def test_pipeline_that_writes_keeps_its_order_where_no_script_is_known(sto
             ("GET", f"a:{{{tag}}}"),
             NEEDED_WRITE.command([f"a:{{{tag}}}"], "SET", 3),
             ("GET", f"a:{{{tag}}}"),
-            LISTING_PAGE.command([f"b:{{{tag}}}"], "-inf", "+inf", "down", 5, 0, "", ""),
+            LISTING_PAGE.command([f"b:{{{tag}}}"], "-inf", "+inf", "down", 5, 0, "", ""),  # 5 of an empty listing
             ("ZADD", f"b:{{{tag}}}", 1, "member"),
         )
     ]

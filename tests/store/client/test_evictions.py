@@ -23,7 +23,7 @@ def decoded(number, fields):
 @given(st.lists(st.tuples(st.sampled_from(["add", "find", "discard", "flood"]), NUMBERS, st.integers(0, 9))))
 def test_hashes_are_found_as_they_were_added_last_or_not_at_all(steps):
     pool = Pool(12_000)
-    cache, flood, added = HashCache(pool, max_hashes=3), pool.cache("flood", 1_000), {}
+    cache, flood, added = HashCache(pool, max_hashes=3), pool.cache("flood", microseconds=1_000), {}
     for step, number, title in steps:
         match step:
             case "add":
@@ -36,7 +36,7 @@ def test_hashes_are_found_as_they_were_added_last_or_not_at_all(steps):
                 cache.discard(key(number))
                 assert cache.find([number], key, decoded) == [None]
             case "flood":
-                flood.put(title, title, 5_000)
+                flood.put(title, title, size=5_000)
 
         assert len(cache) <= 3
         assert cache._places.keys() <= cache._cache.entries.keys()
@@ -47,19 +47,20 @@ def test_hashes_are_found_as_they_were_added_last_or_not_at_all(steps):
 @given(st.lists(st.tuples(st.sampled_from(["add", "find", "discard", "flood"]), NUMBERS, VOTERS, st.integers(-1, 1))))
 def test_votes_are_found_as_they_were_added_last_or_not_at_all(steps):
     pool = Pool(9_000)
-    cache, flood, added = VoteCache(pool), pool.cache("flood", 1_000), {}
+    cache, flood, added = VoteCache(pool), pool.cache("flood", microseconds=1_000), {}
     for step, number, voter, value in steps:
         match step:
             case "add":
                 added[number, voter] = VOTES_BY_VALUE[value]
-                assert cache.add(("EVALSHA", VOTER_VOTES.digest, 3, "", "", "", voter, str(number)), [value])
+                read = ("EVALSHA", VOTER_VOTES.digest, 3, *["a key"] * 3, voter, str(number))
+                assert cache.add(read, [value])
             case "find":
                 assert cache.find([number], voter) in ([None], [added.get((number, voter))])
             case "discard":
                 cache.discard(keys.voted(0, number))
                 assert cache.find([number], voter) == [None]
             case "flood":
-                flood.put(number, voter, 2_000)
+                flood.put(number, voter, size=2_000)
 
         pairs = {(number, voter) for number, voters in cache._voters.items() for voter in voters}
         assert pairs == {(number, voter) for voter, each in cache._votes.entries.items() for number in each.value}

@@ -214,7 +214,7 @@ async def test_flag_whose_reply_was_lost_is_a_change(store, alice, bob, redis, p
 @pytest.mark.one_server
 async def test_removal_by_a_moderator_whose_reply_was_lost_is_a_change(store, alice, proxy):
     number = (await post(store, alice)).number
-    removing = partial(article_moderation.remove, store.site, OPERATOR, number, None, "an advertisement")
+    removing = partial(article_moderation.remove, store.site, OPERATOR, number, group=None, reason="an advertisement")
 
     assert (await lost(proxy, removing(), MODERATE_ARTICLE.digest)).changed
     assert not (await removing()).changed
@@ -248,7 +248,7 @@ async def test_edits_whose_replies_were_lost_are_done_once(store, alice, redis, 
     number = (await post(store, alice, groups=["show"])).number
     comment = await commented(store, number, alice)
     edited = (await lost(proxy, store.articles.edit(number, alice, {"title": "another"}), EDIT.digest)).article
-    regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]), REGROUP.digest)
+    regrouped = await lost(proxy, store.articles.regroup(number, alice, add=["ask"], remove=["show"]), REGROUP.digest)
     answer = await lost(proxy, store.comments.edit(comment.number, alice, "more"), EDIT_COMMENT.digest)
 
     assert (edited.title, regrouped.groups, answer.comment.content) == ("another", ("ask",), "more")
@@ -358,7 +358,7 @@ async def test_store_without_memory_is_read_only(store, alice, bob, redis):
             store.articles.vote(number, bob, Vote.UP),
             store.articles.vote(number, bob, Vote.DOWN),
             store.articles.edit(number, alice, {"title": "another"}),
-            store.articles.regroup(number, alice, ["ask"], ["show"]),
+            store.articles.regroup(number, alice, add=["ask"], remove=["show"]),
             store.follows.follow(bob, alice),
             store.users.register("carol", "correct horse"),
             store.sessions.open(alice),

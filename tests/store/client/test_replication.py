@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_server
 async def confirmed(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RedisClient]:
     monkeypatch.setattr(client, "RETRY_TIME", 0.1)
     monkeypatch.setattr(replication, "WAIT_TIME", 0.05)
-    confirmed = RedisClient(redis_url, Replication(1, lambda tag: f"mark:{{{tag}}}"))
+    confirmed = RedisClient(redis_url, Replication(replicas=1, mark_key=lambda tag: f"mark:{{{tag}}}"))
     yield confirmed
     await confirmed.close()
 

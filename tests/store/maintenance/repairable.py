@@ -12,6 +12,7 @@ from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
 GRACE = 60_000  # milliseconds that sets of voters live on after voting has closed
+VOTE_SCORE = 432_000  # milliseconds that a vote is worth in the order SCORE
 NOTHING = "nothing"
 Expected = tuple[str, str, str]  # where, what `verify` finds there, what it expects
 
@@ -63,7 +64,7 @@ def voters_of_a_closed_article(scene: Scene) -> list[Expected]:
 
 
 def places_at_wrong_values(scene: Scene) -> list[Expected]:
-    places = {"score": scene.open.posted_at + 2 * 432_000, "time": scene.open.posted_at, "votes": 2}
+    places = {"score": scene.open.posted_at + 2 * VOTE_SCORE, "time": scene.open.posted_at, "votes": 2}
     indexes = {keys.index(scene.partition, order): place for order, place in places.items()}
     indexes |= {keys.group(scene.partition, "show", order): place for order, place in places.items()}
     indexes |= {listings.GOOD_ARTICLES(scene.partition): places["time"], scene.timeline: places["time"]}
@@ -318,6 +319,7 @@ def path_that_is_not_below_its_parent(scene: Scene) -> list[Expected]:
     before = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.comment)))
     label = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.answer))).split()[0]
     scene.redis.hset(scene.comment_hash, "path", "zz 5")
+    # what is found is the label of a path: its text, then the digit of its index, which for 5 is "4"
     hashes = {scene.comment_hash: "zz4", keys.comment(scene.partition, scene.answer): label}
     paths = [(f"{hash} path", found, "a path below that of the parent") for hash, found in hashes.items()]
     return [*paths, (f"{tree} {before}", "0", NOTHING)]

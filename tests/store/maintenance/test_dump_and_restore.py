@@ -237,20 +237,20 @@ async def test_numbers_of_early_versions_are_kept_and_new_ones_are_higher(scene,
 
 
 async def test_numbers_of_deleted_imported_stories_are_not_given_out_again(scene, place):  # A2
-    stories = [Story(str(id), "a story", "", "bob", 1_400_000_000_000, 1) for id in range(20)]
+    stories = [Story(str(id), "a story", link="", poster="bob", time=1_400_000_000_000, votes=1) for id in range(20)]
     await import_batch(scene.store, stories)
     given = await numbers(scene.store, listings.timeline(scene.store.site, "bob"))
     for number in given:
         await scene.store.articles.delete(number, "bob")
     store = await restored(place, scene, await dumped(scene.store))
 
-    await import_batch(store, [Story("another", "a story", "", "bob", 1_400_000_000_000, 1)])
+    await import_batch(store, [Story("another", "a story", link="", poster="bob", time=1_400_000_000_000, votes=1)])
     assert (await numbers(store, listings.timeline(store.site, "bob")))[-1] not in given
     await store.close()
 
 
 async def test_idempotency_key_is_restored(scene, place):  # A7
-    draft = Draft("sent twice", "https://example.com/", "", ())
+    draft = Draft("sent twice", "https://example.com/")
     first = (await scene.store.articles.post("bob", draft, "bob's key")).article
     store = await restored(place, scene, await dumped(scene.store))
 
@@ -261,7 +261,7 @@ async def test_idempotency_key_is_restored(scene, place):  # A7
 
 
 async def test_post_that_is_missing_in_the_dump_can_be_sent_again(scene, place):
-    draft = Draft("too late", "https://example.com/", "", ())
+    draft = Draft("too late", "https://example.com/")
     records = await dumped(scene.store)
     late = (await scene.store.articles.post("bob", draft, "bob's key")).article
     keys_of_posts = [record for record in await dumped(scene.store) if record.kind == "posted"]

@@ -25,20 +25,22 @@ from tests.store.replaying import Replay, entries, stored
 
 pytestmark = pytest.mark.many_partitions
 
-WEEK = 7 * DAY * 1000
+WEEK = 7 * DAY * 1000  # milliseconds
 IMPORTED, KNOWN = Result(Status.IMPORTED), Result(Status.KNOWN)
 
 
 @pytest.fixture
 async def story(store, clock) -> Story:
-    story = Story("1", "A year of rivers", "https://example.com/rivers", "Marlow", clock.now - 1_000_000, 5)
+    story = Story(
+        "1", "A year of rivers", link="https://example.com/rivers", poster="Marlow", time=clock.now - 1_000_000, votes=5
+    )
     await import_batch(store, [story])
     return story
 
 
 @pytest.fixture
 def comment(story) -> StoryComment:
-    return StoryComment("2", "1", "Pim", story.time + 1000, "a *text*", 3)
+    return StoryComment("2", parent="1", poster="Pim", time=story.time + 1000, content="a *text*", votes=3)
 
 
 async def imported(store: Store, *found: StoryComment) -> list[Result]:
@@ -70,12 +72,24 @@ async def test_comment_is_posted_at_its_own_time_with_its_votes(store, story, co
     (found,) = await the_comments(store)
     about = await number_of(store, "1")
     assert found == Comment(
-        found.number, about, None, 0, "Pim", "a *text*", comment.time, None, 3, 0, 2, 0, ContentState.VISIBLE
+        number=found.number,
+        article=about,
+        parent=None,
+        depth=0,
+        poster="Pim",
+        content="a *text*",
+        posted_at=comment.time,
+        edited_at=None,
+        upvotes=3,
+        downvotes=0,
+        imported=2,
+        reply_count=0,
+        state=ContentState.VISIBLE,
     )
     assert found.number % keys.SLOTS == keys.slot("marlow")
     assert found.number // keys.SLOTS == 2 * comment.time + 1
     assert await own_list(store, "Pim") == [(found.number, comment.time)]
-    assert await profile(store, "pim") == Profile("Pim", comment.time, 2)
+    assert await profile(store, "pim") == Profile("Pim", joined_at=comment.time, karma=2)
     assert await verified(store) == []
 
 
@@ -97,7 +111,7 @@ async def test_existing_user_is_the_poster_as_registered(store, story, comment, 
     assert (posters.names, posters.created) == ({"pim": "PIM", "lumen": "Lumen"}, 1)
     await imported(store, comment)
     assert (await the_comments(store))[0].poster == "PIM"
-    assert await profile(store, "pim") == Profile("PIM", clock.now, 2)
+    assert await profile(store, "pim") == Profile("PIM", joined_at=clock.now, karma=2)
 
 
 async def test_comment_that_was_imported_before_is_not_changed(store, story, comment, redis):

@@ -18,12 +18,21 @@ from tests.store.reading import article, everything, numbers, page, profile, upv
 
 pytestmark = pytest.mark.many_partitions
 
-WEEK = 7 * DAY * 1000
+WEEK = 7 * DAY * 1000  # milliseconds
+VOTE_SCORE = 432_000  # milliseconds that a vote is worth in the order SCORE
 
 
 @pytest.fixture
 def story(clock) -> Story:
-    return Story("7", "A year of rivers", "https://example.com/rivers", "Marlow", clock.now - 1000, 5, ("show",))
+    return Story(
+        "7",
+        "A year of rivers",
+        link="https://example.com/rivers",
+        poster="Marlow",
+        time=clock.now - 1000,
+        votes=5,
+        groups=("show",),
+    )
 
 
 async def the_article(store) -> Article:
@@ -47,10 +56,20 @@ async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, st
     imported = await the_article(store)
     assert (result.stories, result.created) == ([story], 1)
     assert imported == Article(
-        imported.number, story.title, story.link, None, "Marlow", story.time, None, 5, 0, 4, ("show",)
+        number=imported.number,
+        title=story.title,
+        link=story.link,
+        content=None,
+        poster="Marlow",
+        posted_at=story.time,
+        edited_at=None,
+        upvotes=5,
+        downvotes=0,
+        imported=4,
+        groups=("show",),
     )
     assert imported.number % keys.SLOTS == keys.slot("marlow")
-    for order, value in (Order.TIME, story.time), (Order.SCORE, story.time + 5 * 432_000), (Order.VOTES, 5):
+    for order, value in (Order.TIME, story.time), (Order.SCORE, story.time + 5 * VOTE_SCORE), (Order.VOTES, 5):
         for listing in listings.whole(store.site, order), listings.group(store.site, "show", order):
             assert [position.value for position in (await page(store, listing)).positions] == [value]
     assert await numbers(store, listings.timeline(store.site, "marlow")) == [imported.number]
@@ -59,7 +78,7 @@ async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, st
 async def test_poster_becomes_a_user_without_a_password(store, story, redis):
     await import_batch(store, [story, replace(story, id="8", time=story.time + 1, poster="marlow", votes=1)])
 
-    assert await profile(store, "marlow") == Profile("Marlow", story.time, 4)
+    assert await profile(store, "marlow") == Profile("Marlow", joined_at=story.time, karma=4)
     assert redis.hget(keys.user(store.site.home_of_user("marlow"), "marlow"), "password") is None
 
 
@@ -67,7 +86,7 @@ async def test_existing_user_is_not_changed(store, story, alice, clock):
     result = await import_batch(store, [replace(story, poster="ALICE")])
 
     assert result.created == 0
-    assert await profile(store, "alice") == Profile("Alice", clock.now, 4)
+    assert await profile(store, "alice") == Profile("Alice", joined_at=clock.now, karma=4)
     assert (await the_article(store)).poster == "Alice"
 
 
@@ -153,7 +172,7 @@ async def test_voters_of_open_stories_are_users(store, story, redis):  # V4
     assert upvoters(redis, store, number) == {"Marlow", "voter-0001", "voter-0002", "voter-0003", "voter-0004"}
     assert (await article(store, number)).imported == 0
     assert (await article(store, closed)).imported == 49
-    assert await profile(store, "voter-0004") == Profile("voter-0004", story.time, 0)
+    assert await profile(store, "voter-0004") == Profile("voter-0004", joined_at=story.time, karma=0)
     assert result.created == 1 + 5
 
 
@@ -162,7 +181,7 @@ async def test_voters_are_created_once(store, story, redis):
     more = replace(story, id="8", votes=7, time=story.time + 1)
 
     assert (await import_with_voters(store, [more])).created == 2
-    assert await profile(store, "voter-0001") == Profile("voter-0001", story.time, 0)
+    assert await profile(store, "voter-0001") == Profile("voter-0001", joined_at=story.time, karma=0)
 
 
 async def test_created_voters_do_not_include_the_poster(store, story, redis):

@@ -54,7 +54,7 @@ def indexes(redis) -> set[str]:
 
 async def test_orders_that_are_not_maintained_have_no_indexes(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, SOME)
-    await history(store, 1, 30)
+    await history(store, seed=1, size=30)
 
     needed = {"time", "votes"}  # articles are found by `time`, and GRAVITY needs `votes`
     assert indexes(redis) == {"score", "gravity"} | needed
@@ -127,7 +127,7 @@ async def test_orders_are_added_and_dropped_while_users_vote(scene, redis):
 
 async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
-    articles = await history(store, 3, 40)
+    articles = await history(store, seed=3, size=40)
 
     def stop(count: int) -> None:
         raise InterruptedError
@@ -169,7 +169,7 @@ async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_
 
 
 async def test_filling_indexes_of_homes_goes_on_after_it_is_killed(store, redis, clock):  # H1
-    await history(store, 3, 60)
+    await history(store, seed=3, size=60)
     before, round_trips = await made_before_homes(store, redis), 0
     while True:
         site = replace(store.site, redis=KilledClient(store.site.redis, round_trips))
@@ -243,7 +243,7 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
 @pytest.mark.slow
 async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
-    articles = await history(store, 3, 40)
+    articles = await history(store, seed=3, size=40)
     target, round_trips, unfinished = (Order.HOT, Order.GRAVITY), 0, 0
     while await killed(store, target, round_trips):
         unfinished += await reindex.is_unfinished(store.site)
@@ -268,7 +268,7 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
 async def test_group_is_ranked_by_its_own_weights(store, seed, clock):
     weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
     await reindex.set_weights(store.site, "ask", weights, lambda count: None)
-    articles = await history(store, seed, 60)
+    articles = await history(store, seed, size=60)
     await reindex.set_weights(store.site, "show", weights, lambda count: None)
 
     clock.now += 5 * HOUR

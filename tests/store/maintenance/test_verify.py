@@ -145,7 +145,7 @@ async def test_repair_rebuilds_indexes_for_a_new_policy(scene, redis_url, clock,
 
 async def test_store_with_another_number_of_partitions_cannot_be_verified(store, redis_url):
     with pytest.raises(StoreMismatch, match="PARTITIONS"):
-        await Store.open(redis_url, Policy(good_votes=2), 32, strict=False)
+        await Store.open(redis_url, Policy(good_votes=2), partitions=32, strict=False)
 
 
 async def test_nothing_is_reported_of_an_empty_store(store):

@@ -31,7 +31,7 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
-    for each in await history(store, 7, 40, with_comments=True):
+    for each in await history(store, seed=7, size=40, with_comments=True):
         p = store.site.home_of_article(each.number)
         for order in Order:
             for index in (keys.index(p, order.value), *(keys.group(p, name, order.value) for name in each.groups)):
@@ -74,7 +74,19 @@ def test_gravity_equals_that_of_hacker_news(policy, unstored_article, clock):
 
 @pytest.fixture
 def unstored_article(clock) -> Article:
-    return Article(1, "a title", None, None, "alice", clock.now, None, 10, 0, 0, ())
+    return Article(
+        number=1,
+        title="a title",
+        link=None,
+        content=None,
+        poster="alice",
+        posted_at=clock.now,
+        edited_at=None,
+        upvotes=10,
+        downvotes=0,
+        imported=0,
+        groups=(),
+    )
 
 
 def replace_votes(article: Article, up: int, down: int) -> Article:
@@ -95,7 +107,10 @@ async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis)
 
 
 async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
-    stories = [Story(str(each), "a title", "", alice, clock.now, each % 40, ()) for each in range(120)]
+    stories = [
+        Story(str(each), "a title", link="", poster=alice, time=clock.now, votes=each % 40, groups=())
+        for each in range(120)
+    ]
     await import_batch(store, stories)
     articles = [
         await article(store, number)
@@ -111,7 +126,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
 async def test_gravity_reads_in_many_short_steps_are_exact(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
     monkeypatch.setattr(gravity, "MAX_WANTED", 4)
-    articles = await history(store, 5, 60)
+    articles = await history(store, seed=5, size=60)
     for instant in (clock.now, clock.now + YEAR):
         clock.now = instant
         expected = sorted_by_hand(store, Order.GRAVITY, articles, instant)

@@ -44,7 +44,7 @@ async def test_first_page_takes_the_same_commands_at_any_size(store, redis):
 async def test_page_among_articles_of_equal_age_is_one_step(store, redis, clock):
     """After weeks all have about the same age, so votes decide on which side of a position most articles are."""
     articles = [
-        Article(each * keys.SLOTS, "", None, None, "", clock.now + each * MINUTE, None, 9 + each % 8, 0, 0, ())
+        unstored(each * keys.SLOTS, posted_at=clock.now + each * MINUTE, upvotes=9 + each % 8)
         for each in range(1, 5_001)
     ]
     pipeline = store.site.redis.pipeline
@@ -61,6 +61,23 @@ async def test_page_among_articles_of_equal_age_is_one_step(store, redis, clock)
             assert count == 400 or cost_after.steps == cost_before.steps == 1
 
 
+def unstored(number: int, *, posted_at: int, upvotes: int) -> Article:
+    """An article of which only what decides its place is set."""
+    return Article(
+        number=number,
+        title="",
+        link=None,
+        content=None,
+        poster="",
+        posted_at=posted_at,
+        edited_at=None,
+        upvotes=upvotes,
+        downvotes=0,
+        imported=0,
+        groups=(),
+    )
+
+
 async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
     """The places of a page, and what reading it has cost."""
     redis.config_resetstat()
@@ -74,7 +91,5 @@ def everything(store, redis) -> list[Position]:
     """All articles by GRAVITY, sorted in Python."""
     posted = dict(redis.zrange(keys.index(0, Order.TIME.value), 0, -1, withscores=True))
     votes = redis.zrange(keys.index(0, Order.VOTES.value), 0, -1, withscores=True)
-    articles = [
-        Article(int(each), "", None, None, "", int(posted[each]), None, int(up), 0, 0, ()) for each, up in votes
-    ]
+    articles = [unstored(int(each), posted_at=int(posted[each]), upvotes=int(up)) for each, up in votes]
     return sorted_by_hand(store, Order.GRAVITY, articles, store.site.clock())

@@ -30,7 +30,7 @@ async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkey
     """After posts, votes, deletions, imports and changes of groups, at the times of articles and at others."""
     monkeypatch.setattr(since, "STEP", [10, 100, 1_000][seed])  # articles that a call of the script reads
     chance = random.Random(f"{seed} {store.site.partitions}")
-    articles = await history(store, seed, 220)
+    articles = await history(store, seed, size=220)
     instants = [each.posted_at + chance.choice([-1, 0, 1]) for each in chance.sample(articles, 8)]
     instants += [0, clock.now - DAY * 1000, clock.now - YEAR, clock.now, clock.now + 1]
     for group in (None, "show", "nothing"):

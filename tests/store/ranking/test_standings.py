@@ -19,7 +19,7 @@ async def ranked(store, listing, places):
 
 @pytest.mark.parametrize("later", [0, 12 * HOUR, 10 * YEAR])
 async def test_rank_is_the_index_in_the_sorted_articles(store, clock, later):
-    articles, policy = await history(store, 3, 80, with_comments=True), store.site.policy
+    articles, policy = await history(store, seed=3, size=80, with_comments=True), store.site.policy
     clock.now += later
     for order in Order:
         for group in (None, "show"):
@@ -52,7 +52,7 @@ def assert_least(policy, order, article, rank, votes, now):
 
 
 async def test_position_without_an_article_has_a_rank(store):
-    articles = await history(store, 4, 30)
+    articles = await history(store, seed=4, size=30)
     chance = random.Random(4)
     for order in Order:
         expected = sorted_by_hand(store, order, articles, store.site.clock())
@@ -63,7 +63,7 @@ async def test_position_without_an_article_has_a_rank(store):
 
 async def test_article_that_has_risen_since_it_was_read_is_not_above_itself(store):
     """The record and the ranks are read one after the other, and a vote may come between."""
-    articles, policy, now = await history(store, 4, 30), store.site.policy, store.site.clock()
+    articles, policy, now = await history(store, seed=4, size=30), store.site.policy, store.site.clock()
     for order in (each for each in Order if each is not Order.GRAVITY):
         expected = sorted_by_hand(store, order, articles, now)
         for each in articles:
