@@ -11,7 +11,7 @@
 -- from recent_comments: recent.places_of(groups)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   ARTICLE_PATH (what the branch paths of first answers begin with), REPLY_ORDERS (in which replies have an index)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from decisions: state_of(subject) -> (state | nil, kind | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
