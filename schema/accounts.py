@@ -138,8 +138,9 @@ class AccountMutations:
     request_confirmation: RequestConfirmationPayload | None = mutation(
         accounts.request_confirmation,
         RequestConfirmationPayload,
-        None,
-        "Send a mail to the viewer's confirmed address, with a link that stands in for the password of who has none: "
+        input=None,
+        description="Send a mail to the viewer's confirmed address, with a link that stands in for the password of who "
+        "has none: "
         "for `deleteUser` and a change of the address. INVALID with a password, or without such an address.",
     )
     end_session: EndSessionPayload | None = mutation(

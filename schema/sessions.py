@@ -152,4 +152,6 @@ class SessionMutations:
         "Delete the viewer for good: profile, sessions and follows go, and nobody else ever gets the name. "
         "Articles and comments stay without a name, or are deleted; votes stay counted.",
     )
-    log_out: LogOutPayload | None = mutation(sessions.log_out, LogOutPayload, None, "End this session.")
+    log_out: LogOutPayload | None = mutation(
+        sessions.log_out, LogOutPayload, input=None, description="End this session."
+    )

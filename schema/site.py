@@ -49,6 +49,6 @@ class SiteMutations:
     create_invitation: CreateInvitationPayload | None = mutation(
         site.invite,
         CreateInvitationPayload,
-        None,
-        "Make an invitation, by which one person may register. Only for admins.",
+        input=None,
+        description="Make an invitation, by which one person may register. Only for admins.",
     )

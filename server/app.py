@@ -409,7 +409,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         ),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
         sending_mails(
-            settings, store, database, app.state.languages.named(None), app.state.observer.metrics.mail_tried
+            settings, store, database, app.state.languages.named(code=None), app.state.observer.metrics.mail_tried
         ),
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)

@@ -81,7 +81,7 @@ class EndedSessions:
         """Read sessions again after events, as long as the context is open."""
         self._clock = store.site.clock
         async with running(self._run(store)):
-            with events.subscribed(self._note, SESSIONS, of_moderation(None)):
+            with events.subscribed(self._note, SESSIONS, of_moderation(group=None)):
                 yield
 
     def _note(self, event: Event) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import httpx
 
 WEB_PORTS = frozenset({80, 443})
-MAX_REDIRECTS = 3
+MAX_REDIRECTS = 3  # of a request
 TIME_LIMIT = 10.0  # seconds, from the look-up of the name to the last byte
 MAX_ANSWER = 64_000  # bytes
 DEFAULT_PORTS = {"http": 80, "https": 443}

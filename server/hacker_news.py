@@ -53,11 +53,11 @@ class StoryList(NamedTuple):
 
 BY_RANK = (Order.GRAVITY, Order.HOT, Order.SCORE)
 STORIES = {
-    "topstories": StoryList(500, None, BY_RANK),
-    "newstories": StoryList(500, None, (Order.TIME,)),
-    "beststories": StoryList(500, None, (Order.BEST, Order.VOTES, Order.SCORE)),
-    "askstories": StoryList(200, "ask", BY_RANK),
-    "showstories": StoryList(200, "show", BY_RANK),
+    "topstories": StoryList(most=500, group=None, orders=BY_RANK),
+    "newstories": StoryList(most=500, group=None, orders=(Order.TIME,)),
+    "beststories": StoryList(most=500, group=None, orders=(Order.BEST, Order.VOTES, Order.SCORE)),
+    "askstories": StoryList(most=200, group="ask", orders=BY_RANK),
+    "showstories": StoryList(most=200, group="show", orders=BY_RANK),
 }
 
 # An item is an article or a comment, never both: their numbers are of the same sequence. `KIDS` then asks for as many
@@ -133,7 +133,7 @@ async def item(request: Request) -> Response:
     """One execution of a query for an item with at most one kid, two for others."""
     id = request.path_params["id"]
     if not NUMBER.fullmatch(id) or int(id) > HIGHEST_NUMBER:
-        return answer(request, None)
+        return answer(request, value=None)
     found = await documents.query(request, ITEM, {"article": f"article:{id}", "comment": f"comment:{id}"})
     article, comment = found["article"], found["comment"]
     if article:
@@ -142,14 +142,14 @@ async def item(request: Request) -> Response:
     if comment:
         kids = await _kids(request, comment, comment["article"]["id"], comment["id"])
         return answer(request, await _comment(comment, kids))
-    return answer(request, None)
+    return answer(request, value=None)
 
 
 async def user(request: Request) -> Response:
     name = request.path_params["name"]
     found = (await documents.query(request, USER, {"name": name}))["user"]
     if found is None:
-        return answer(request, None)
+        return answer(request, value=None)
     articles, comments = found["articles"]["totalCount"], found["comments"]["totalCount"]
     sizes = {"articles": _size(articles, MAX_SUBMITTED), "comments": _size(comments, MAX_SUBMITTED)}
     own = (await documents.query(request, SUBMITTED, {"name": name, **sizes}))["user"] if articles + comments else None

@@ -25,7 +25,7 @@ from store.validation import (
     TITLE_LENGTH,
 )
 
-SEARCH_POINTS = 50
+SEARCH_POINTS = 50  # of a search, at least
 WORD_POINTS = 10  # of a word of a query, of which `SEARCH_POINTS` pay the first ones
 
 
@@ -39,7 +39,7 @@ def search_points(query: str) -> int:
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
 WEIGHTS = Weights(
     long_texts={
-        ("Article", "content"): CONTENT_LENGTH // 10_000,
+        ("Article", "content"): CONTENT_LENGTH // 10_000,  # a point for so many characters
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
         ("Group", "about"): 1,
         ("Comment", "descendantCount"): 1,  # counted in the store
@@ -91,10 +91,10 @@ def connection_limiter(settings: Settings) -> ConnectionLimiter:
     max_connections = settings.max_address_connections if is_limited else None
     max_unread = settings.max_address_unread if is_limited else None
     return ConnectionLimiter(
-        settings.max_connections,
-        max_connections,
-        settings.proxies,
-        unread_output=UnreadOutput(settings.max_unread, max_unread),
+        max_connections=settings.max_connections,
+        max_per_address=max_connections,
+        trusted_proxies=settings.proxies,
+        unread_output=UnreadOutput(max_per_connection=settings.max_unread, max_per_address=max_unread),
         ipv6_prefix=settings.ipv6_prefix,
     )
 
@@ -104,13 +104,15 @@ def rate_limiter(settings: Settings) -> RateLimiter | None:
         return None
     points, back = settings.rate_points, settings.rate_points_back
     policies = {
-        "user": RatePolicy(points, back, "UPVOTE_RATE_POINTS"),
+        "user": RatePolicy(points, refill=back, setting="UPVOTE_RATE_POINTS"),
         "address": RatePolicy(
             settings.rate_address_points or ADDRESS_SHARE * points,
-            settings.rate_address_points_back or ADDRESS_SHARE * back,
-            "UPVOTE_RATE_ADDRESS_POINTS",
+            refill=settings.rate_address_points_back or ADDRESS_SHARE * back,
+            setting="UPVOTE_RATE_ADDRESS_POINTS",
         ),
-        "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
+        "key": RatePolicy(
+            settings.rate_key_points, refill=settings.rate_key_points_back, setting="UPVOTE_RATE_KEY_POINTS"
+        ),
     }
     most = POOL.total // BUCKETS_SHARE
     rates = RateLimiter(

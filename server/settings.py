@@ -23,7 +23,7 @@ from store.site import MAX_MENTIONS, WOKEN_COMMENTS
 
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
-YEAR = 365 * DAY
+YEAR = 365 * DAY  # seconds
 SECRET_SETTINGS = tuple(
     f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL")
 )

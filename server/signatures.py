@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from secrets import token_bytes
 
-SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)
+SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)  # how many bytes a secret may have
 NEW_SECRET_BYTES = 32
 
 

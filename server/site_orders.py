@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MOST_SHOWN = 4
+MOST_SHOWN = 4  # orders that a page shows; the others are below "More"
 FRONT = "HOT"  # what the front page shows, unless the operator names another one or the store lacks it
 PREFERRED = ("HOT", "TIME", "ACTIVE", "BEST")  # what is shown where the operator does not say
 

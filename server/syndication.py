@@ -190,7 +190,7 @@ def orders(request: Request) -> list[str]:
 
 async def site_listing(request: Request, order: str) -> FeedSource:
     found = await documents.query(request, SITE, {"order": order})
-    return FeedSource("", "", order, found["articles"]["nodes"])
+    return FeedSource(name="", page="", order=order, nodes=found["articles"]["nodes"])
 
 
 async def group_listing(request: Request, order: str) -> FeedSource:
@@ -212,7 +212,9 @@ def known_group(group: Node | None) -> str:
 async def site_comments(request: Request, order: str) -> FeedSource:
     """The newest comments, whatever the order."""
     found = await documents.query(request, SITE_COMMENTS, {})
-    return FeedSource("", "comments", NEWEST_FIRST, found["comments"]["nodes"], shows_comments=True)
+    return FeedSource(
+        name="", page="comments", order=NEWEST_FIRST, nodes=found["comments"]["nodes"], shows_comments=True
+    )
 
 
 async def group_comments(request: Request, order: str) -> FeedSource:
@@ -234,7 +236,7 @@ async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
-    words: Words = request.app.state.languages.named(None)  # the site's: readers of feeds choose none
+    words: Words = request.app.state.languages.named(code=None)  # the site's: readers of feeds choose none
     kind = words("feed-comments") if listing.shows_comments else order and words(f"order-{order.lower()}")
     title = " · ".join(part for part in (listing.name, kind, request.app.state.site_name) if part)
     url = f"{site}{feed_path(request, listing)}{query}"
@@ -262,7 +264,7 @@ def entry(node: Node, html: str) -> FeedEntry:
 
 def comment_entry(node: Node, html: str) -> FeedEntry:
     article = node["article"]
-    shown = ShownAs(f"{page_of(article)}/{page_of(node)}", article["title"], None, article["groups"])
+    shown = ShownAs(f"{page_of(article)}/{page_of(node)}", article["title"], link=None, groups=article["groups"])
     return feed_entry(node, html, shown)
 
 

@@ -48,7 +48,8 @@ async def approve(
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
-    return await _act(site, moderator, number, "approve", None, validation.reason(reason) if reason else "", note)
+    checked = validation.reason(reason) if reason else ""
+    return await _act(site, moderator, number, "approve", group=None, reason=checked, note=note)
 
 
 async def lock(
@@ -69,7 +70,7 @@ async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str
 
     Raises as `remove`.
     """
-    return await _act(site, moderator, number, "reject_edit", None, validation.reason(reason), note)
+    return await _act(site, moderator, number, "reject_edit", group=None, reason=validation.reason(reason), note=note)
 
 
 async def revert(
@@ -83,7 +84,8 @@ async def revert(
         Invalid: the article would be in too many groups.
     """
     number = int(action.subject_id.removeprefix("article:"))
-    return await _act(site, moderator, number, "revert", None, validation.reason(reason), note, action.number)
+    checked = validation.reason(reason)
+    return await _act(site, moderator, number, "revert", group=None, reason=checked, note=note, reverts=action.number)
 
 
 async def _act(

@@ -86,7 +86,7 @@ async def revert(
         AlreadyReverted: the action was reverted before.
     """
     username = action.subject_id.removeprefix("user:")
-    _, texts = _checked(site, None, None, reason, note)
+    _, texts = _checked(site, group=None, until=None, reason=reason, note=note)
     return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number, with_votes=keeps_votes)
 
 

@@ -136,7 +136,7 @@ class Comments:
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":
-            raise VotingClosed(number, int(reply[0]), "comment")
+            raise VotingClosed(number, int(reply[0]), kind="comment")
         if status not in ("voted", "same"):
             refuse(status, "comment", number)
         username, flat, *new_entry = reply

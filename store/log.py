@@ -347,4 +347,4 @@ def _entry(partition: int, id: str, flat: list[str]) -> Entry:
         kind, at, actor, subject = (values.pop(name) for name in ("kind", "at", "actor", "subject"))
         return Entry(partition, id, kind, int(at), actor, subject, values)
     except (KeyError, ValueError):
-        return Entry(partition, id, FOREIGN, sort_key(id)[0], "", "", {})
+        return Entry(partition, id, FOREIGN, at=sort_key(id)[0], actor="", subject="", values={})

@@ -11,8 +11,8 @@ interface Visit {
   by: "link" | "history" | "address";
 }
 
-const POSITIONS = "upvote-positions";
-const MOST_POSITIONS = 100;
+const POSITIONS = "upvote-positions"; // the key of sessionStorage
+const MOST_POSITIONS = 100; // that are kept: those of the latest visits
 
 const positions = new Map<string, number>(stored());
 const visit = new Observable<Visit>({ key: "", by: "address" });

@@ -7,8 +7,8 @@ import { storage } from "./storage";
 // after. On devices that cannot hover, nothing tells what a finger is about to hit: there a list is held as long as the
 // page is visible.
 
-const AFTER = 1_000; // milliseconds
-const POINTER = "upvote-pointer"; // the key of sessionStorage
+const AFTER = 1_000; // milliseconds that a list stays held after the user pointed at it
+const POINTER = "upvote-pointer"; // the key of sessionStorage for where the pointer was
 const PASSIVE = { capture: true, passive: true };
 
 const cannotHover = matchMedia("(hover: none)");

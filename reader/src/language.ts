@@ -24,7 +24,7 @@ useLocationInLanguage.hrefs = withLanguage;
 
 /** The offer of each other language that the site has, in that language, by its code such as `de`. */
 const OFFERS = JSON.parse(meta("upvote-languages") ?? "{}") as Readonly<Record<string, string>>;
-const KEY = "upvote-language-offer";
+const KEY = "upvote-language-offer"; // of localStorage: there once the user has dismissed the offer
 
 const isDismissed = new Observable(storage.read(KEY) !== null);
 

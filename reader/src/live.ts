@@ -7,7 +7,7 @@ import { Observable, useObservable } from "./observable";
 export const reconnections = new Observable(0);
 
 const FIRST_PAUSE = 5_000; // milliseconds before a subscription begins again; doubled each time
-const LONGEST_PAUSE = 300_000;
+const LONGEST_PAUSE = 300_000; // milliseconds
 const BEGINNING = 500; // milliseconds after which the server has a subscription that was sent again
 
 interface Handlers<Data> {

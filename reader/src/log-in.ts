@@ -13,7 +13,7 @@ export function nextPath(search: string): string {
   return /^\/(?![/\\])/.test(next) ? next : "/";
 }
 
-const NEXT = "upvote-next";
+const NEXT = "upvote-next"; // the key of sessionStorage
 
 /** Keeps where to go on in this tab, as the operator's own page to log in does not know it. */
 export const rememberNext = (next: string): void => storage.write(NEXT, next, "sessionStorage");

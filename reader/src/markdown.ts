@@ -14,7 +14,7 @@ const MAX_COLUMNS = 20; // of a table: each of its rows gets as many cells
 const MAX_HTML = 400_000; // characters: ten times those of the longest text, as in server/markdown_html.py
 const BLOCKS = "br, hr, p, pre, blockquote, li, tr, th, td"; // which begin with a space in plain text
 const PLAIN_LENGTH = 200; // characters
-const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i;
+const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i; // that a link may have
 const MENTION = /(?<![\p{L}\p{N}@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])/gu; // as in store/mentions.py
 
 const marked = new Marked({

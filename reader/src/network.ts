@@ -1,6 +1,9 @@
-const LONGEST_PAUSE = 30_000; // milliseconds
+const LONGEST_PAUSE = 30_000; // milliseconds between two attempts
 
-/** Waits before another attempt, longer each time, or until the network is back or the page becomes visible. */
+/**
+ * Waits before another attempt, or until the network is back or the page becomes visible: the longer, the more attempts
+ * there have been.
+ */
 export function pause(attempts: number): Promise<void> {
   const longest = Math.min(1_000 * 2 ** attempts, LONGEST_PAUSE);
   return new Promise((resolve) => {

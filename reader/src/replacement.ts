@@ -2,9 +2,9 @@
 // its data. What has the focus is replaced by its equal. It waits while something is pressed, while a text is selected or
 // typed or a menu is open, and while what has the focus has no equal.
 
-const BESIDE = "beside";
+const BESIDE = "beside"; // the class of the page that the script draws, until it replaces the HTML
 const STAYING = "input, details[open] *"; // what keeps the focus: a user types, or chooses from a menu
-const RELEASES = ["pointerup", "pointercancel", "contextmenu"];
+const RELEASES = ["pointerup", "pointercancel", "contextmenu"]; // the events after which nothing is pressed
 
 /** Renders into `html`, or beside it if it has a page, until that can be replaced, and calls `onReplaced` when it is. */
 export function replaceHtml(html: HTMLElement, render: (place: HTMLElement) => void, onReplaced: () => void): void {

@@ -25,7 +25,7 @@ interface Viewer {
 
 const NONE: Roles = { isAdmin: false, isOfSite: false, groups: [] };
 
-const KEY = "upvote-roles";
+const KEY = "upvote-roles"; // of localStorage
 
 interface Known {
   username: string;

@@ -11,7 +11,7 @@ export interface Session {
   began: number;
 }
 
-const KEY = "upvote-session";
+const KEY = "upvote-session"; // of localStorage
 
 const session = new Observable<Session | null>(stored());
 
@@ -37,8 +37,8 @@ export function endSession(): void {
 }
 
 /**
- * Call it when the server says that `left` is not the session of the browser any more. Another tab may have begun one, which this
- * page then takes; else the session ends. Returns the session of this page.
+ * Call it when the server says that `left` is not the session of the browser any more. Another tab may have begun one,
+ * which this page then takes; else the session ends. Returns the session of this page.
  */
 export function leaveSession(left: Session): Session | null {
   const kept = stored();

@@ -5,8 +5,8 @@ import { storage } from "./storage";
 
 // When the articles that this browser has visited were last read. The server does not know.
 
-const KEY = "upvote-visits";
-const MOST = 500; // articles
+const KEY = "upvote-visits"; // of localStorage
+const MOST = 500; // articles that are kept
 
 interface Visit {
   /** The time of the newest comment that was shown, or else of the article: unix milliseconds by the server's clock. */
@@ -21,7 +21,7 @@ window.addEventListener("storage", ({ key }) => key === KEY && visits.set(read()
 /** By the numbers of articles, those that were visited last at the end. */
 function read(): ReadonlyMap<string, Visit> {
   try {
-    const entries = JSON.parse(storage.read(KEY) ?? "[]") as [string, number, number][];
+    const entries = JSON.parse(storage.read(KEY) ?? "[]") as [number: string, seen: number, count: number][];
     return new Map(entries.map(([number, seen, count]) => [number, { seen, count }]));
   } catch {
     return new Map();

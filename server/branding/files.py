@@ -19,7 +19,7 @@ from server.words.files import Entries
 
 DEFAULTS = Path(__file__).with_name("static")
 PAGES = ("about", "rules", "privacy", "legal")
-KB = 1_000
+KB = 1_000  # bytes
 SIZES = {  # the files of the folder, and their most bytes
     "theme.css": 50 * KB,
     "logo.svg": 100 * KB,
@@ -197,7 +197,7 @@ def _page(name: str, markdown: str) -> TextPage:
     heading = HEADING.match(html)
     title = text_of(heading[1], WELCOME_LENGTH) if heading else ""
     if heading is None or not title:
-        return TextPage(name, "", html)
+        return TextPage(name, title="", html=html)
     return TextPage(name, title, html[heading.end() :])
 
 

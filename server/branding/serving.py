@@ -71,7 +71,7 @@ def open_search(request: Request) -> Response:
     The OpenSearch description, by which browsers offer the site's search beside their own. Its addresses are absolute,
     and its words are in the language of the site.
     """
-    words: Words = request.app.state.languages.named(None)
+    words: Words = request.app.state.languages.named(code=None)
     files, name, address = _files(request), request.app.state.site_name, request.app.state.public_url
     xml = OPEN_SEARCH.format(
         short=escape(name[:SHORT_NAME]),

@@ -60,7 +60,7 @@ class BackupWriter:
 
     def flush(self) -> None:
         """End a frame."""
-        deflated = zlib.compress(b"[%b]" % b",".join(self.pending), 1)
+        deflated = zlib.compress(b"[%b]" % b",".join(self.pending), level=1)
         self.write(LENGTH.pack(len(deflated)) + deflated)
         self.pending.clear()
         self.frames, self.size = self.frames + 1, 0

@@ -115,7 +115,7 @@ def _comment(id: str, fields: Mapping[str, object], now: int, is_gone: bool) -> 
     """A comment, and whether its text was cut. One that is gone has neither poster nor text."""
     parent, time = _id_of_parent(fields), _time(fields, now)
     if is_gone:
-        return StoryComment(id, parent, "", time, ""), False
+        return StoryComment(id, parent, poster="", time=time, content=""), False
     poster = validation.username(_text(fields, "by"))
     content, was_cut = markdown(_text(fields, "text"), validation.COMMENT_LENGTH)
     return StoryComment(id, parent, poster, time, validation.comment(content), _votes(fields)), was_cut

@@ -27,10 +27,10 @@ from store.site import unix_milliseconds
 from store.store import Store
 
 BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
-BATCH_VOTES = 50_000
+BATCH_VOTES = 50_000  # of the stories of such a batch, together
 COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # how many faults of a kind are printed
-MOST_FOLLOWED = 10_000
+MOST_FOLLOWED = 10_000  # users, by each of the imported ones
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
 # Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived article
 # is GONE at first: it is written back to Redis before the second time.
@@ -255,7 +255,7 @@ class Import:
 
     async def _import_stories(self, stories: Sequence[Story]) -> None:
         with_voters = self.options.with_voters
-        voters = await importing.create_voters(self.store, stories) if with_voters else Voters((), 0)
+        voters = await importing.create_voters(self.store, stories) if with_voters else Voters(names=(), created=0)
         self.counts.users += voters.created
         if self.store.places.only_listed:
             # posts are only allowed in groups that were created before

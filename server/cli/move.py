@@ -51,7 +51,9 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         header = await dump.settings(store.site)
         count = partitions or store.site.partitions
         policy = _policy(header, settings)
-        restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
+        restoration = await Restoration.begin(
+            to, source=secrets.token_hex(), partitions=count, policy=policy, clock=unix_milliseconds
+        )
         try:
             async with opened_store.archive_of(settings, store) as database:
                 # the articles that are in the database only, and those that leave Redis while the dump runs

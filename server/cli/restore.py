@@ -27,8 +27,8 @@ from store.maintenance.restore import Restoration, log_point_of
 from store.ranking.formulas import INDEX_WEIGHTS
 from store.site import unix_milliseconds
 
-BATCH_RECORDS = 200  # fewer if they have many voters
-BATCH_VOTERS = 50_000
+BATCH_RECORDS = 200  # in one round trip, fewer if they have many voters
+BATCH_VOTERS = 50_000  # of the records of such a batch, together
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -88,10 +88,10 @@ async def _restore(
 ) -> None:
     restoration = await Restoration.begin(
         settings.redis_url or "",
-        backup.digest,
-        settings.partitions or header.partitions or 1,
-        replace(header.policy, voting_window=settings.voting_window),
-        unix_milliseconds,
+        source=backup.digest,
+        partitions=settings.partitions or header.partitions or 1,
+        policy=replace(header.policy, voting_window=settings.voting_window),
+        clock=unix_milliseconds,
         exclusive=exclusive,
         log_point=log_point_of(backup.header),
     )

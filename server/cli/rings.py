@@ -15,7 +15,7 @@ from server.errors import CommandError
 from server.settings import WrongSetting, read_settings
 from store.store import Store
 
-SHOWN_MEMBERS = 10
+SHOWN_MEMBERS = 10  # of a ring
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,7 +47,7 @@ async def _search(store: Store, database: Database, is_dry: bool) -> None:
     from server.rings.search import search  # needs numpy
 
     now = store.site.clock()
-    with progress_bar("votes", None) as read:
+    with progress_bar("votes", total=None) as read:
         found = await search(database, store.site.policy, now, read)
     if not is_dry:
         await database.write_durably(rings.replace_all, now, found.votes, found.users, found.rings)

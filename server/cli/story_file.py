@@ -142,10 +142,10 @@ def _story(text: Mapping[str, str], now: int) -> Story:
     return Story(
         text["id"],
         validation.title(text["title"]),
-        text["url"] and validation.link(text["url"]),
-        validation.username(text["author"]),
-        _time(text["created_at"], now),
-        _votes(text["points"] or "1"),
+        link=text["url"] and validation.link(text["url"]),
+        poster=validation.username(text["author"]),
+        time=_time(text["created_at"], now),
+        votes=_votes(text["points"] or "1"),
     )
 
 

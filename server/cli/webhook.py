@@ -19,7 +19,7 @@ from store.store import Store
 
 HOUR = 3_600_000  # milliseconds
 OVERLAP = 24  # hours
-MAX_OVERLAP = 30 * 24
+MAX_OVERLAP = 30 * 24  # hours
 MAX_URL = 2_000  # characters
 MOST = 50  # webhooks of a site
 

@@ -14,10 +14,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 from server.http.unread_output import SMALL, UnreadOfConnection
 
 LINE = b"%b: %b\r\n"  # of a header
+# the name of a header that does not change how a response is sent
 PLAIN_NAME = re.compile(rb"(?!(?:connection|content-length|transfer-encoding)\Z)[a-z0-9-]+")
 CONTROLS = bytes({*range(0x20), 0x7F} - {0x09})  # characters that no value has
 NAME = itemgetter(0)
-MAX_NAMES = 100  # that are remembered
+MAX_NAMES = 100  # of headers, that `_plain_names` remembers
 
 
 def run(
@@ -78,7 +79,8 @@ def send_whole(cycle: RequestResponseCycle, start: Message, message: Message) ->
     twentieth of the CPU time of a page. False, and nothing is sent, for any other response or connection: uvicorn sends
     those.
 
-    Its last header is the length, and none of the others changes how it is sent.
+    Its last header is the length, and none of the others changes how it is sent. `cycle` is what uvicorn has for a
+    request and its response; `start` and `message` are the messages of ASGI with the head and the body.
     """
     if cycle.response_started or not cycle.keep_alive or cycle.disconnected or cycle.flow.write_paused:
         return False
@@ -101,7 +103,7 @@ def send_whole(cycle: RequestResponseCycle, start: Message, message: Message) ->
     return True
 
 
-_plain_names: set[bytes] = set()
+_plain_names: set[bytes] = set()  # that have matched `PLAIN_NAME`
 
 
 def have_plain_names(headers: Sequence[tuple[bytes, bytes]]) -> bool:

@@ -33,6 +33,7 @@ PATH = "/log-in"
 COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
 MAX_ANSWER = 64_000  # bytes
 COST = 100  # points of the address, for a log-in that begins
+MAX_NEXT = 1_000  # characters of the path of the page to go on with
 AGAIN = "begin again: this log-in has ended, was used, or has begun in another browser"
 HEADERS = {**UNCACHED, "Referrer-Policy": "no-referrer"}
 
@@ -85,7 +86,7 @@ async def end(request: Request) -> RedirectResponse:
     base = state.public_url.of(request.scope)
     response = RedirectResponse(f"{base}{begun.next}", HTTPStatus.SEE_OTHER, HEADERS)
     response.raw_headers.append(state.cookie.header(request.scope, opened.token))
-    _set_cookie(request, response, "")
+    _set_cookie(request, response, state="")
     return response
 
 
@@ -156,7 +157,7 @@ async def _exchanged(request: Request, issuer: Issuer, endpoint: str, begun: Pen
     }
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
     if issuer.client_secret is not None:
-        pair = f"{quote(issuer.client_id or '', '')}:{quote(issuer.client_secret, '')}"
+        pair = f"{quote(issuer.client_id or '', safe='')}:{quote(issuer.client_secret, safe='')}"
         headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
     client = guarded_client(issuer)
     try:
@@ -187,7 +188,7 @@ def own_path(request: Request) -> str:
     """The page to go on with: only a path of this site, whatever the address says."""
     next = request.query_params.get("next", "/")
     is_own = next.startswith("/") and not next.startswith("//") and "\\" not in next and next.isprintable()
-    return next if is_own and len(next) <= 1_000 else "/"
+    return next if is_own and len(next) <= MAX_NEXT else "/"
 
 
 def _return_url(request: Request, issuer: Issuer) -> str:

@@ -182,7 +182,7 @@ class Keyring:
         except (NoAnswer, NotAKeySet) as fault:
             self._failures += 1
             self._next_try = now + min(LONGEST_PAUSE, FETCH_PAUSE_MS * 2 ** min(self._failures, 10))
-            if self._failures in (1, 10):
+            if self._failures in (1, 10):  # not for each of many in a row
                 logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
             return
         self._failures, self._next_try = 0, 0
@@ -203,7 +203,13 @@ class Keyring:
         keys.parse(answer.body)
         fresh = min(freshness(answer), self.hours * HOUR // 1000)
         text = answer.body.decode("utf-8", "replace")
-        return FetchedKeys(self.source, text, now, now + round(REFRESH_SHARE * fresh * 1000), json.dumps(endpoints))
+        return FetchedKeys(
+            self.source,
+            text,
+            fetched_at=now,
+            fresh_until=now + round(REFRESH_SHARE * fresh * 1000),
+            endpoints=json.dumps(endpoints),
+        )
 
     def _use(self, fetched: FetchedKeys) -> None:
         self._fetched, self.endpoints = fetched, json.loads(fetched.endpoints or "{}")

@@ -12,7 +12,7 @@ from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 MAX_KEYS = 100  # of a set
-LEAST_RSA_BITS = 2048
+LEAST_RSA_BITS = 2048  # of a key that is accepted
 
 
 class KeyType(NamedTuple):
@@ -100,7 +100,8 @@ def parse(text: str | bytes) -> KeySet:
 
 def shared_secrets(secrets: Mapping[str, str]) -> KeySet:
     return KeySet(
-        IssuerKey(id, "HS256", f"{id} {secret}", OctKey.import_key(secret.encode())) for id, secret in secrets.items()
+        IssuerKey(id, "HS256", source=f"{id} {secret}", material=OctKey.import_key(secret.encode()))
+        for id, secret in secrets.items()
     )
 
 
@@ -123,4 +124,4 @@ def _public_key(given: Mapping[str, Any]) -> IssuerKey | None:
         return None
     if kind == "RSA" and operation_key.key_size < LEAST_RSA_BITS:
         return None
-    return IssuerKey(id, type.algorithm, json.dumps({"kid": id} | public, sort_keys=True), material)
+    return IssuerKey(id, type.algorithm, source=json.dumps({"kid": id} | public, sort_keys=True), material=material)

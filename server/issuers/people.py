@@ -47,7 +47,7 @@ def identified(token: Token, username: str, now: int) -> Identified:
     if ends <= now:
         ends += token.issuer.leeway * 1000
     at = instant(token.claims, "auth_time")
-    return Identified(username, token.issuer.name, ends, round(at * 1000) if at else 0)
+    return Identified(username, token.issuer.name, expires_at=ends, authenticated_at=round(at * 1000) if at else 0)
 
 
 def roles_of(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:

@@ -151,5 +151,6 @@ def _texts(value: object) -> Iterable[str]:
 
 
 def _require(holds: bool, reason: str) -> None:
+    """Refuse the token unless a condition holds. The reason, which its sender gets, is a claim or a part of a token."""
     if not holds:
         raise TokenRefused(reason)

@@ -40,9 +40,10 @@ HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True
 @dataclass(frozen=True, slots=True)
 class Letter:
     """
-    A mail to an address of some users. `about` are the notifications, or the address, of the waiting mail that it
-    covers. `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user,
-    which is issued when the mail is composed. `unsubscribing` is a link that ends such mails.
+    A mail to an address of some users. `template` is the name of its two templates, `values` what they show. `about`
+    are the notifications, or the address, of the waiting mail that it covers. `tokens` has, by the name of a user, the
+    purpose and the detail of the token in the link for that user, which is issued when the mail is composed.
+    `unsubscribing` is a link that ends such mails.
     """
 
     to: str
@@ -67,7 +68,7 @@ class Recipient:
 class Letters:
     """
     `url` is the public address of the site: no request says where the links of a mail lead. `words` are the texts of
-    its language: nobody says in which one they want mails.
+    its language: nobody says in which one they want mails. `sender` is the name and the address that mails are from.
     """
 
     def __init__(
@@ -144,7 +145,7 @@ class Letters:
             [recipient.name],
             "confirm",
             self._words("mail-confirm-subject", site=self._site_name),
-            {"username": recipient.name},
+            values={"username": recipient.name},
             tokens={recipient.name: (Purpose.CONFIRM, pending)},
         )
 
@@ -153,7 +154,7 @@ class Letters:
         if to is None:
             return None
         subject = self._words("mail-identity-subject", site=self._site_name)
-        return Letter(to, [name], "identity", subject, {"username": name}, tokens={name: (Purpose.IDENTITY, "")})
+        return Letter(to, [name], "identity", subject, values={"username": name}, tokens={name: (Purpose.IDENTITY, "")})
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
         """The mail to an address that was changed or removed, which is what was noted."""
@@ -162,7 +163,7 @@ class Letters:
             return None
         about = "mail-change-subject" if waiting.what == "change" else "mail-removal-subject"
         subject = self._words(about, site=self._site_name)
-        return Letter(to, [recipient.name], waiting.what, subject, {"username": recipient.name}, [to])
+        return Letter(to, [recipient.name], waiting.what, subject, values={"username": recipient.name}, about=[to])
 
     async def _reset(self, subject: str) -> Letter | None:
         """
@@ -184,7 +185,7 @@ class Letters:
             [each.name for each in recipients],
             "reset",
             self._words("mail-reset-subject" if with_password else "mail-how-subject", site=self._site_name),
-            {"names": with_password, "others": [each.name for each in recipients if not each.has_password]},
+            values={"names": with_password, "others": [each.name for each in recipients if not each.has_password]},
             tokens={name: (Purpose.RESET, "") for name in with_password},
         )
 
@@ -206,14 +207,15 @@ class Letters:
             shown[0]["said"]
             if len(ids) == 1
             else self._words("mail-replies-subject", count=len(ids), site=self._site_name),
-            {"username": recipient.name, "shown": shown, "more": more},
-            noted,
+            values={"username": recipient.name, "shown": shown, "more": more},
+            about=noted,
             unsubscribing=f"{self._url}/unsubscribe/{quote(token)}",
         )
 
     async def _unseen(self, username: str, noted: Sequence[str]) -> list[str]:
         """The ids of what notifies a user and was not seen, the oldest first. One round trip."""
-        read = inboxes.find(self._store.site, username, [int(member[:16]) for member in noted])
+        numbers = [int(member.split()[0]) for member in noted]  # the number of the subject, its kind and its type
+        read = inboxes.find(self._store.site, username, numbers)
         found = read.result(await self._store.site.redis.run(read.command)).values()
         unseen = sorted((each for each in found if not each.is_seen), key=lambda each: each.position)
         return [f"{each.type}:{each.number}" for each in unseen]

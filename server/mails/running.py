@@ -80,7 +80,7 @@ def _sender(
     sender = setting_checks.sender(settings.mail_from)
     _, address = sender
     letters = Letters(store, database, settings.public_url, sender, settings.site_name, words)
-    rates = MailRates(settings.rate_mails, settings.rate_mails_a_day, settings.mails_a_day)
+    rates = MailRates(an_hour=settings.rate_mails, a_day=settings.rate_mails_a_day, of_site=settings.mails_a_day)
     limits = rates if settings.rate_limits == "on" else None
     return MailSender(store.site, letters, MailConnection(settings.smtp_url, address), limits, on_result)
 

@@ -27,16 +27,16 @@ def routes() -> list[BaseRoute]:
 
 async def respond(request: Request) -> HTMLResponse:
     if request.method != "POST":  # programs that look at links follow them
-        return _page(request, "")
+        return _page(request, said="")
     try:
         is_done = await request.app.state.store.mailboxes.end_replies(request.path_params["token"])
     except StoreUnavailable:
-        return _page(request, "mails-not-now", 503, UNAVAILABLE)
+        return _page(request, "mails-not-now", 503, headers=UNAVAILABLE)
     return _page(request, "mails-ended") if is_done else _page(request, "mails-wrong-link", 404)
 
 
 def _page(request: Request, said: str, status: int = 200, headers: dict[str, str] = UNCACHED) -> HTMLResponse:
-    """The text that was said, or without it the button."""
+    """The page that says the text with the name `said`, or without it shows the button."""
     words, site = words_of(request), request.app.state.site_name
     html = TEMPLATES.get_template("unsubscribe.html").render(t=words, site=site, said=said and words(said))
     return HTMLResponse(html, status, {**HEADERS, **headers})

@@ -16,7 +16,7 @@ from server.managed_valkey.supervisor import execute
 MIN_CHANGES = 4_000_000  # bytes of changes: a tenth of a second to load
 MAX_TOTAL = 128_000_000  # bytes of all files: about a second to rewrite
 TIMEOUT_SECONDS = 5.0
-IN_PROGRESS = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")
+IN_PROGRESS = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")  # lines of INFO
 
 
 @contextmanager
@@ -26,6 +26,7 @@ def compacted_at_exit(folder: Path, socket_path: Path) -> Iterator[None]:
         yield
     finally:
         try:
+            # *.incr.aof has the changes since the last rewrite
             if _size(folder, "*.incr.aof") > MIN_CHANGES and _size(folder, "*") < min(MAX_TOTAL, free_bytes(folder)):
                 _rewrite(socket_path)
         except OSError:

@@ -4,7 +4,7 @@ Syncs the append-only file of the managed Valkey to the disk, and refuses writes
 A full disk is too late: with `appendfsync always` Valkey then ends, and otherwise it has already acknowledged writes
 that it holds in memory only. So Valkey refuses writes from all clients while free space is below a reserve. In case
 the disk fills up between two checks, a reserve file holds a quarter of that space: it is deleted when the
-append-only file cannot be written, and before Valkey stops.
+append-only file cannot be written or less than an eighth of the reserve is free, and before Valkey stops.
 """
 
 import logging
@@ -24,8 +24,8 @@ SYNC_SECONDS = 0.5  # less than a second with the time of the sync itself
 FINAL_WRITE_SECONDS = 10.0  # for pending writes when Valkey stops; Valkey retries every second
 REFUSE = b"ACL SETUSER default allcommands -@write"  # for all connections; a script fails at once
 ACCEPT = b"ACL SETUSER default allcommands"
-WRITE_FAILED = b"aof_last_write_status:err"
-REWRITE_FAILED = b"aof_last_bgrewrite_status:err"
+WRITE_FAILED = b"aof_last_write_status:err"  # a line of INFO
+REWRITE_FAILED = b"aof_last_bgrewrite_status:err"  # as well
 
 logger = logging.getLogger("upvote")
 

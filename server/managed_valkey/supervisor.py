@@ -25,7 +25,8 @@ class ValkeySupervisor:
     """
     Runs a Valkey process, and a thread that restarts it until `stop`.
 
-    `wait` returns whether the first start succeeds; `on_failure` is called if a later one fails.
+    `wait` returns whether the first start succeeds; `on_failure` is called if a later one fails. `lock` is the file
+    descriptor of the lock of the data directory, which Valkey holds, too.
     """
 
     def __init__(self, command: Sequence[str], socket_path: Path, lock: int, on_failure: Callable[[], object]) -> None:
@@ -61,7 +62,7 @@ class ValkeySupervisor:
             process.wait()
 
     def _run_until_stopped(self) -> None:
-        attempts = self._attempt(MAX_ATTEMPTS - 1)
+        attempts = self._attempt(MAX_ATTEMPTS - 1)  # the first start is not tried again
         while not self._stopping.is_set() and attempts < MAX_ATTEMPTS:
             logger.error("Valkey ended and is restarted")
             if attempts or time.monotonic() - self._answered_at < RESTART_SECONDS:

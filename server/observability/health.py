@@ -76,7 +76,7 @@ async def _database_gauges(database: Database, store: Store) -> DatabaseGauges |
         lag = await database.lag(store.site)
     except StoreUnavailable:
         return None
-    return DatabaseGauges(is_up, lag.entries, lag.seconds)
+    return DatabaseGauges(up=is_up, lag_entries=lag.entries, lag_seconds=lag.seconds)
 
 
 async def _webhook_gauges(database: Database, now: int) -> dict[int, WebhookGauges]:
@@ -88,7 +88,11 @@ async def _webhook_gauges(database: Database, now: int) -> dict[int, WebhookGaug
     except DatabaseUnavailable:
         return {}
     return {
-        hook.id: WebhookGauges(waiting.count, (now - waiting.oldest) / 1000 if waiting.oldest else 0, bool(hook.off_at))
+        hook.id: WebhookGauges(
+            pending=waiting.count,
+            pending_seconds=(now - waiting.oldest) / 1000 if waiting.oldest else 0,
+            off=bool(hook.off_at),
+        )
         for hook, waiting in found
     }
 
@@ -99,4 +103,4 @@ async def _mail_gauges(site: Site) -> MailGauges | None:
         backlog = await mails.backlog(site)
     except StoreUnavailable:
         return None
-    return MailGauges(backlog.count, (site.clock() - backlog.oldest) / 1000 if backlog.oldest else 0)
+    return MailGauges(due=backlog.count, due_seconds=(site.clock() - backlog.oldest) / 1000 if backlog.oldest else 0)

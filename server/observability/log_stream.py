@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from io import TextIOBase
 from select import PIPE_BUF, select
 
-STANDARD_ERROR = 2
+STANDARD_ERROR = 2  # its file descriptor
 BATCH_SECONDS = 0.2  # for which lines are gathered: the most that is lost if the process is killed
 BATCH_BYTES = 65_536  # that are written to a file in one step: as much as a pipe holds
 MAX_QUEUED = 1_000_000  # bytes: half a second of a busy process

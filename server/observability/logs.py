@@ -52,11 +52,15 @@ def configure(settings: Settings) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(True)
     if isinstance(sys.stderr, LogStream):
-        sys.stderr.note_of = partial(_note, formatter)  # the line that tells how many were dropped
+        sys.stderr.note_of = partial(_note, formatter)
 
 
 def _note(formatter: logging.Formatter, dropped: int) -> str:
-    return formatter.format(logging.LogRecord("upvote", logging.WARNING, "", 0, DROPPED, (dropped,), None)) + "\n"
+    """The line that tells how many lines were dropped."""
+    record = logging.LogRecord(
+        "upvote", logging.WARNING, pathname="", lineno=0, msg=DROPPED, args=(dropped,), exc_info=None
+    )
+    return formatter.format(record) + "\n"
 
 
 class Counting(logging.Handler):

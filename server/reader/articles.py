@@ -118,7 +118,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
     """
     The article with the comments of the page, as JSON of about `size` bytes at most. Comments are whole: the largest
     are left out if not all fit. The article's text is cut if it alone does not fit, but not to less than
-    `PLAIN_LENGTH`.
+    `PLAIN_LENGTH`. All addresses in it begin with `base`.
     """
     link = web_address(article["link"])
     path = page(article["id"])

@@ -24,7 +24,7 @@ def picture_of(request: Request, username: str, url: str | None) -> Picture:
         return Picture(url)
     bits = fnv1a(username.lower())
     cells = [(x, y) for y in range(SIDE) for x in range(SIDE) if bits >> (y * DRAWN + min(x, SIDE - 1 - x)) & 1]
-    return Picture("", bits % 360, cells)
+    return Picture(url="", hue=bits % 360, cells=cells)
 
 
 def fnv1a(text: str) -> int:

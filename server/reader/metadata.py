@@ -31,4 +31,4 @@ class PageMetadata:
 
 
 NOT_FOUND = PageMetadata(status=404)  # `head` gives it its title
-UNKNOWN = PageMetadata()
+UNKNOWN = PageMetadata()  # of a page that only its script knows

@@ -22,7 +22,7 @@ ORDER_TEXTS = {"RELEVANCE": "best-match", "NEWEST": "matches-newest", "VOTES": "
 USUAL_ORDER = "RELEVANCE"  # no address names it
 TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
 NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
-MOST_MATCHES = 10_000
+MOST_MATCHES = 10_000  # of a search: more are not found
 SEARCH = f"""query SearchHtml(
   $query: String!, $kinds: [SearchKind!], $order: SearchOrder!, $hasPeople: Boolean!, {VARIABLES}
 ) {{

@@ -20,10 +20,11 @@ from server.reader.translations import words_of
 from server.words.words import Words
 
 PERSON = "username karma"
+# by the last segment of the path: the field of a user with a list, and what the page needs of each item
 LINES = {"": ("articles", ARTICLE_LINE), "comments": ("comments", f"{COMMENT_LINE} {ANSWERED}")} | {
     part: (part, PERSON) for part in ("followers", "following")
 }
-EMPTY = {
+EMPTY = {  # the names of the texts for an empty list, by the last segment of the path
     "": "no-articles-yet",
     "comments": "no-comments-yet",
     "followers": "no-followers-yet",

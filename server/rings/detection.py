@@ -26,9 +26,9 @@ Graph = dict[int, set[int]]  # the neighbours of each user
 
 SIGNIFICANCE = 0.01  # the probability that chance alone makes any ring
 LEAST_VOTES = 2  # of a pair, in each direction
-LEAST_MEMBERS = 4
-PAIR_COVERAGE = 0.3
-LEAST_COVERAGE = 0.5
+LEAST_MEMBERS = 4  # of a ring
+PAIR_COVERAGE = 0.3  # share: see 1 above
+LEAST_COVERAGE = 0.5  # share: see 3 above
 LEAST_RATIO = 1.5  # of the votes of members for each other to those that chance explains
 
 

@@ -18,7 +18,7 @@ from database.rings import Ring, RingMove, Upvote
 from server.rings.detection import FoundRing, Ints, VoteTable, find
 from store.ranking.formulas import Policy
 
-MOST_VOTES = 5_000_000
+MOST_VOTES = 5_000_000  # that are read, the newest
 MOST_RINGS = 100  # that are kept: those with the most votes
 MOST_MOVES = 20  # of a ring, that are kept
 PERIOD = 28 * 86_400_000  # milliseconds, of a stratum
@@ -129,7 +129,7 @@ class _Ranking:
         moved = index[places[index] != self.places[index]]
         by_change = sorted(moved.tolist(), key=lambda i: (-abs(int(places[i] - self.places[i])), int(self.numbers[i])))
         return [
-            RingMove(ring, number, lost[number], int(self.places[i]), int(places[i]))
+            RingMove(ring, article=number, votes=lost[number], place=int(self.places[i]), new_place=int(places[i]))
             for i, number in ((i, int(self.numbers[i])) for i in by_change)
         ]
 

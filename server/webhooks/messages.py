@@ -12,7 +12,7 @@ from schema.scalars import write_instant
 from store import log
 from store.events import PRIVATE, EventKind
 
-WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}
+WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}  # in the log
 SENT_KINDS = frozenset(kind.value for kind in EventKind if kind not in PRIVATE | WITHOUT_ENTRY)
 VOTES = frozenset({EventKind.VOTED.value, EventKind.COMMENT_VOTED.value})  # whose actor is not sent
 VOTERS = frozenset({"voter", "voters", "upvoters"})  # names of values that say who voted
@@ -43,6 +43,7 @@ def users_who_left(changes: Sequence[Change]) -> dict[str, str]:
 
 
 def id_of(cursor: str) -> str:
+    """The id of the message about the change with a cursor: the cursor, or a digest of one that is too long."""
     return cursor if len(cursor) <= MAX_ID else sha256(cursor.encode()).hexdigest()
 
 

@@ -23,7 +23,7 @@ IDLE = 0.2  # seconds between two checks for new entries
 WAITING = 1.0  # seconds between two checks while another process sends, or while there are no webhooks
 RETRY_PAUSE = 2.0  # seconds after a fault
 CLOSING_TIME = 1.0  # seconds
-DROP_INTERVAL = 60_000  # milliseconds
+DROP_INTERVAL = 60_000  # milliseconds between two removals of old messages
 
 logger = logging.getLogger("upvote")
 

@@ -31,14 +31,17 @@ JITTER = 0.1  # of a pause, by which it may be longer
 AWAY = 3  # subjects, messages of which were not taken in a row
 AWAY_PAUSE = MINUTE  # between two tries of a webhook that is away
 GONE = 410  # HTTP status: the receiver wants no more messages
-MAX_FAULT = 300  # characters
+MAX_FAULT = 300  # characters of the reason why a message was not taken
 
 logger = logging.getLogger("upvote")
 
 
 @dataclass(slots=True)
 class Lane:
-    """What is being sent to one webhook. `failed` are subjects whose messages were not taken since one was."""
+    """
+    What is being sent to one webhook. `sent` are the numbers of the messages that are under way; `failed` are subjects
+    whose messages were not taken since one was. Nothing more is sent before `waits_until` (unix milliseconds).
+    """
 
     sent: set[int] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
@@ -70,7 +73,7 @@ class Sender:
         self._lanes: defaultdict[int, Lane] = defaultdict(Lane)
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
-        self._clients: dict[Collection[int], GuardedClient] = {}
+        self._clients: dict[Collection[int], GuardedClient] = {}  # by the ports to which they may connect
 
     async def start(self, hooks: Sequence[Webhook]) -> None:
         """

@@ -62,13 +62,13 @@ class Spooler:
         await self._note(reader.position)
         reader.refresh()
         while not reader.is_at_end and await self._lease.extend():
-            changes = await reader.read(BATCH, None)
+            changes = await reader.read(BATCH, kinds=None)
             after = reader.position
             if after.cursor == self._stored:
                 return
             messages, deleted = messages_of(changes)
-            noted = (messages, deleted, users_who_left(changes), self._site.clock())
-            await self._database.write(webhooks.spool, self._stored, after.cursor, *noted)
+            left, now = users_who_left(changes), self._site.clock()
+            await self._database.write(webhooks.spool, self._stored, after.cursor, messages, deleted, left, now)
             self._stored = after.cursor
             await self._note(after)
 

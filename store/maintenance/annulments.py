@@ -29,11 +29,11 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
     """What is wrong with the annulled votes on an article or a comment, which may be archived: see the module."""
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if fields and not await _may_exist(site, key.partition, number):
-        return [Wrong(key.text, "annulled votes", None, ("DEL", key.text))]
+        return [Wrong(key.text, found="annulled votes", expected=None, repair=("DEL", key.text))]
     wrong, entries = list[Wrong](), list[IndexEntry]()
     for voter, text in fields.items():
         if not HELD.fullmatch(text):
-            wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
+            wrong.append(Wrong(f"{key.text} {voter}", found=text, expected=None, repair=("HDEL", key.text, voter)))
             continue
         held_by = text.split()[1:]  # numbers of actions
         cases = [annulments.cases(key.partition, action) for action in held_by]
@@ -47,7 +47,7 @@ async def _counted(site: Site, partition: int, number: int, names: Sequence[str]
     places = [(voters, name) for voters in sets for name in names]
     found = await site.redis.pipeline([("SISMEMBER", *place) for place in places])
     return [
-        Wrong(f"{voters} {name}", "there", None, ("SREM", voters, name))
+        Wrong(f"{voters} {name}", found="there", expected=None, repair=("SREM", voters, name))
         for (voters, name), is_there in zip(places, found, strict=True)
         if is_there
     ]
@@ -62,7 +62,8 @@ async def _of_action(site: Site, key: Key) -> list[Wrong]:
         held = await site.redis.pipeline([("HVALS", keys.annulled(key.partition, number)) for number in numbers])
         for member, texts in zip(members, held, strict=True):
             if not any(key.suffix in text.split()[1:] for text in texts):
-                wrong.append(Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member)))
+                removal = ("ZREM", key.text, member)
+                wrong.append(Wrong(f"{key.text} {member}", found="there", expected=None, repair=removal))
     return wrong
 
 

@@ -124,7 +124,7 @@ async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], arch
             if is_own:
                 karma[member] = _karma(up, down, state)
             if not is_own or kind is not expected:
-                found.append(Wrong(where, f"{float(value):.0f}", None, ("ZREM", own, member)))
+                found.append(Wrong(where, found=f"{float(value):.0f}", expected=None, repair=("ZREM", own, member)))
             if is_own and (kind is not expected or float(value) != float(time)):
                 right = expected(key.partition, key.suffix)
                 found_value = f"{float(value):.0f}" if kind is expected else None

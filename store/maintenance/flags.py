@@ -45,13 +45,13 @@ async def _of_flags(site: Site, key: Key) -> list[Wrong]:
         and await _is_visible(site, key.partition, number) is None
         and not await may_be_archived(site, key.partition)
     ):
-        return [Wrong(key.text, "flags", None, ("DEL", key.text))]
+        return [Wrong(key.text, found="flags", expected=None, repair=("DEL", key.text))]
     wrong, usable = list[Wrong](), list[Flag]()
     for name, text in fields.items():
         try:
             usable += flags.parse({name: text})
         except ValueError:
-            wrong.append(Wrong(f"{key.text} {name}", text, None, ("HDEL", key.text, name)))
+            wrong.append(Wrong(f"{key.text} {name}", found=text, expected=None, repair=("HDEL", key.text, name)))
     member, wanted = keys.member(number), await _waiting(site, key.partition, number, usable)
     return wrong + await missing(site, [IndexEntry(queue, member, since) for queue, since in wanted.items()])
 
@@ -63,7 +63,8 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
         start += MEMBERS_AT_ONCE
         for member, value in pairs:
             if not await _belongs(site, key, member):
-                wrong.append(Wrong(f"{key.text} {member}", f"{value:.0f}", None, ("ZREM", key.text, member)))
+                removal = ("ZREM", key.text, member)
+                wrong.append(Wrong(f"{key.text} {member}", found=f"{value:.0f}", expected=None, repair=removal))
     return wrong
 
 

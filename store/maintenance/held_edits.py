@@ -30,7 +30,7 @@ async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
     )
     if not fields or (_is_usable(number, fields) and any(poster and state != "removed" for poster, state in subjects)):
         return []
-    return [Wrong(key.text, "an edit", None, ("DEL", key.text))]
+    return [Wrong(key.text, found="an edit", expected=None, repair=("DEL", key.text))]
 
 
 def _is_usable(number: int, fields: dict[str, str]) -> bool:

@@ -68,10 +68,13 @@ async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[
         blocked_since = blocked.get((poster or "").lower(), inf)
         words = [each for each in known if _is_of(each, key.suffix, member) and each.at <= blocked_since]
         if not words:
-            wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", None, ("ZREM", key.text, member)))
+            removal = ("ZREM", key.text, member)
+            wrong.append(Wrong(f"{key.text} {member}", found=f"{float(value):.0f}", expected=None, repair=removal))
         elif float(value) < words[0].at:
             change = ("ZADD", key.text, words[0].at, member)
-            wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", str(words[0].at), change))
+            wrong.append(
+                Wrong(f"{key.text} {member}", found=f"{float(value):.0f}", expected=str(words[0].at), repair=change)
+            )
     return wrong
 
 
@@ -106,7 +109,7 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
         ]
     )
     return [
-        Wrong(f"{inbox} {member}", None, str(at), ("ZADD", inbox, at, member))
+        Wrong(f"{inbox} {member}", found=None, expected=str(at), repair=("ZADD", inbox, at, member))
         for (inbox, _, _, member, at), value, (name, *begin), blocked, unblocked in zip(
             expected, *(replies[place::4] for place in range(4)), strict=True
         )

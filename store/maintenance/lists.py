@@ -74,7 +74,7 @@ def mirrored_by(kind: Kind) -> Kind | None:
 
 
 def _removal(key: Key, member: str, since: float) -> Wrong:
-    return Wrong(f"{key.text} {member}", _text(since), None, ("ZREM", key.text, member))
+    return Wrong(f"{key.text} {member}", found=_text(since), expected=None, repair=("ZREM", key.text, member))
 
 
 def _text(value: float | None) -> str | None:

@@ -42,13 +42,13 @@ async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
         [("HEXISTS", keys.user(key.partition, key.suffix), "name"), ("HGET", key.text, "email")]
     )
     if not is_user:
-        return [Wrong(key.text, "there", None, ("DEL", key.text))]
+        return [Wrong(key.text, found="there", expected=None, repair=("DEL", key.text))]
     if email is None:
         return []
     index = mailboxes.addressed(key.partition, mailboxes.digest(email))
     if await site.redis.run(("SISMEMBER", index, key.suffix)):
         return []
-    return [Wrong(f"{index} {key.suffix}", None, "there", ("SADD", index, key.suffix))]
+    return [Wrong(f"{index} {key.suffix}", found=None, expected="there", repair=("SADD", index, key.suffix))]
 
 
 async def _of_address(site: Site, key: Key) -> list[Wrong]:
@@ -56,7 +56,7 @@ async def _of_address(site: Site, key: Key) -> list[Wrong]:
     names = sorted(await site.redis.run(("SMEMBERS", key.text)))
     emails = await site.redis.pipeline([("HGET", mailboxes.mailbox(key.partition, name), "email") for name in names])
     return [
-        Wrong(f"{key.text} {name}", "there", None, ("SREM", key.text, name))
+        Wrong(f"{key.text} {name}", found="there", expected=None, repair=("SREM", key.text, name))
         for name, email in zip(names, emails, strict=True)
         if email is None or mailboxes.digest(email) != key.suffix
     ]
@@ -66,7 +66,7 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
     """The members of the queue of mails that are malformed, or in the wrong partition."""
     members = await site.redis.run(("ZRANGE", key.text, 0, -1))
     return [
-        Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member))
+        Wrong(f"{key.text} {member}", found="there", expected=None, repair=("ZREM", key.text, member))
         for member in members
         if kinds.parse(f"{mails.mail.name}:{{{key.partition}}}:{member}", site.partitions) is None
     ]
@@ -79,7 +79,7 @@ async def _of_mail(site: Site, key: Key) -> list[Wrong]:
     if due is not None or not fields:
         return []
     at = max((int(value) for name, value in fields.items() if name != "tries"), default=0)
-    return [Wrong(f"{queue} {key.suffix}", None, str(at), ("ZADD", queue, "NX", at, key.suffix))]
+    return [Wrong(f"{queue} {key.suffix}", found=None, expected=str(at), repair=("ZADD", queue, "NX", at, key.suffix))]
 
 
 def _fault(username: str, fields: dict[str, str]) -> str:

@@ -63,7 +63,7 @@ async def _unexpected(site: Site, key: Key) -> list[Wrong]:
             entries = await _entries_of_member(site, key, member)
             if entries is not None and (key.text, member) not in [(each.key, each.member) for each in entries]:
                 removal: Command = ("ZREM", key.text, member)
-                wrong.append(Wrong(f"{key.text} {member}", f"{value:.0f}", None, removal))
+                wrong.append(Wrong(f"{key.text} {member}", found=f"{value:.0f}", expected=None, repair=removal))
     return wrong
 
 

@@ -35,7 +35,8 @@ FILL_INDEXES = Script("fill_indexes")
 INDEX_LINK = Script("index_link")
 
 WEIGHTED_ORDERS = (Order.SCORE, Order.HOT, Order.BEST)
-KEYS_AT_ONCE = 500
+KEYS_AT_ONCE = 500  # that are removed, in a round trip
+WHOLE_SITE = ""  # in place of a group
 
 
 async def size(site: Site, group: str | None = None) -> int:
@@ -60,12 +61,12 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
     await _offer(site, [order for order in before if order in after])
     token = await _begin(site, after)
     if added:
-        await _fill(site, "", token, " ".join(added), progress)
+        await _fill(site, WHOLE_SITE, token, " ".join(added), progress)
     await _offer(site, after)
-    await _activate(site, "", token, wanted, still="dropping")
+    await _activate(site, WHOLE_SITE, token, wanted, still="dropping")
     for partition in range(site.partitions):
         await _drop(site, partition, [order for order in ORDERS if order not in wanted.split()])
-    await _activate(site, "", token, wanted)
+    await _activate(site, WHOLE_SITE, token, wanted)
     if not site.rankings.has_links:
         await _index_links(site, progress)
     if not site.rankings.has_recent_comments:
@@ -98,7 +99,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
             unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS if not before]
             await site.redis.run(("UNLINK", *unused))
         await _in_all(site, lambda partition: ("HSET", keys.ranking(partition), PENDING_PREFIX + group, token))
-        await _fill(site, group, token, "", progress)
+        await _fill(site, group, token, added="", progress=progress)
     await _activate(site, group, token, weights)
     await site.rankings.read(site.redis)
     return site.policy_of(group)

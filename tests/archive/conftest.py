@@ -39,7 +39,7 @@ async def pair(
         await Store.open(f"{redis_url}?db={db}", POLICY, partitions, clock=clock, session_lifetime=10**8)
         for db in (0, 1)
     ]
-    pair = Pair(World(stores[0], each_database), World(stores[1], None), clock, random.Random(1))
+    pair = Pair(World(stores[0], each_database), World(stores[1], database=None), clock, random.Random(1))
     for name in PEOPLE:
         for world in pair.worlds:
             await world.register(name)

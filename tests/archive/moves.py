@@ -151,7 +151,7 @@ class World:
         clock.advance(8 * DAY)
         asked = dict(every_read(store, clock.now, articles))
         world = cls(store, database, moving, articles, asked)
-        world.expected = {name: await ask(Reads(store, None)) for name, ask in asked.items()}
+        world.expected = {name: await ask(Reads(store, login=None)) for name, ask in asked.items()}
         await archived(store, database, HotLimits(articles=hot, articles_per_user=1_000))
         await mirrored(store, database)
         await world.save()
@@ -194,7 +194,7 @@ class World:
 
     async def compare(self, store: Store, database: Database, chance: random.Random) -> None:
         name = chance.choice(self.names)
-        found = await self.asked[name](Reads(store, None, database))
+        found = await self.asked[name](Reads(store, login=None, database=database))
         assert found == self.expected[name], name
         self.compared[name] += 1
 
@@ -287,9 +287,9 @@ def every_listing(store: Store, now: int, articles: Sequence[Article]) -> Iterat
         yield listings.whole(site, order)
         yield listings.group(site, "show", order)
     for order in (Order.TIME, Order.VOTES):
-        yield listings.posted_since(site, None, order, long_ago)
+        yield listings.posted_since(site, group=None, order=order, at=long_ago)
         yield listings.posted_since(site, "ask", order, long_ago)
-    yield listings.front_page(site, None)
+    yield listings.front_page(site, day=None)
     yield listings.front_page(site, articles[len(articles) // 2].posted_at // (DAY * 1000) * DAY * 1000)
     yield listings.by_link(site, "https://example.com/")
     for name in PEOPLE[:2]:

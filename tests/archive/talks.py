@@ -275,7 +275,7 @@ class Talk:
     async def shown(self, article: str) -> list[str]:
         """The comments that the thread of an article shows in the store that archives."""
         given = {"id": article, "order": "OLDEST", "depth": 100, "first": 500}
-        thread = (await self.pair.archiving.ask(THREAD, None, given))["data"]["article"]["thread"]
+        thread = (await self.pair.archiving.ask(THREAD, viewer=None, variables=given))["data"]["article"]["thread"]
         assert thread["totalCount"] == len(thread["edges"])
         return [edge["node"]["id"] for edge in thread["edges"]]
 

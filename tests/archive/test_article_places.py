@@ -127,7 +127,7 @@ def calls_of(store, articles, chance):
     for order in Order:
         shown = [listings.whole(store.site, order), listings.group(store.site, "show", order)]
         if order in (Order.VOTES, Order.TIME):
-            shown.append(listings.posted_since(store.site, None, order, now - 3_600_000))
+            shown.append(listings.posted_since(store.site, group=None, order=order, at=now - 3_600_000))
         for listing in shown:
             for each in chance.sample(articles, 4):
                 position = store.site.policy.value_at(order, each, now), keys.member(each.number)
@@ -151,7 +151,7 @@ async def test_greatest_values(store, each_database):
     articles = await history(store, seed=5, size=50)
     await each_database.write(archive_all, store.site, articles)
     site, orders = store.site, [order for order in Order if order is not Order.GRAVITY]
-    listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, None)]
+    listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, day=None)]
     for group in ("show", "ask"):
         listed += [listings.whole(site, order) for order in orders]
         listed += [listings.group(site, group, order) for order in orders]

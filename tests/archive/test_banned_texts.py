@@ -89,10 +89,14 @@ async def spammer(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -
         others.append((await post(store, name, f"of {name}", ("show",) if name == "alice" else ("ask",))).number)
     for number in (*others, others[1]):
         clock.advance(1)
-        comments.append((await store.comments.post(number, None, "Mallory", f"@bob look, {clock.now}")).comment.number)
+        comments.append(
+            (
+                await store.comments.post(number, parent=None, poster="Mallory", content=f"@bob look, {clock.now}")
+            ).comment.number
+        )
     answer = await store.comments.post(others[2], comments[2], "carol", "an answer")
     comments.append((await store.comments.post(others[2], answer.comment.number, "Mallory", "again")).comment.number)
-    await store.comments.post(articles[1], None, "dave", "below")
+    await store.comments.post(articles[1], parent=None, poster="dave", content="below")
     await store.articles.vote(articles[0], "dave", Vote.UP)
     await store.comments.vote(comments[0], "dave", Vote.DOWN)
     clock.advance(1)
@@ -206,7 +210,7 @@ async def test_text_that_was_shown_again_stays_so_while_the_ban_goes_on(spammer,
 async def test_texts_that_follow_the_ban_stay(spammer, clock):
     store = spammer.store
     await spammer.ban("show", until=clock.now + 1000)
-    later = (await store.comments.post(spammer.others[0], None, "Mallory", "elsewhere")).comment
+    later = (await store.comments.post(spammer.others[0], parent=None, poster="Mallory", content="elsewhere")).comment
     clock.advance(2)
     article = await post(store, "Mallory", "after its end", ("show",))
     await spammer.settle()
@@ -352,7 +356,7 @@ async def test_revert_while_texts_are_being_removed_brings_all_back(spammer, red
 async def test_request_removes_some_and_the_task_the_rest(spammer, monkeypatch):
     monkeypatch.setattr(banned_texts, "WAITED_FOR", 4)
     ban = await spammer.ban()
-    await banned_texts.begin(spammer.store, None, ban.number)
+    await banned_texts.begin(spammer.store, database=None, number=ban.number)
     first = list((await spammer.states()).values()).count("removed")
     async with banned_texts.WORK.repeated(spammer.store, None):
         await _until(lambda: _all_removed(spammer))

@@ -136,7 +136,10 @@ async def test_readers_beside_a_cut_see_all(pair: Pair, said: list[str]) -> None
     changing = asyncio.create_task(cut_and_fill())
     while not changing.done():
         answers = await asyncio.gather(
-            *(pair.archiving.ask(COMMENTS, None, {"name": "carol", size: count}) for size, count in SIZES)
+            *(
+                pair.archiving.ask(COMMENTS, viewer=None, variables={"name": "carol", size: count})
+                for size, count in SIZES
+            )
         )
         for (size, count), answer in zip(SIZES, answers, strict=True):
             page = answer["data"]["user"]["comments"]
@@ -183,7 +186,7 @@ async def test_a_user_who_leaves_takes_older_ones_along(pair: Pair, said: list[s
     await caught_up(pair)
 
     question = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { state poster { username } content } } }"
-    found = (await pair.archiving.ask(question, None, {"ids": said}))["data"]["nodes"]
+    found = (await pair.archiving.ask(question, viewer=None, variables={"ids": said}))["data"]["nodes"]
     texts_left = [each["content"] for each in found if each and each["content"]]
     assert len(texts_left) == (0 if texts is DeletedTexts.REMOVE else SAID)
     assert await findings(pair.archiving) == []
@@ -209,9 +212,9 @@ async def test_without_the_database_the_newest_are_there(pair: Pair, said: list[
     assert pair.archiving.database
     await pair.archiving.database.close()
 
-    newest = await pair.archiving.ask(NODES, None, {"name": "carol", "first": 2})
+    newest = await pair.archiving.ask(NODES, viewer=None, variables={"name": "carol", "first": 2})
     assert [node["id"] for node in newest["data"]["user"]["comments"]["nodes"]] == said[::-1][:2]
-    older = await pair.archiving.ask(NODES, None, {"name": "carol", "first": 9})
+    older = await pair.archiving.ask(NODES, viewer=None, variables={"name": "carol", "first": 9})
     assert [each["extensions"]["code"] for each in older["errors"]] == ["UNAVAILABLE"]
 
 
@@ -238,7 +241,7 @@ async def test_an_account_with_older_ones_is_not_new(calm: Pair, said: list[str]
 
 async def nodes(pair: Pair) -> list[str]:
     """The ids of all comments of carol, as both stores have them; the total may still be the one of before."""
-    found = [await world.ask(NODES, None, {"name": "carol", "first": 50}) for world in pair.worlds]
+    found = [await world.ask(NODES, viewer=None, variables={"name": "carol", "first": 50}) for world in pair.worlds]
     one, other = [[node["id"] for node in each["data"]["user"]["comments"]["nodes"]] for each in found]
     assert one == other
     return one

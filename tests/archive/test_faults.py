@@ -60,7 +60,7 @@ async def damage(database: Database | None, statement: str, numbers: dict[str, i
 
 async def require_answers(pair: Pair, numbers: dict[str, int]) -> None:
     given = {"id": f"article:{numbers['article']}", "order": "OLDEST", "depth": 100, "under": None}
-    one, other = [await world.ask(THREAD, None, given | {"first": 50}) for world in pair.worlds]
+    one, other = [await world.ask(THREAD, viewer=None, variables=given | {"first": 50}) for world in pair.worlds]
     shown = [[edge["node"]["id"] for edge in each["data"]["article"]["thread"]["edges"]] for each in (one, other)]
     assert shown[0] == shown[1] == [f"comment:{numbers[name]}" for name in ("first", "second")]
     await pair.ask(NODES, None, ids=[f"comment:{numbers['first']}", f"comment:{numbers['second']}"])

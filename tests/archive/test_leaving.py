@@ -241,7 +241,7 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
             with suppress(Refusal):
                 await store.articles.vote(number, name, random.choice([Vote.UP, Vote.DOWN]))
             with suppress(Refusal):
-                await store.comments.post(number, None, name, f"{name} says so")
+                await store.comments.post(number, parent=None, poster=name, content=f"{name} says so")
         for name, number in itertools.product(("Bob", "carol"), site.comments):
             with suppress(Refusal):
                 await store.comments.vote(number, name, random.choice([Vote.UP, Vote.DOWN]))
@@ -368,9 +368,8 @@ async def test_archived_texts_of_who_leaves_a_full_store_go_once_there_is_room(s
         with pytest.raises(StoreUnavailable, match="out of memory"):  # an archived article comes back to be deleted
             await site.settle()
         stored = [f"article:{number}" for number in site.articles if number not in site.old]
-        nodes = (await site.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", None, {"ids": stored}))["data"][
-            "nodes"
-        ]
+        query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+        nodes = (await site.ask(query, viewer=None, variables={"ids": stored}))["data"]["nodes"]
     await site.settle()
 
     assert answer["userErrors"] == []

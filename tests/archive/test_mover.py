@@ -125,7 +125,7 @@ async def test_a_comment_brings_an_archived_article_back(calm: Pair) -> None:
 async def test_an_article_whose_comments_were_deleted_has_the_place_of_its_posting_time(calm: Pair) -> None:
     first, second, third = [await posted(calm) for _ in range(3)]
     for world in calm.worlds:
-        comment = (await world.store.comments.post(first, None, "Bob", "A text.")).comment
+        comment = (await world.store.comments.post(first, parent=None, poster="Bob", content="A text.")).comment
         assert comment
         await world.store.comments.delete(comment.number, "Bob")
     await calm.archive_all()
@@ -197,7 +197,7 @@ async def test_an_article_of_which_no_comment_is_shown_stays(calm: Pair, state: 
 
     await set_comment_state(store, comment.number, ContentState.VISIBLE)
     answer = await calm.archiving.ask(
-        "query($id: ID!) { article(id: $id) { commentCount } }", None, {"id": f"article:{number}"}
+        "query($id: ID!) { article(id: $id) { commentCount } }", viewer=None, variables={"id": f"article:{number}"}
     )
     assert answer["data"] == {"article": {"commentCount": 1}}
 
@@ -266,7 +266,7 @@ async def test_a_database_of_another_store_is_not_read(calm: Pair, redis: "Redis
     redis.hset(keys.store(), "archived", "another")
     await calm.archiving.store.site.rankings.read(calm.archiving.store.site.redis)
 
-    answer = await calm.archiving.ask(ARTICLE, None, {"id": f"article:{number}"})
+    answer = await calm.archiving.ask(ARTICLE, viewer=None, variables={"id": f"article:{number}"})
 
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
 
@@ -276,11 +276,11 @@ async def test_archived_articles_are_unavailable_without_a_database(calm: Pair) 
     await calm.archive_all(staying_share=0.5)
     calm.archiving.database = None
 
-    answer = await calm.archiving.ask(ARTICLE, None, {"id": f"article:{number}"})
+    answer = await calm.archiving.ask(ARTICLE, viewer=None, variables={"id": f"article:{number}"})
 
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
     assert "UPVOTE_DATABASE_URL" in answer["errors"][0]["message"]
-    assert not (await calm.archiving.ask(ARTICLE, None, {"id": f"article:{hot}"}))["errors"]
+    assert not (await calm.archiving.ask(ARTICLE, viewer=None, variables={"id": f"article:{hot}"}))["errors"]
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ async def _change(world: World, schedule: Schedule, number: int, change: str) ->
     await write_back.run_change(store, database, number, command, write_back.Waker(poster, is_bounded=False))
     has_moved = schedule.has_ended
     moving.cancel()
-    (found,) = await Reads(world.store, None, world.database).articles([number])
+    (found,) = await Reads(world.store, login=None, database=world.database).articles([number])
     assert (found is None) if change == "delete" else (found and "news" in found.groups)
     return has_moved
 
@@ -174,7 +174,7 @@ async def _cost(world: World, listing: Listing, window: Window) -> Cost:
         queries.append(None)
 
     client.current_usage.set(cost)
-    await Reads(world.store, None, SeparateQueries(world.database, counted)).pages([(listing, window)])
+    await Reads(world.store, login=None, database=SeparateQueries(world.database, counted)).pages([(listing, window)])
     return Cost(cost.round_trips, cost.commands, len(queries))
 
 
@@ -189,16 +189,16 @@ async def test_a_read_during_which_articles_move_again_and_again_is_unavailable(
 
     name = f"time {Window(500)}"
     with pytest.raises(ArchiveUnavailable, match="try again"):
-        await world.asked[name](Reads(world.store, None, SeparateQueries(world.database, mark)))
+        await world.asked[name](Reads(world.store, login=None, database=SeparateQueries(world.database, mark)))
     assert len(queries) == moments.TRIES
-    assert await world.asked[name](Reads(world.store, None, world.database)) == world.expected[name]
+    assert await world.asked[name](Reads(world.store, login=None, database=world.database)) == world.expected[name]
 
     async def move() -> None:
         await world.moving.site.redis.run(("HINCRBY", keys.archived(0), "serial", 1))
 
     moved = replace(world.store, site=separate(world.store, move))
     with pytest.raises(StoreUnavailable, match="try again"):
-        await world.asked[f"time {Window(3)}"](Reads(moved, None, world.database))
+        await world.asked[f"time {Window(3)}"](Reads(moved, login=None, database=world.database))
 
 
 async def _nothing() -> None:

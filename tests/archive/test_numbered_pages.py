@@ -80,4 +80,4 @@ def listed(store, now: int, articles) -> list[Listing]:
     orders = (Order.SCORE, Order.TIME, Order.VOTES, Order.BEST)
     shown = [listings.whole(store.site, order) for order in orders]
     shown += [listings.front_page(store.site, day) for day in (None, *sorted(days)[-10:])]
-    return [*shown, listings.posted_since(store.site, None, Order.TIME, now - 10 * DAY * 1000)]
+    return [*shown, listings.posted_since(store.site, group=None, order=Order.TIME, at=now - 10 * DAY * 1000)]

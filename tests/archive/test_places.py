@@ -106,7 +106,7 @@ async def test_pages_of_many_articles_equal_those_of_a_partition(store, each_dat
     await each_database.write(archive_all, store.site, articles)
     instants = [0, *(each.posted_at for each in chance.sample(articles, 2)), clock.now + YEAR]
     checked = [at_instant(listings.whole(store.site, Order.GRAVITY), at) for at in instants]
-    checked += [listings.posted_since(store.site, None, Order.VOTES, at) for at in instants]
+    checked += [listings.posted_since(store.site, group=None, order=Order.VOTES, at=at) for at in instants]
     for listing in checked:
         for window in windows(await all_positions(store, listing), [], chance):
             (expected,) = await read(store, *listings.partition_pages(listing, window))

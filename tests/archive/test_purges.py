@@ -49,7 +49,7 @@ async def subjects(store: Store, clock) -> tuple[int, int, int]:
         await registered(store, name)
     article = (await post(store, "alice", f"about {SECRET}", ("show",))).number
     await store.articles.edit(article, "alice", {"content": f"{SECRET}, @bob", "link": f"https://example.com/{SECRET}"})
-    first = (await store.comments.post(article, None, "bob", f"{SECRET} first")).comment.number
+    first = (await store.comments.post(article, parent=None, poster="bob", content=f"{SECRET} first")).comment.number
     second = (await store.comments.post(article, first, "carol", f"{SECRET} second")).comment.number
     clock.advance(1)
     for number, poster in ((first, "bob"), (second, "carol")):
@@ -112,7 +112,7 @@ async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
     article = (await post(store, "alice")).number
     with holding(store, f"it says {SECRET}"):
         held = (await post(store, "alice")).number
-        answer = (await store.comments.post(article, None, "alice", "an answer")).comment.number
+        answer = (await store.comments.post(article, parent=None, poster="alice", content="an answer")).comment.number
 
     for number in (held, answer):
         await purge(store, number)
@@ -244,7 +244,7 @@ async def test_command_purges_archived_articles_and_names_backups(
     assert SECRET not in str(contents(Redis.from_url(f"{redis_url}?db=0", decode_responses=True)))
     assert await texts_in_tables(each_database) == []
     answer = await pair.archiving.ask(
-        "query($id: ID!) { article(id: $id) { title } node(id: $id) { id } }", None, {"id": id}
+        "query($id: ID!) { article(id: $id) { title } node(id: $id) { id } }", viewer=None, variables={"id": id}
     )
     assert answer["data"] == {"article": None, "node": None}
 

@@ -135,7 +135,7 @@ async def require_answers(
 ) -> None:
     """Require that a copy of the store, without an archive, answers as the store did."""
     store = await Store.open(url, POLICY, partitions, clock=talk.pair.clock, session_lifetime=10**8)
-    copy = World(store, None)
+    copy = World(store, database=None)
     for name in PEOPLE:
         copy.tokens[name] = (await store.sessions.open(name)).token
     for question, right in zip(questions, expected, strict=True):

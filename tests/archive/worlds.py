@@ -63,8 +63,8 @@ class World:
         await registered(self.store, name)
         self.tokens[name] = (await self.store.sessions.open(name)).token
 
-    async def ask(self, query: str, name: str | None, variables: dict[str, Any]) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self.tokens[name]}"} if name else {}
+    async def ask(self, query: str, viewer: str | None, variables: dict[str, Any]) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.tokens[viewer]}"} if viewer else {}
         response = await self._client.post("/", json={"query": query, "variables": variables}, headers=headers)
         answer = response.json()
         return {"data": answer.get("data"), "errors": answer.get("errors")}

@@ -29,7 +29,7 @@ async def test_state_of_what_is_held_is_in_the_database(store, database):  # M2
     article = await post(store, "alice")
     with holding(store):
         held = (await store.articles.post("bob", Draft("held", content="@alice"))).article
-        comment = (await store.comments.post(article.number, None, "bob", "@alice")).comment
+        comment = (await store.comments.post(article.number, parent=None, poster="bob", content="@alice")).comment
     await mirrored(store, database)
     pending = await states(database)
     await rebuilt(store, database)

@@ -224,7 +224,7 @@ async def test_removals_of_a_ban_name_it_also_after_a_rebuild(store, alice, bob,
     ban = (
         await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam", removes_texts=True)
     ).action
-    await banned_texts.settle(store, None, ban.number)
+    await banned_texts.settle(store, database=None, number=ban.number)
     await mirrored(store, each_database)
     running = await rows_of(each_database)
     named = await each_database.run(lambda connection: [*map(tuple, connection.execute(text(

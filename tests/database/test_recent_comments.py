@@ -22,7 +22,7 @@ async def world(store, each_database):
 
 def asking(world):
     async def ask(query, **variables):
-        answer = await world.ask(query, None, variables)
+        answer = await world.ask(query, viewer=None, variables=variables)
         assert answer["errors"] is None, answer
         return answer
 
@@ -85,7 +85,7 @@ async def test_what_the_database_does_not_know_yet_is_left_out(store, world, red
 
 
 async def test_list_ends_with_the_index_where_there_is_no_database(store, redis, clock, alice, bob):
-    ask = asking(World(store, None))
+    ask = asking(World(store, database=None))
     articles = [await post(store, who) for who in (alice, bob)]
     said = [await say(store, clock, articles[n % 2], alice, f"text {n}") for n in range(6)]
     cut(redis, store.site.home_of_article(articles[0].number), "all", said[2].posted_at)
@@ -108,7 +108,7 @@ async def test_database_that_lacks_older_comments_is_no_hole_in_the_list(
         return replace(lag, entries=5, seconds=60)
 
     monkeypatch.setattr(type(world.database), "lag", lambda self, site: behind(site))
-    answer = await world.ask(COMMENTS, None, {"first": 1})
+    answer = await world.ask(COMMENTS, viewer=None, variables={"first": 1})
     assert [each["id"] for each in answer["data"]["comments"]["nodes"]] == [said[2].id]
-    (error,) = (await world.ask(COMMENTS, None, {}))["errors"]
+    (error,) = (await world.ask(COMMENTS, viewer=None, variables={}))["errors"]
     assert error["extensions"]["code"] == "UNAVAILABLE"

@@ -71,7 +71,7 @@ async def fill(store) -> list[int]:
         for voter in RING:
             if voter != article.poster:
                 await store.articles.vote(article.number, voter, Vote.UP)
-    comment = (await store.comments.post(planted[0].number, None, RING[0], "a text")).comment
+    comment = (await store.comments.post(planted[0].number, parent=None, poster=RING[0], content="a text")).comment
     await store.comments.vote(comment.number, RING[1], Vote.UP)
     return [article.number for article in planted]
 

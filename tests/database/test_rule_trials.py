@@ -37,10 +37,10 @@ async def test_rules_are_tried_on_the_past(
     draft = Draft("Cheap PILLS", "https://www.bad.example/", "and\nspam, " + "so many more words " * 3)
     posted = (await store.articles.post(bob, draft)).article
     clock.advance(1)
-    first = (await store.comments.post(posted.number, None, alice, "harmless")).comment
-    gone = (await store.comments.post(posted.number, None, alice, "spam that is deleted")).comment
+    first = (await store.comments.post(posted.number, parent=None, poster=alice, content="harmless")).comment
+    gone = (await store.comments.post(posted.number, parent=None, poster=alice, content="spam that is deleted")).comment
     removed = (await store.comments.post(posted.number, first.number, bob, "more spam")).comment
-    await store.comments.post(posted.number, None, "mona", "a moderator writes spam")
+    await store.comments.post(posted.number, parent=None, poster="mona", content="a moderator writes spam")
     await store.comments.delete(gone.number, alice)
     await set_comment_state(store, removed.number, ContentState.REMOVED)
     clock.advance(1)

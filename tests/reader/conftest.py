@@ -233,7 +233,7 @@ async def log_in(page: Page, member: Member) -> None:
     """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
     await page.goto("./healthz")
     await set_cookie(page, member)
-    session = json.dumps({"username": member.username, "began": 1})
+    session = json.dumps({"username": member.username, "began": 1})  # unix milliseconds: any instant before now
     await page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SESSION, session])
     await page.goto("about:blank")
 

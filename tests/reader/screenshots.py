@@ -42,9 +42,11 @@ def documented(site: Site) -> Iterator[Picture]:
     for voted in (0, 2, 6):
         site.vote(ada, articles[voted]["id"])
     discussed = max(articles, key=lambda article: article["commentCount"])
-    yield Picture(IMAGES / "reader.png", "/", ada, 960, 460, "light")
-    yield Picture(IMAGES / "reader-article.png", site.path(discussed["id"]), None, 700, 800, "light")
-    yield Picture(IMAGES / "reader-phone.png", "/", None, 360, 640, "dark")
+    yield Picture(IMAGES / "reader.png", "/", ada, width=960, height=460, theme="light")
+    yield Picture(
+        IMAGES / "reader-article.png", site.path(discussed["id"]), viewer=None, width=700, height=800, theme="light"
+    )
+    yield Picture(IMAGES / "reader-phone.png", "/", viewer=None, width=360, height=640, theme="dark")
 
 
 def wanted(site: Site, folder: Path, pages: list[str]) -> Iterator[Picture]:

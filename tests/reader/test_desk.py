@@ -453,7 +453,7 @@ async def test_queue_does_not_move_while_one_points_at_it(visit, site, group, mo
     await expect(page.get_by_role("button", name="1 new thing")).to_be_visible()
     await expect(item(page, "Below")).to_contain_text("This no longer waits.")
     await expect(page.locator("main ol.items > li")).to_have_count(2)
-    await page.mouse.move(1, 1)
+    await page.mouse.move(1, 1)  # away from the things
     await expect(page.locator("main ol.items > li h2")).to_have_text(["Flagged meanwhile", "Pointed at"])
 
 

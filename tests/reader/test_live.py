@@ -37,8 +37,8 @@ async def test_vote_is_shown_in_another_browser_within_a_second_and_ranks_move(v
         await expect(there.locator("main ol > li h2 a")).to_have_text(order)
         seconds.append(monotonic() - started)
         await expect(line(there, order[0])).to_have_attribute("data-rank", "1")
-        await here.evaluate("document.activeElement.blur()")  # rows wait while one points at them
-        await here.mouse.move(1, 1)
+        await here.evaluate("document.activeElement.blur()")
+        await here.mouse.move(1, 1)  # away from the rows, which wait while one points at them
         await expect(here.locator("main ol > li h2 a")).to_have_text(order)
     assert min(seconds) < 1
 

@@ -229,7 +229,7 @@ async def test_button_that_shows_new_rows_follows_the_view_and_does_not_appear_b
     await opened(page, "/?order=TIME")
     await visit.subscribed(page, "rankingChanged")
     await page.locator("main ol > li").last.scroll_into_view_if_needed()
-    await page.mouse.move(980, 20)
+    await page.mouse.move(980, 20)  # to where the button would appear
 
     site.post(site.member("alice"), "New above all")
 
@@ -436,7 +436,7 @@ async def test_announcement_of_comments_follows_the_view_and_does_not_appear_bel
     await opened(page, f"{site.path(article)}?order=OLDEST")
     await visit.subscribed(page, "commentPosted")
     await page.locator("main ol > li").last.scroll_into_view_if_needed()
-    await page.mouse.move(640, 20)
+    await page.mouse.move(640, 20)  # to where the button would appear
 
     site.comment(alice, article, "New")
 

@@ -32,7 +32,7 @@ async def test_pointer_that_rests_on_the_count_is_told_the_terms(visit, site, ax
     await expect(second.locator(TOLD)).to_contain_text("1 more vote passes the one above.")
     assert await second.locator(f"{TOLD} rect.gain").count() == 1
     assert await axe(page) == []
-    await page.mouse.move(1, 1)
+    await page.mouse.move(1, 1)  # away from the votes
     await expect(page.locator(TOLD)).to_have_count(0)
 
 
@@ -94,7 +94,7 @@ async def test_box_that_the_key_has_opened_closes(visit, scene, way):
     await expect(page.locator(TOLD)).to_contain_text("Place 1 by Hot")
 
     if way == "a click":
-        await page.mouse.click(1, 1)
+        await page.mouse.click(1, 1)  # beside what is told
     else:
         await page.keyboard.press(way)
 

@@ -11,14 +11,16 @@ from store import validation
 
 @paginated
 async def resolver(context: object, order: int = 1, *, paging: PageArguments, pinned: bool = False) -> tuple:
+    """The arguments as the resolver gets them."""
     return order, paging, pinned
 
 
 async def test_paginated_resolver_takes_the_arguments_of_relay():
     assert list(signature(resolver).parameters) == ["context", "order", "first", "after", "last", "before", "pinned"]
     assert iscoroutinefunction(resolver)
-    assert await resolver(None, 2, first=3, pinned=True) == (2, PageArguments(first=3), True)
-    assert await resolver(None, last=3, before="x") == (1, PageArguments(last=3, before="x"), False)
+    context = None
+    assert await resolver(context, 2, first=3, pinned=True) == (2, PageArguments(first=3), True)
+    assert await resolver(context, last=3, before="x") == (1, PageArguments(last=3, before="x"), False)
 
 
 @pytest.mark.parametrize("id", ["", "1541", "article:0", "user:1", "article:1:2"])

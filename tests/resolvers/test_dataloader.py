@@ -22,7 +22,7 @@ UNREADABLE = Read(("ECHO", "four"), int)  # the function fails
 
 @pytest.fixture
 def reads(store) -> Reads:
-    return Reads(store, None)
+    return Reads(store, login=None)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing
-from functools import partial
 from itertools import pairwise
 from time import monotonic
 from typing import Any
@@ -62,7 +61,10 @@ async def test_read_is_repeated_until_the_store_answers(live, monkeypatch):
 
 async def test_ranking_is_shared_and_read_again_after_a_refresh(store, live, alice):
     older = await post(store, alice)
-    with live.ranking(Order.TIME, None, 3, "1.1.1.1") as one, live.ranking(Order.TIME, None, 3, None) as two:
+    with (
+        live.ranking(Order.TIME, group=None, size=3, address="1.1.1.1") as one,
+        live.ranking(Order.TIME, group=None, size=3, address=None) as two,
+    ):
         assert one is two
         async with aclosing(one.changes()) as changes:
             first = await anext(changes)
@@ -77,7 +79,7 @@ async def test_ranking_is_shared_and_read_again_after_a_refresh(store, live, ali
 async def test_subscribers_of_a_ranking_share_its_changes_and_their_read(store, live, alice, bob):
     article = await post(store, alice)
     async with AsyncExitStack() as stack:
-        ranking = stack.enter_context(live.ranking(Order.TIME, None, 3, None))
+        ranking = stack.enter_context(live.ranking(Order.TIME, group=None, size=3, address=None))
         subscribers = [await stack.enter_async_context(aclosing(ranking.changes())) for _ in range(5)]
         await asyncio.gather(*map(anext, subscribers))
         waiting = [asyncio.ensure_future(anext(each)) for each in subscribers]
@@ -92,7 +94,7 @@ async def test_subscribers_of_a_ranking_share_its_changes_and_their_read(store, 
 async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live, alice, bob):
     """Between two reads of a slow subscriber the votes change and change back."""
     article = await post(store, alice)
-    with live.ranking(Order.TIME, None, 3, None) as ranking:
+    with live.ranking(Order.TIME, group=None, size=3, address=None) as ranking:
         async with aclosing(ranking.changes()) as slow, aclosing(ranking.changes()) as fast:
             await anext(slow)
             await anext(fast)
@@ -129,7 +131,7 @@ async def test_ranking_is_read_as_often_as_it_may_be(store, live, monkeypatch, i
         return RankedArticles()
 
     monkeypatch.setattr(SharedRanking, "_read", read)
-    with live.ranking(Order.TIME, None, 3, None) as ranking:
+    with live.ranking(Order.TIME, group=None, size=3, address=None) as ranking:
         ranking.refresh()
         await enough.wait()
 
@@ -138,7 +140,9 @@ async def test_ranking_is_read_as_often_as_it_may_be(store, live, monkeypatch, i
 
 
 async def test_rankings_of_an_address_are_limited_by_their_places(live):
-    watch = partial(live.ranking, Order.TIME, None)
+    def watch(size, address):
+        return live.ranking(Order.TIME, group=None, size=size, address=address)
+
     with (
         watch(60, "1.1.1.1"),
         watch(60, "1.1.1.1"),
@@ -146,7 +150,7 @@ async def test_rankings_of_an_address_are_limited_by_their_places(live):
     ):  # 60 places, none for the same ranking, and 50 for a short one
         with pytest.raises(TooManyRankings), watch(1, "1.1.1.1"):
             pass
-        with watch(100, "2.2.2.2"), watch(100, None):
+        with watch(100, "2.2.2.2"), watch(100, address=None):
             pass
     with watch(100, "1.1.1.1"):
         pass

@@ -23,9 +23,9 @@ def level(depth: int, number: int = 1541 + keys.SLOTS, value: float = 0.25) -> T
 
 
 def test_cursor_of_a_thread_is_decoded_to_what_was_encoded():
-    below = Thread(1541, CommentOrder.OLDEST, 1541 + 7 * keys.SLOTS, 2**31 - 1)
+    below = Thread(article=1541, order=CommentOrder.OLDEST, under=1541 + 7 * keys.SLOTS, max_depth=2**31 - 1)
     for thread, levels in ((WHOLE, (level(0), level(1))), (below, tuple(level(depth) for depth in range(100, 164)))):
-        position = ThreadPosition(levels, 12, 1541 if thread == below else None)
+        position = ThreadPosition(levels, moves=12, newest=1541 if thread == below else None)
         cursor = threads.encode_cursor(thread, position)
         assert threads.decode_cursor(thread, cursor) == position
         assert len(cursor) <= threads.MAX_CURSOR
@@ -48,11 +48,11 @@ def test_cursor_of_a_thread_is_decoded_to_what_was_encoded():
 def test_cursor_with_an_impossible_position_of_a_thread_is_refused(levels):  # L3
     thread = WHOLE._replace(max_depth=100) if len(levels) > 2 else WHOLE
     with pytest.raises(BadInput, match="not a valid cursor"):
-        threads.decode_cursor(thread, threads.encode_cursor(thread, ThreadPosition(levels, 0)))
+        threads.decode_cursor(thread, threads.encode_cursor(thread, ThreadPosition(levels, moves=0)))
 
 
 def test_other_texts_are_no_cursor_of_a_thread():
-    valid = threads.encode_cursor(WHOLE, ThreadPosition((level(0),), 0))
+    valid = threads.encode_cursor(WHOLE, ThreadPosition((level(0),), moves=0))
     changed = urlsafe_b64encode(b"\x02" + urlsafe_b64decode(valid + "==")[1:]).decode()
     for text in ("", "?", "AQ", valid[:-4], valid + "AAAA", changed, "A" * 2_000, "\u00e4"):
         with pytest.raises(BadInput, match="not a valid cursor"):

@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def service() -> Iterator[Service]:
     with Service() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield running
@@ -106,6 +106,7 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
 
 
 def wait(handler: BaseHTTPRequestHandler) -> None:
+    """Answer later than the server waits for."""
     time.sleep(3)
     nothing(handler)
 

@@ -25,6 +25,7 @@ from typing import IO, NoReturn
 ROOT = Path(__file__).parents[2]
 IMPORTED = ("server.__main__", "server.cli.serve", "server.http_server")
 NUMBER = struct.Struct("i")  # the id or the exit code of a process
+STANDARD_ERROR = 2  # of this process
 
 
 @cache
@@ -51,7 +52,9 @@ def run(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
-def piped(arguments: Sequence[object], environment: Mapping[str, str], stderr: int = 2) -> "tuple[Command, IO[str]]":
+def piped(
+    arguments: Sequence[object], environment: Mapping[str, str], stderr: int = STANDARD_ERROR
+) -> "tuple[Command, IO[str]]":
     """Start a command. The file is what it prints."""
     printed, stdout = os.pipe()
     try:
@@ -61,10 +64,13 @@ def piped(arguments: Sequence[object], environment: Mapping[str, str], stderr: i
 
 
 class Command:
-    """A running command, with those methods of `subprocess.Popen` that tests call. `stdout` and `stderr` are files."""
+    """
+    A running command, with those methods of `subprocess.Popen` that tests call. `stdout` and `stderr` are descriptors
+    of files.
+    """
 
     def __init__(
-        self, arguments: Sequence[object], environment: Mapping[str, str], stdout: int, stderr: int = 2
+        self, arguments: Sequence[object], environment: Mapping[str, str], stdout: int, stderr: int = STANDARD_ERROR
     ) -> None:
         self.returncode: int | None = None
         self._status, status = socket.socketpair()
@@ -128,7 +134,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes need not be waited for
     with socket.socket(fileno=int(sys.argv[1])) as commands:
         while True:
-            received, descriptors, _, _ = socket.recv_fds(commands, 1, 4)
+            received, descriptors, _, _ = socket.recv_fds(commands, 1, maxfds=4)  # a byte comes with them
             if not received:
                 sys.exit()
             if os.fork() == 0:

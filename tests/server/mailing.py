@@ -138,7 +138,7 @@ async def mailer(
     language: str = "en",
 ) -> AsyncIterator[Mailer]:
     results: list[str] = []
-    letters = Letters(store, database, URL, FROM, "Upvote", languages({}, language).named(None))
+    letters = Letters(store, database, URL, FROM, "Upvote", languages({}, language).named(code=None))
     work = Mails(
         store.site, MailSender(store.site, letters, MailConnection(url, FROM[1], TIME_LIMIT), rates, results.append)
     )

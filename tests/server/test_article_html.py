@@ -215,7 +215,7 @@ def test_text_of_an_article_is_cut_until_it_fits():
 async def test_long_article_with_long_comments_fits_into_a_page(http, store, alice, bob, language):
     number = (await store.articles.post(alice, Draft("Title", content="<" * 9_000))).article.number
     for each in range(30):
-        await store.comments.post(number, None, bob, f"{each} " + "@alice & " * 500)
+        await store.comments.post(number, parent=None, poster=bob, content=f"{each} " + "@alice & " * 500)
 
     response = await http.get(f"/article/{number}{language}")
 

@@ -58,7 +58,7 @@ async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
 
         assert (await ask(BAN, tokens["mona"]))["data"]["banUser"] == {"changed": True, "userErrors": []}
         before = [await ask(VOTE, tokens["alice"], id=id) for _ in range(CONNECTIONS)]
-        token = (await ask(LOG_IN, None))["data"]["logIn"]["token"]
+        token = (await ask(LOG_IN, token=None))["data"]["logIn"]["token"]
         after = [await ask(query, token, id=id) for query in (VOTE, POST) for _ in range(CONNECTIONS)]
         codes = await asyncio.gather(*map(close_code, sockets["alice"]))
         ends = await asyncio.gather(*map(last_event, streams))

@@ -8,7 +8,7 @@ import pytest
 from tests.server.conftest import POST, REGISTER
 from tests.servers import PATIENCE, until
 
-READERS = 12
+READERS = 12  # that read all the time
 VOTES = 40
 READ = "query Read($id: ID!) { article(id: $id) { votes viewerVote } }"
 VOTE = "mutation Vote($input: VoteInput!) { vote(input: $input) { article { votes viewerVote } } }"

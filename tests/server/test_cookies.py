@@ -13,7 +13,7 @@ from server.settings import WrongSetting, read_settings
 from store.errors import Invalid
 from store.maintenance.write_lock import WriteLock
 from store.one_time_tokens import Purpose, issue
-from store.sessions import new_token
+from store.sessions import TOKEN_LENGTH, new_token
 from store.site import unix_milliseconds
 from tests.server import in_process
 from tests.store.reading import everything, post
@@ -85,7 +85,7 @@ async def test_cookie_is_kept_from_scripts_and_from_other_hosts(redis_url, setti
         for query in (REGISTER, LOG_IN):
             response = await sent(http, query % "alice", origin=origin)
             cookie, _, attributes = response.headers["set-cookie"].partition("; ")
-            assert cookie.startswith(f"{name}=") and len(cookie.partition("=")[2]) == 46
+            assert cookie.startswith(f"{name}=") and len(cookie.partition("=")[2]) == TOKEN_LENGTH
             assert attributes == f"Max-Age={MAX_AGE}; Path=/; HttpOnly{secure}; SameSite=Lax"
             assert cookie.partition("=")[2] not in response.text
             assert response.headers["cache-control"] == "no-store"

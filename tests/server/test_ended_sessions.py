@@ -37,7 +37,7 @@ async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(two):
         return (await loop.run_in_executor(None, lambda: live.ask(query, token, **variables)))["data"]
 
     async def log_in():
-        return (await ask(LOG_IN, None))["logIn"]["token"]
+        return (await ask(LOG_IN, token=None))["logIn"]["token"]
 
     async def end_by_id(other):
         (id,) = [each["id"] for each in (await ask(OWN, other))["account"]["sessions"] if each["isCurrent"]]

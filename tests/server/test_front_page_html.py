@@ -15,7 +15,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.server.pages import HOSTILE, canonical, metas, read, serving
 
-ENGLISH = languages({}, "en").named(None)
+ENGLISH = languages({}, "en").named(code=None)
 COMPONENTS = Path(__file__).parents[2] / "reader" / "src" / "components"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -35,10 +35,10 @@ def test_orders_are_those_of_the_reader():
 
 async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, alice, bob):
     linked = (
-        await store.articles.post(alice, Draft("Linked", "https://www.example.org/?a=1&b=2", "", ["a-b"]))
+        await store.articles.post(alice, Draft("Linked", "https://www.example.org/?a=1&b=2", groups=["a-b"]))
     ).article
     await store.articles.post(alice, Draft("Written", content="text"))
-    await store.comments.post(linked.number, None, bob, "a comment")
+    await store.comments.post(linked.number, parent=None, poster=bob, content="a comment")
     await store.articles.vote(linked.number, bob, Vote.UP)
 
     page = await read(http, "/?order=VOTES")
@@ -83,7 +83,7 @@ async def test_site_without_articles_says_so(http):
 
 
 async def test_hostile_titles_stay_texts(http, store, alice):
-    await store.articles.post(alice, Draft(HOSTILE, 'https://example.org/"><script>', ""))
+    await store.articles.post(alice, Draft(HOSTILE, 'https://example.org/"><script>'))
 
     page = await read(http, "/")
 

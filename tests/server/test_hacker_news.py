@@ -280,7 +280,7 @@ async def test_answers_to_comments_are_the_largest_item_and_in_updates(store, al
         assert await read("maxitem.json") == replies[-1]
 
     assert set(replies) < set((await read("updates.json"))["items"])
-    await log.trim(store.site, -1, 0)
+    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
     assert await read("maxitem.json") == replies[-1]
     later = await read("updates.json")
     assert replies[-1] in later["items"]
@@ -312,7 +312,7 @@ async def test_votes_and_edits_are_in_updates_and_what_is_deleted_is_not(store, 
         newest = await posted(store, carol, f"Newer {number}")
         for content in ("one", "two", "three"):
             await commented(store, newest, carol, content=content)
-    await log.trim(store.site, -1, 0)
+    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
     assert not {*old, answer} & set((await read("updates.json"))["items"])
     await store.articles.vote(old[0], bob, Vote.UP)
     await store.articles.edit(old[1], alice, {"title": "Edited"})

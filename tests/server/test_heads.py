@@ -85,7 +85,7 @@ async def test_listed_group_without_articles_and_text_is_found(http, store):
 
 
 async def test_comment_has_a_head_of_its_own(http, store, number, bob):
-    posted = await store.comments.post(number, None, bob, "I *agree*")
+    posted = await store.comments.post(number, parent=None, poster=bob, content="I *agree*")
     comment = posted.comment.number
 
     page = await read(http, f"/article/{number}/comment/{comment}")
@@ -171,7 +171,7 @@ async def test_what_does_not_exist_is_not_found(http, number, path):
 
 async def test_comment_under_another_article_is_moved_and_an_absent_one_not_found(http, store, number, alice, bob):
     other = (await store.articles.post(alice, Draft("Other", content="text"))).article.number
-    comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="a comment")).comment.number
 
     moved = await http.get(f"/article/{other}/comment/{comment}")
     paths = [f"{number}/comment/{comment + 1}", f"{number}/comment/0"]
@@ -183,7 +183,7 @@ async def test_comment_under_another_article_is_moved_and_an_absent_one_not_foun
 
 
 async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone(http, store, number, bob):  # M2
-    comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="a comment")).comment.number
     out = await article_moderation.remove(store.site, OPERATOR, number, "show", "Not here")
     assert out.changed and (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
     removed = await article_moderation.remove(
@@ -208,7 +208,7 @@ async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone
 
 
 async def test_removed_comment_says_why(http, store, number, bob):  # M2
-    comment = (await store.comments.post(number, None, bob, "a bad word")).comment.number
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="a bad word")).comment.number
     path = f"/article/{number}/comment/{comment}"
     removed = await comment_moderation.remove(store.site, OPERATOR, comment, group=None, reason="Rude")
 
@@ -221,7 +221,7 @@ async def test_removed_comment_says_why(http, store, number, bob):  # M2
 
 
 async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, store, number, bob, alice):  # M2
-    comment = (await store.comments.post(number, None, bob, "a bad word")).comment.number
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="a bad word")).comment.number
     answer = (await store.comments.post(number, comment, alice, "an answer")).comment.number
     await comment_moderation.remove(store.site, OPERATOR, comment, group=None, reason="Rude")
 
@@ -273,7 +273,7 @@ async def test_hostile_texts_stay_texts(http, store, alice):
     ],
 )
 async def test_text_of_a_comment_adds_no_elements(http, store, alice, number, text):
-    posted = await store.comments.post(number, None, alice, text)
+    posted = await store.comments.post(number, parent=None, poster=alice, content=text)
 
     response = await http.get(f"/article/{number}/comment/{posted.comment.number}")
 

@@ -92,7 +92,9 @@ def test_start_of_a_period_that_is_given_is_said_as_scripts_say_it():
 
 async def test_good_articles_are_all_or_those_of_a_day(http, store, alice, clock):
     await posted(store, alice, "Plain")
-    await import_batch(store, [Story("1", "Good", "https://example.com/", alice, clock.now - 5, 300)])
+    await import_batch(
+        store, [Story("1", "Good", link="https://example.com/", poster=alice, time=clock.now - 5, votes=300)]
+    )
 
     whole, day, other = [await read(http, f"/good{query}") for query in ("", "?date=2016-08-04", "?date=2016-08-03")]
 
@@ -221,7 +223,7 @@ async def test_groups_by_name(http, store, alice):
 
 async def test_user_has_articles_comments_and_followers(http, store, alice, bob):
     number = await posted(store, alice, HOSTILE)
-    await store.comments.post(number, None, "alice", "A *comment*")
+    await store.comments.post(number, parent=None, poster="alice", content="A *comment*")
     await store.follows.follow(bob, "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice <A.>", "about": "I *write*."})
 
@@ -278,8 +280,8 @@ def test_drawn_pictures_follow_the_hash_of_its_authors(text, expected):
 
 async def test_comments_of_the_site_and_of_a_group(http, store, alice, bob):
     asked, shown = await posted(store, alice, "Asked", "ask"), await posted(store, alice, "Shown", "show")
-    await store.comments.post(asked, None, bob, "on asked")
-    await store.comments.post(shown, None, bob, "on *shown*")
+    await store.comments.post(asked, parent=None, poster=bob, content="on asked")
+    await store.comments.post(shown, parent=None, poster=bob, content="on *shown*")
 
     page, of_group = await read(http, "/comments"), await read(http, "/comments?group=show")
 
@@ -293,7 +295,9 @@ async def test_comments_of_the_site_and_of_a_group(http, store, alice, bob):
 async def test_long_comments_make_no_long_page(http, store, alice):
     number = await posted(store, alice, "A title")
     for each in range(CURSOR_PAGE):
-        await store.comments.post(number, None, alice, f"{each}\n\n" + "a *word* & more\n\n" * 500)
+        await store.comments.post(
+            number, parent=None, poster=alice, content=f"{each}\n\n" + "a *word* & more\n\n" * 500
+        )
 
     response = await http.get("/comments")
     texts = BeautifulSoup(response.text, "html.parser").select(".items .markdown")
@@ -321,7 +325,7 @@ async def test_markup_in_texts_makes_no_long_page(http, store, alice, path):
 
 async def test_deleted_comment_is_in_no_list(http, store, alice, bob):
     number = await posted(store, alice, "A title")
-    comment = (await store.comments.post(number, None, bob, "gone")).comment
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="gone")).comment
     await store.comments.post(number, comment.number, alice, "stays")
     await store.comments.delete(comment.number, bob)
 
@@ -357,7 +361,7 @@ async def test_search_for_too_much_says_so(http):
     ],
 )
 def test_number_of_matches_in_words(total, text):
-    assert count_of(languages({}, "en").named(None), total) == text
+    assert count_of(languages({}, "en").named(code=None), total) == text
 
 
 def test_matches_are_marked_and_the_rest_is_escaped():
@@ -370,7 +374,7 @@ async def test_search_finds_articles_comments_and_users(redis_url, tmp_path, sto
     async with serving(redis_url, database_url=f"sqlite:///{tmp_path}/site.db") as http:
         alice = await registered(store, "kestrel")
         number = await posted(store, alice, "A kestrel <hovers>")
-        await store.comments.post(number, None, alice, "The kestrel is a falcon")
+        await store.comments.post(number, parent=None, poster=alice, content="The kestrel is a falcon")
         page = await found(http, 2)
         users = await read(http, f"/{dict((text, href) for href, text in links(page, '.filters a'))['Users']}")
         none = await read(http, "/search?q=kestrol")

@@ -87,7 +87,7 @@ async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, r
 async def test_consumer_ends_with_an_error_if_entries_were_removed(store, alice, started):
     await post(store, alice)
     await post(store, alice)
-    await log.trim(store.site, 0, 1)
+    await log.trim(store.site, kept_ms=0, max_entries=1)
     process = started()
 
     said = process.communicate(timeout=20)[1]

@@ -22,7 +22,7 @@ from tests.server.mailing import Mailer, MailServer, mail_server, mailer
 
 PASSWORD = "correct horse"
 ADDRESS = "alice@example.com"
-MINUTE, HOUR, DAY = 60, 3_600, 86_400
+MINUTE, HOUR, DAY = 60, 3_600, 86_400  # seconds
 
 pytestmark = pytest.mark.one_server
 
@@ -69,13 +69,15 @@ async def confirm(store, smtp, outbox, username, address):
 
 async def replies(store, username, often):
     """Choose how often a user gets mails of replies."""
-    await store.mailboxes._edit(username, "keep", "", often)
+    await store.mailboxes._edit(username, change="keep", email="", replies=often)
 
 
 async def answered(store, by="bob", text="a *text* with <b> & \n.dots"):
     """An article of alice with a comment of somebody."""
-    article = (await store.articles.post("Alice", Draft("Redis in Action", content="text", groups=()), "key")).article
-    return (await store.comments.post(article.number, None, by, text)).comment
+    article = (
+        await store.articles.post("Alice", Draft("Redis in Action", content="text", groups=()), idempotency_key="key")
+    ).article
+    return (await store.comments.post(article.number, parent=None, poster=by, content=text)).comment
 
 
 async def test_address_counts_once_it_is_confirmed(store, smtp, outbox):  # U5
@@ -109,7 +111,7 @@ async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(stor
     known = await store.mailboxes.get("alice")
     assert (known.email, known.pending) == (ADDRESS, "new@example.com")
 
-    await store.mailboxes.edit(session(alice), None, password=PASSWORD)
+    await store.mailboxes.edit(session(alice), email=None, password=PASSWORD)
     await outbox.turn()
     (told,) = smtp.taken()
     assert told.to == ADDRESS and "was removed" in told.text
@@ -133,7 +135,7 @@ async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_
     assert (mail.to, mail.links.keys()) == (ADDRESS, {"settings"})
     (link,) = mail.links["settings"]
     assert f"/settings#{link}" in mail.html and "Ada" in mail.text
-    assert (await store.users.delete(session(token), None, removes_texts=False, token=link)).name == "Ada"
+    assert (await store.users.delete(session(token), current=None, removes_texts=False, token=link)).name == "Ada"
 
 
 async def test_reset_lists_all_accounts_of_an_address(store, smtp, outbox, alice):  # U5
@@ -169,7 +171,7 @@ async def test_answer_is_mailed_after_two_minutes_unless_it_was_seen(store, smtp
     await outbox.turn()
     assert smtp.taken() == []
 
-    second = (await store.comments.post(comment.article, None, "bob", "again")).comment
+    second = (await store.comments.post(comment.article, parent=None, poster="bob", content="again")).comment
     await store.inboxes.mark_seen("Alice", Position(float(clock.now), f"{second.number:016d}"))
     clock.advance(HOUR)
     await outbox.turn()
@@ -184,7 +186,7 @@ async def test_digest_is_mailed_in_the_morning(store, smtp, outbox, alice, clock
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
     comment = await answered(store)
-    await store.comments.post(comment.article, None, "carol", "another")
+    await store.comments.post(comment.article, parent=None, poster="carol", content="another")
     while not (found := smtp.taken()):
         clock.advance(30 * MINUTE)
         await outbox.turn()
@@ -208,7 +210,7 @@ async def test_mail_of_replies_ends_with_one_click(store, smtp, outbox, alice, c
     assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     for wrong in (token[:-1], token.replace("alice", "bob"), "alice", "alice.", ""):
         assert not await store.mailboxes.end_replies(wrong)
-    await store.comments.post(comment.article, None, "bob", "again")
+    await store.comments.post(comment.article, parent=None, poster="bob", content="again")
     assert await store.mailboxes.end_replies(token)
     assert (await store.mailboxes.get("alice")).replies is MailFrequency.NEVER
     clock.advance(HOUR)
@@ -254,12 +256,13 @@ async def test_refused_recipient_is_marked_and_tried_no_more(store, smtp, outbox
 async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, clock):
     smtp.on_recipient = lambda address: "451 4.7.1 greylisted"
     await mails.ask_for_reset(store.site, "alice")
-    for _ in range(26 * 60):
+    for _ in range(26 * 60):  # minutes
         await outbox.turn()
         clock.advance(MINUTE)
 
     assert smtp.taken() == []
-    assert len(smtp.offered) == 1 + 5 + 24  # and the one that confirmed the address
+    # The mail that confirmed the address; then five tries in the first hour, and one in each hour of the day.
+    assert len(smtp.offered) == 1 + 5 + 24
     assert (await mails.backlog(store.site)).count == 0
 
 
@@ -300,7 +303,7 @@ async def test_silent_and_closed_servers_are_unavailable(store, outbox, alice, c
 
 
 async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url):
-    async with mailer(store, smtp.url, MailRates(3, 10, 1_000)) as mailing:
+    async with mailer(store, smtp.url, MailRates(an_hour=3, a_day=10, of_site=1_000)) as mailing:
         await store.users.register("Alice", PASSWORD)
         await confirm(store, smtp, mailing, "Alice", ADDRESS)
         await replies(store, "Alice", MailFrequency.AT_ONCE)
@@ -309,7 +312,7 @@ async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url)
         for number in range(4):
             clock.advance(3 * MINUTE)
             await mailing.turn()
-            await store.comments.post(comment.article, None, "bob", f"text {number}")
+            await store.comments.post(comment.article, parent=None, poster="bob", content=f"text {number}")
         assert len(smtp.taken()) == 1  # one is kept for what an account needs
         await mails.ask_for_reset(store.site, "alice")
         await mailing.turn()
@@ -326,7 +329,7 @@ async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url)
 
 
 async def test_daily_bound_of_the_site_puts_mails_off(store, smtp, clock):
-    async with mailer(store, smtp.url, MailRates(100, 100, 2)) as mailing:
+    async with mailer(store, smtp.url, MailRates(an_hour=100, a_day=100, of_site=2)) as mailing:
         for name in ("alice", "bobby", "carol"):
             await store.users.register(name, PASSWORD)
             await store.mailboxes.set_first(name, f"{name}@example.com")
@@ -360,8 +363,7 @@ async def test_line_breaks_begin_no_header(store, smtp, outbox, alice, clock):
 
 async def test_two_processes_send_each_mail_once(store, smtp, alice, clock):
     """The second one has taken the lease over from the first, which does not know it yet."""
-    for number in range(20):
-        await store.users.register(f"user{number}", PASSWORD) if number < 1 else None
+    for _ in range(20):
         await mails.ask_for_reset(store.site, "alice")
     async with mailer(store, smtp.url) as one, mailer(store, smtp.url) as other:
         found = await mails.due(store.site, 50)
@@ -388,7 +390,7 @@ async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):
         clock.advance(2 * MINUTE)
         await outbox.turn()
         (one,) = smtp.taken()
-        await store.comments.post(comment.article, None, "carol", "another")
+        await store.comments.post(comment.article, parent=None, poster="carol", content="another")
         await article_moderation.lock(store.site, roles.OPERATOR, comment.article, group=None, reason="Heated")
         clock.advance(DAY)
         await outbox.turn()

@@ -18,7 +18,7 @@ from server.app import Application, create
 from server.http.connections import ConnectionLimiter
 from server.settings import Settings
 
-MEGABYTES = 48
+MEGABYTES = 48  # of all caches
 GROWTH = 1_000_000  # bytes, at most, between the two checkpoints
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 

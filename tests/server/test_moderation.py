@@ -17,7 +17,7 @@ GRANT = """mutation($name: ID!, $group: String) {
 REVERT = """mutation($id: ID!) { revertModeration(input: {actionId: $id, reason: "a mistake", note: "for us"}) {
   action { id } userErrors { code } } }"""
 NOTES = "{ moderationLog(first: 3) { nodes { kind reason note } } }"
-CONNECTIONS = 20
+CONNECTIONS = 20  # so many that both workers answer some of them
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ async def test_what_a_ban_removed_is_said_in_the_language_of_the_page(http, stor
     banned = await bans.ban(
         store.site, OPERATOR, alice, group=None, until=clock() + 86_400_000, reason="Spam", removes_texts=True
     )
-    await banned_texts.begin(store, None, banned.action.number)
+    await banned_texts.begin(store, database=None, number=banned.action.number)
     clock.advance(1)
 
     for language, words in (("en", "with a ban of its poster"), ("de", "mit dem Ausschluss des Kontos")):
@@ -101,7 +101,7 @@ async def test_what_a_ban_removed_is_said_in_the_language_of_the_page(http, stor
         assert f": {words}." in response.text
         assert "action:" not in str(log) + response.text
     await reverts.revert(store.site, OPERATOR, banned.action.number, "A mistake")
-    await banned_texts.begin(store, None, banned.action.number)
+    await banned_texts.begin(store, database=None, number=banned.action.number)
     clock.advance(1)
 
     log = root(await read(http, "/log"))

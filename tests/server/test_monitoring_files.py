@@ -26,8 +26,10 @@ def expressions(file: str) -> list[str]:
 @pytest.mark.parametrize("file", ["alerts.yaml", "grafana.json"])
 def test_metrics_of_the_file_are_those_of_the_server(file):
     metrics = Metrics()
-    metrics.database, metrics.mails = DatabaseGauges(True, 0, 0.0), MailGauges(0, 0.0)
-    metrics.webhooks, metrics.memory = {1: WebhookGauges(0, 0.0, False)}, MemoryGauges(1, 2, 3)
+    metrics.database = DatabaseGauges(up=True, lag_entries=0, lag_seconds=0.0)
+    metrics.mails = MailGauges(due=0, due_seconds=0.0)
+    metrics.webhooks = {1: WebhookGauges(pending=0, pending_seconds=0.0, off=False)}
+    metrics.memory = MemoryGauges(used_bytes=1, limit_bytes=2, full_timestamp_seconds=3)
     families = list(text_string_to_metric_families(bytes(metrics.scrape().body).decode()))
     known = {sample.name for family in families for sample in family.samples}
     known |= {f"{family.name}_total" for family in families if family.type == "counter"}

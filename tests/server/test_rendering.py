@@ -9,7 +9,7 @@ from server.reader.rendering import TEMPLATES, constant, environment, render_tem
 from server.words.languages import languages
 from tests.server.pages import HOSTILE
 
-ENGLISH = languages({}, "en").named(None)
+ENGLISH = languages({}, "en").named(code=None)
 
 
 def test_templates_escape_texts():

@@ -13,7 +13,7 @@ from store.sessions import parse_token
 pytestmark = pytest.mark.many_partitions
 
 HERE, THERE, ELSEWHERE = "1.1.1.1", "2.2.2.2", "3.3.3.3"
-POLICIES = {"address": RatePolicy(100, 10), "user": RatePolicy(100, 10)}
+POLICIES = {"address": RatePolicy(points=100, refill=10), "user": RatePolicy(points=100, refill=10)}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ async def test_tokens_of_a_user_take_from_one_bucket_in_all_processes(store, ali
         with pytest.raises(Refused):
             await rates.admit(Client(token, ELSEWHERE))
     assert here.status(Client(first, HERE)).remaining == 4
-    assert here.status(Client(None, HERE)).remaining == 100
+    assert here.status(Client(token=None, address=HERE)).remaining == 100
 
 
 async def test_buckets_of_each_kind_are_shared_by_their_policy(process, shared):
@@ -67,7 +67,7 @@ async def test_buckets_of_each_kind_are_shared_by_their_policy(process, shared):
 
 async def test_points_given_back_are_given_back_to_all_processes(process, shared):
     rates = process()
-    charge = await rates.admit(Client(None, HERE))
+    charge = await rates.admit(Client(token=None, address=HERE))
     charge.set(60)
     await rates.synchronize(shared)
     charge.set(6)
@@ -101,7 +101,7 @@ async def test_ended_session_counts_for_its_address(store, alice, clock, process
     clock.advance(store.site.session_lifetime + 1)
     await spend(here, Client(expired.token, HERE), 10)
     await spend(here, Client(ended.token, HERE), 10)
-    assert here.status(Client(None, HERE)).remaining == 80
+    assert here.status(Client(token=None, address=HERE)).remaining == 80
 
 
 async def test_token_has_one_spelling(store, alice, process):

@@ -18,7 +18,7 @@ ARTICLE = "{ articles { nodes { id } } }"
 LISTEN = "subscription($id: ID!) { articleChanged(id: $id) { votes } }"
 VOTE = """mutation($id: ID!, $v: VoteValue!) {
   vote(input: {articleId: $id, value: $v}) { changed article { votes } } }"""
-CLIENTS = 20
+CLIENTS = 20  # threads that vote all the time
 
 
 @pytest.fixture

@@ -267,7 +267,7 @@ def test_files_are_in_backups_and_restored_where_they_are_missing(tmp_path, fold
     (folder / "about.md").write_text(ABOUT)
     (folder / "card.png").write_bytes(b"broken, and kept as it is")
     given = backups.files_for_backup(Settings(site_dir=folder))
-    backup = CheckedBackup("b", tmp_path / "b", given, "", 0)
+    backup = CheckedBackup("b", tmp_path / "b", given, digest="", frames=0)
     other = tmp_path / "other" / "site"
     other.mkdir(parents=True)
     (other / "card.png").write_bytes(b"another one")
@@ -282,7 +282,7 @@ def test_files_are_in_backups_and_restored_where_they_are_missing(tmp_path, fold
 @pytest.mark.parametrize("files", [{"../evil.md": ""}, {"about.md": "?"}, {"about.md": 1}, ["about.md"], {"a": "YQ=="}])
 def test_backup_with_other_files_is_refused(tmp_path, files):
     with pytest.raises(BrokenBackup):
-        backups.files_in(CheckedBackup("b", tmp_path / "b", {"site": files}, "", 0))
+        backups.files_in(CheckedBackup("b", tmp_path / "b", {"site": files}, digest="", frames=0))
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -33,7 +33,9 @@ async def locations(http, path, root="urlset", tag="url"):
 
 async def post(store, poster, count, groups=()):
     return [
-        (await store.articles.post(poster, Draft(f"Title {n}", f"https://example.org/{n}", "", groups))).article.number
+        (
+            await store.articles.post(poster, Draft(f"Title {n}", f"https://example.org/{n}", groups=groups))
+        ).article.number
         for n in range(count)
     ]
 

@@ -108,7 +108,7 @@ async def test_warning_is_logged_once_if_the_store_is_full(store, redis, clock, 
 async def test_samples_older_than_a_week_are_removed(store, clock):
     hour = store.site.clock() // HOUR
     for _ in range(WEEK_HOURS + 20):
-        await memory.note(store.site, MemoryUse(7, 10), is_high=False)
+        await memory.note(store.site, MemoryUse(used=7, limit=10), is_high=False)
         clock.advance(3_600)
 
     found = await memory.samples(store.site)
@@ -128,11 +128,11 @@ async def test_samples_older_than_a_week_are_removed(store, clock):
     ],
 )
 def test_day_on_which_memory_is_full_follows_the_pace_of_the_week(samples, hours):
-    assert memory.full_at(MemoryUse(340, 500), samples, NOW) == NOW + hours * HOUR
+    assert memory.full_at(MemoryUse(used=340, limit=500), samples, NOW) == NOW + hours * HOUR
 
 
 def test_full_memory_is_full_now():
-    assert memory.full_at(MemoryUse(500, 500), {}, NOW) == NOW
+    assert memory.full_at(MemoryUse(used=500, limit=500), {}, NOW) == NOW
 
 
 def test_limit_is_maxmemory_or_that_of_cgroup_or_machine():

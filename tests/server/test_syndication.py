@@ -20,7 +20,7 @@ from tests.server import in_process
 FORMATS = ["rss.xml", "atom.xml"]
 VERSIONS = {"rss.xml": "rss20", "atom.xml": "atom10"}
 TYPES = {"rss.xml": "application/rss+xml", "atom.xml": "application/atom+xml"}
-ENGLISH = languages({}, "en").named(None)
+ENGLISH = languages({}, "en").named(code=None)
 HOSTILE = '</title>]]><script>alert("1")</script> & &amp; <!-- 🦊 שלום'
 URL = "https://example.com/news"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -36,7 +36,7 @@ async def http(redis_url, store):
 @pytest.fixture
 async def articles(store, alice, bob, clock):
     """Two articles: a link in two groups, and a minute later a text by somebody else."""
-    link = await store.articles.post(alice, Draft("A link", "https://example.org/?a=1&b=2", "", ["show", "ask"]))
+    link = await store.articles.post(alice, Draft("A link", "https://example.org/?a=1&b=2", groups=["show", "ask"]))
     clock.advance(60)
     text = await store.articles.post(bob, Draft("A text", content="Some *words* <b>", groups=["show"]))
     return link.article.number, text.article.number
@@ -140,7 +140,17 @@ async def test_rss_has_what_its_specification_requires(http, articles):
 @settings(max_examples=examples(100))
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_any_text_is_valid_xml(title, html):
-    entry = FeedEntry("article:1", "article/1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
+    entry = FeedEntry(
+        "article:1",
+        "article/1",
+        title,
+        link=None,
+        html=html or "-",
+        posted_at=EPOCH,
+        updated_at=EPOCH,
+        poster="alice",
+        groups=[title],
+    )
     feed = WebFeed(URL, title, URL, URL, [entry], ENGLISH)
 
     written = FORBIDDEN.sub("", title)
@@ -284,9 +294,9 @@ async def test_without_pages_there_are_no_feeds(redis_url, articles):
 @pytest.mark.parametrize("name", FORMATS)
 async def test_comments_have_a_feed(http, store, articles, alice, bob, clock, name):
     link, text = articles
-    first = (await store.comments.post(link, None, bob, "A *first* <b>")).comment
+    first = (await store.comments.post(link, parent=None, poster=bob, content="A *first* <b>")).comment
     clock.advance(60)
-    second = (await store.comments.post(text, None, alice, "second")).comment
+    second = (await store.comments.post(text, parent=None, poster=alice, content="second")).comment
     gone = (await store.comments.post(text, second.number, bob, "gone")).comment
     await store.comments.delete(gone.number, bob)
     _, site = await read(http, f"/comments/{name}")

@@ -205,14 +205,14 @@ def test_texts_are_in_backups(folder):
 
 def test_text_that_a_language_lacks_is_english(folder):
     (folder / "fr.ftl").write_text("vote-up = Pour\n")
-    words = languages(files.read(folder).words, "fr").named(None)
+    words = languages(files.read(folder).words, "fr").named(code=None)
 
     assert (words("vote-up"), words("vote-down")) == ("Pour", "Vote down")
     assert words("votes", count=1234) == "1\u202f234 votes"
 
 
 def test_names_in_texts_are_no_elements():
-    words = languages({}, "en").named(None)
+    words = languages({}, "en").named(code=None)
 
     assert words.html("karma-strong", karma=1, strong=STRONG) == "<strong>1</strong> karma"
     assert words.html("did-you-mean", link=STRONG[0]) == "Did you mean <strong>?"
@@ -222,7 +222,7 @@ def test_names_in_texts_are_no_elements():
 
 
 async def test_address_names_the_language(serving, store, alice):
-    await store.articles.post(alice, Draft("A title", "https://example.com", "", ["show"]))
+    await store.articles.post(alice, Draft("A title", "https://example.com", groups=["show"]))
     async with serving(public_url="https://example.com") as http:
         german, english = await read(http, "/groups?lang=de"), await read(http, "/groups")
         unknown, same = await read(http, "/groups?lang=xx"), await read(http, "/groups?lang=en")

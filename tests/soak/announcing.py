@@ -55,7 +55,7 @@ class State:
         }
 
 
-NOTHING = State({}, frozenset(), {}, None)
+NOTHING = State(articles={}, feed=frozenset(), notifications={}, waiting=None)
 
 
 @asynccontextmanager
@@ -84,10 +84,10 @@ def state(model: Model, viewer: User | None) -> State:
     announced = [each for each in model.articles.values() if each.is_announced]
     told = inboxes.notifications(model, viewer) if viewer else ()
     return State(
-        {each.number: _article(each) for each in announced},
-        frozenset(each.number for each in model.feed(viewer)) if viewer else frozenset(),
-        {each.subject.number: _notification(each) for each in told},
-        _waiting(model, viewer) if viewer and viewer.roles else None,
+        articles={each.number: _article(each) for each in announced},
+        feed=frozenset(each.number for each in model.feed(viewer)) if viewer else frozenset(),
+        notifications={each.subject.number: _notification(each) for each in told},
+        waiting=_waiting(model, viewer) if viewer and viewer.roles else None,
     )
 
 

@@ -34,7 +34,7 @@ def appeal(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
         action.appeal = Appeal(author, model.now, text, _groups(action))
         model.version += 1
         model.reached.count("appeals")
-        model.reached.count("appeals of the banned", model.ban_of(author, None) is not None)
+        model.reached.count("appeals of the banned", model.ban_of(author, group=None) is not None)
     return action
 
 

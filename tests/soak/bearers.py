@@ -60,7 +60,7 @@ def ending(random: Random, model: Model) -> Ending | None:
     present = [
         (subject, each.user)
         for subject, each in model.identities.items()
-        if not each.user.has_left and model.ban_of(each.user, None) is None
+        if not each.user.has_left and model.ban_of(each.user, group=None) is None
     ]
     chosen = random.sample(present, min(len(present), 2))
     if not chosen:
@@ -109,7 +109,7 @@ async def end(run: HistoryRun, step: Step) -> None:
     (operation,) = step.operations
     ends, newer, *others = step.tokens
     user, shown = issuers.user_of(run.model, ends), next(iter(run.model.visible()), None)
-    if user is None or run.model.ban_of(user, None) is not None:  # a step before was left out, to shorten the history
+    if user is None or run.model.ban_of(user, group=None):  # a step before was left out, for a shorter history
         return
     try:
         async with AsyncExitStack() as stack, asyncio.timeout(3 * subscribing.PATIENCE):

@@ -356,7 +356,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         ),
         "viewerIsBlocking": home.is_blocking,
         "roles": moderation_fields.roles,
-        "isBanned": lambda request, user: not user.has_left and request.model.ban_of(user, None) is not None,
+        "isBanned": lambda request, user: not user.has_left and request.model.ban_of(user, group=None) is not None,
         "bannedUntil": moderation_fields.banned_until,
         "votingRing": lambda request, user: None,  # nobody searches for rings here
     },

@@ -105,7 +105,7 @@ def accept(model: Model, text: str, numbers: Sequence[int]) -> User:
         _bring_up_to(model, identity, claims, left)
     assert next(left, None) is None, "the token has changed more roles"
     model.reached.count("tokens that are older", not is_new and issued_at < identity.issued_at)
-    model.reached.count("tokens of the banned", model.ban_of(identity.user, None) is not None)
+    model.reached.count("tokens of the banned", model.ban_of(identity.user, group=None) is not None)
     return identity.user
 
 
@@ -173,7 +173,7 @@ def _new_user(model: Model, claimed: str) -> User:
     name = next(name for name in _free_names(claimed) if not _is_taken(model, name.lower()))
     model.reached.count("users of an issuer")
     model.reached.count("users of an issuer with another name", name.lower() != claimed.lower())
-    user = model.users[name.lower()] = User(name, "", model.now)
+    user = model.users[name.lower()] = User(name, password="", joined_at=model.now)
     model.version += 1
     return user
 

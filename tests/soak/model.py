@@ -57,7 +57,7 @@ class Model:
         self.comments: dict[int, Comment] = {}  # by number; of deleted ones only stubs, which have replies
         self.actions: dict[int, Action] = {}  # of moderators, by number
         self.texts_of_ban: dict[str, int] = {}  # numbers of the actions that a ban or its revert made, by subject
-        self.operator = User("operator", "", 0)  # who acts by a command of the shell
+        self.operator = User("operator", password="", joined_at=0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
@@ -306,7 +306,7 @@ class Model:
     def add_imported(self, number: int, story: Story) -> Article:
         """An article with the votes of its poster and of voters who are no users."""
         poster = self.users[story.poster.lower()]
-        up = {poster, *(User(f"voter {place}", "", 0) for place in range(1, story.votes))}
+        up = {poster, *(User(f"voter {place}", password="", joined_at=0) for place in range(1, story.votes))}
         number = self.new_number(number)
         article = Article(number, story.title, story.link, None, poster, story.posted_at, story.groups, up=up)
         self.articles[number] = article

@@ -46,7 +46,7 @@ def approve(model: Model, token: str | None, given: Mapping[str, Any], number: N
     kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given, is_optional=True)
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
-    _require_rank(actor, subject, None)
+    _require_rank(actor, subject, group=None)
     check(newest(subject.actions, "PURGE") is None, "subjectId")
     decision = states.decided(subject)
     if subject.is_visible and decision.kind == "APPROVE" and not (standing(subject.flags) or subject.held_edit):
@@ -61,7 +61,7 @@ def reject_edit(model: Model, token: str | None, given: Mapping[str, Any], numbe
     kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given)
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
-    _require_rank(actor, subject, None)
+    _require_rank(actor, subject, group=None)
     if subject.held_edit is None:
         return newest(subject.actions, "REJECT_EDIT"), False
     subject.held_edit = None
@@ -74,7 +74,7 @@ def lock(model: Model, token: str | None, given: Mapping[str, Any], number: NewN
     texts = checked_texts(given)
     actor = model.actor(token)
     article = _subject(model, actor, "article", given["articleId"], "articleId")
-    _require_rank(actor, article, None)
+    _require_rank(actor, article, group=None)
     known = newest(article.actions, "LOCK")
     if known is not None:
         return known, False

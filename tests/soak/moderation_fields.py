@@ -117,7 +117,7 @@ def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Fl
 
 def banned_until(request: Request, user: User) -> int | None:
     """When the ban of a user ends, for the user and for all who have a role; None for others."""
-    viewer, ban = request.viewer(), request.model.ban_of(user, None)
+    viewer, ban = request.viewer(), request.model.ban_of(user, group=None)
     is_told = viewer is not None and (viewer is user or bool(viewer.roles))
     request.model.reached.count("ends of bans that are told", is_told and ban is not None)
     request.model.reached.count("ends of bans that are not told", not is_told and ban is not None)

@@ -78,15 +78,15 @@ class Notes:
     async def new_actions(self, subject: str) -> list[int]:
         """The numbers of the actions about a subject that the model does not know yet, the oldest first."""
         text = "query($id: ID) { moderationLog(subjectId: $id, first: 100) { nodes { id } } }"
-        answered = await self._server.connections[0].ask(text, {"id": subject}, None)
+        answered = await self._server.connections[0].ask(text, {"id": subject}, token=None)
         numbers = [number_of(each["id"], "action") for each in answered["data"]["moderationLog"]["nodes"]]
         return sorted(each for each in numbers if each not in self._model.numbers)
 
     async def action_numbers(self, count: int) -> list[int]:
         """The numbers of the newest actions, the oldest first."""
         text = "query($count: Int) { moderationLog(first: $count) { nodes { id } } }"
-        nodes = (await self._server.connections[0].ask(text, {"count": count}, None))["data"]["moderationLog"]["nodes"]
-        return sorted(number_of(each["id"], "action") for each in nodes)
+        answered = await self._server.connections[0].ask(text, {"count": count}, token=None)
+        return sorted(number_of(each["id"], "action") for each in answered["data"]["moderationLog"]["nodes"])
 
     def hints(self, operation: Operation, data: dict[str, Any]) -> dict[str, Any]:
         """The numbers and tokens that the server has assigned, by the response name of the mutation."""

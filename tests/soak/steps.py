@@ -143,7 +143,7 @@ async def _numbers_by_title(run: HistoryRun) -> dict[str, int]:
     numbers: dict[str, int] = {}
     after, has_next = None, True
     while has_next:
-        page = (await run.server.connections[0].ask(text, {"after": after}, None))["data"]["articles"]
+        page = (await run.server.connections[0].ask(text, {"after": after}, token=None))["data"]["articles"]
         numbers |= {node["title"]: number_of(node["id"]) for node in page["nodes"]}
         after, has_next = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
     return numbers

@@ -88,7 +88,7 @@ async def texts_of_ban(connection: Connection, model: Model, id: str, *, is_reve
     found: dict[str, int] = {}
     after = None
     for _ in range(MOST_TEXTS // 100):
-        page = (await connection.ask(LOG, {"after": after}, None))["data"]["moderationLog"]
+        page = (await connection.ask(LOG, {"after": after}, token=None))["data"]["moderationLog"]
         for node in page["nodes"]:
             made_by = (node["reverts"] or {}).get("ban") if is_revert else node["ban"]
             number = number_of(node["id"], "action")
@@ -102,7 +102,7 @@ async def votes_settled(connection: Connection, id: str) -> bool:
     """Wait until the votes of an action are annulled or restored. False if that does not end."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        annulment = (await connection.ask(STATE, {"id": id}, None))["data"]["node"]["annulment"]
+        annulment = (await connection.ask(STATE, {"id": id}, token=None))["data"]["node"]["annulment"]
         if annulment is None or annulment["state"] in ("DONE", "RESTORED"):
             return True
         await asyncio.sleep(PAUSE)

@@ -53,7 +53,9 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
     elif mutant.imported and policy.rules:  # archived texts have stood, and nobody knows when they leave
         policy = replace(policy, rules=replace(policy.rules, first_texts=0))
     with databases() as made:
-        world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
+        world = World(
+            seed, made, tree, Settings(mutant.partitions, cache=None, policy=policy, imported=mutant.imported)
+        )
         try:
             await world.generate(OPERATIONS, time.monotonic() + SECONDS)
         except Difference as found:

@@ -360,7 +360,7 @@ def _is_of_comments(about: Mapping[str, Any]) -> bool:
 
 def _is_of_search(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
     """Whether a search that was sent before was probably one with the arguments that a document has."""
-    wanted = searches.search("", about.get("kinds"), None, None, about["order"])
+    wanted = searches.search("", about.get("kinds"), group=None, poster=None, order=about["order"])
     _, _, kinds, group, poster, order = listing
     is_of_one = ("group" in about, "poster" in about) == (group is not None, poster is not None)
     return is_of_one and (kinds, order) == (wanted.kinds, wanted.order)

@@ -104,7 +104,7 @@ class World:
             given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
             values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
-            yield self._step(StepKind.TOGETHER, [self._operation(document, None, values)])
+            yield self._step(StepKind.TOGETHER, [self._operation(document, viewer=None, variables=values)])
             self._now += place
         if count := self.settings.imported:
             imported = stories(self.random, USERS[:IMPORTED_USERS], self._now, count)
@@ -340,7 +340,7 @@ class World:
         users = list(self.run.model.users.values())
         if len(users) < len(USERS):
             return self._step(
-                StepKind.TOGETHER, [self._with_variables(self._generator().plain_mutation("register"), None)]
+                StepKind.TOGETHER, [self._with_variables(self._generator().plain_mutation("register"), viewer=None)]
             )
         leavers = [
             each for each in users if not each.roles and len(texts_of(self.run.model, each)) <= MOST_TEXTS_AT_ONCE
@@ -360,14 +360,14 @@ class World:
         if self.random.random() < 0.6:
             given = {"token": link, "newPassword": self.random.choice(PASSWORDS)}
             document = self._generator().plain_mutation("resetPassword")
-            operations.append(self._operation(document, None, {INPUT: given}))
+            operations.append(self._operation(document, viewer=None, variables={INPUT: given}))
         return replace(self._step(StepKind.LINK_FOR_PASSWORD, operations), link=link)
 
     def _by_token(self, subject: str | None = None) -> Step:
         """Somebody exchanges the token of an issuer for a session."""
         given = {"token": issuers.token(self.random, self.run.model, subject)}
         document = self._generator().plain_mutation("logInWithToken")
-        return self._step(StepKind.LOG_IN_BY_TOKEN, [self._operation(document, None, {INPUT: given})])
+        return self._step(StepKind.LOG_IN_BY_TOKEN, [self._operation(document, viewer=None, variables={INPUT: given})])
 
     def _bearer(self) -> Step:
         """An operation by the token of an issuer, sometimes one of before, which may have ended."""
@@ -475,8 +475,10 @@ class World:
             else:
                 given = {INPUT: {"username": user.name, "password": user.password}}
                 document = self._generator().mutation("logIn")
-                values = self._with_variables(document, None).variables | given
-                await self._do(self._step(StepKind.TOGETHER, [self._operation(document, None, values)]))
+                values = self._with_variables(document, viewer=None).variables | given
+                await self._do(
+                    self._step(StepKind.TOGETHER, [self._operation(document, viewer=None, variables=values)])
+                )
             return
 
     async def close(self) -> None:

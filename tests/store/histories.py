@@ -48,7 +48,7 @@ async def discuss_some(store, chance: random.Random, articles: list[int]) -> Non
     """Comment on some articles, and delete some of the comments: often the only one of its article."""
     for number in chance.choices(articles, k=chance.randrange(3)):
         poster = chance.choice(PEOPLE)
-        comment = (await store.comments.post(number, None, poster, f"{chance.random()}")).comment
+        comment = (await store.comments.post(number, parent=None, poster=poster, content=f"{chance.random()}")).comment
         if chance.random() < 0.4:
             await store.comments.delete(comment.number, poster)
 

@@ -54,7 +54,7 @@ class Node:
         return self.posted_at
 
     def value_when_posted(self, order: CommentOrder) -> float:
-        return Node(0, None, "", self.posted_at).value(order)
+        return Node(number=0, parent=None, poster="", posted_at=self.posted_at).value(order)
 
 
 @dataclass

@@ -53,7 +53,7 @@ async def request(store: Store) -> tuple[list[Article | None], int]:
     """The newest articles as a request reads them, with the client-side cache; and how many commands that has sent."""
     cost = RedisUsage()
     client.current_usage.set(cost)
-    reads = Reads(store, None)
+    reads = Reads(store, login=None)
     (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
     return await reads.articles(position.number for position in found.positions), cost.commands
 

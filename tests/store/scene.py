@@ -166,7 +166,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
 
 async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
     """Comment on an article, and return the numbers of a comment that is deleted, of its reply, and of the answer."""
-    first = (await store.comments.post(article, None, "bob", "a first text")).comment
+    first = (await store.comments.post(article, parent=None, poster="bob", content="a first text")).comment
     assert first is not None
     second = (await store.comments.post(article, first.number, "carol", "@dave and @nobody", "a key")).comment
     assert second is not None
@@ -210,11 +210,15 @@ async def _fill_lists(scene: Scene) -> Comment:
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
     listing = listings.whole(site, Order.SCORE)
-    moved = (await store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
+    moved = (
+        await store.comments.post(scene.open.number, parent=None, poster="carol", content="a text that is voted on")
+    ).comment
     assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
     await store.comments.vote(moved.number, "bob", Vote.UP)
-    long = [store.comments.post(scene.story, None, "carol", f"text {n}, @bob") for n in range(LONG)]
+    long = [
+        store.comments.post(scene.story, parent=None, poster="carol", content=f"text {n}, @bob") for n in range(LONG)
+    ]
     posted = (await asyncio.gather(*long))[0].comment
     assert posted is not None
     await set_comment_state(store, posted.number, ContentState.REMOVED)
@@ -271,7 +275,7 @@ async def _hold_texts(scene: Scene, moved: Comment) -> None:
     """A comment, an edit of an article and one of the comment `moved`, which wait for a moderator."""
     articles, comments = scene.store.articles, scene.store.comments
     with holding(scene.store):
-        await comments.post(scene.open.number, None, "carol", "@bob, this is held")
+        await comments.post(scene.open.number, parent=None, poster="carol", content="@bob, this is held")
         changes = {"link": "https://new.example/", "content": "@bob"}
         await articles.edit(scene.open.number, scene.open.poster, changes)
         await comments.edit(moved.number, "carol", "@dave, so is this edit")
@@ -395,7 +399,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: import_batch(store, [story]),
         lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
-        lambda: store.comments.post(other, None, who, "a text"),
+        lambda: store.comments.post(other, parent=None, poster=who, content="a text"),
         lambda: store.comments.post(article, parent, who, f"a text, @{PEOPLE[number % 4]} {number}", str(number)),
         lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
         lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),

@@ -135,7 +135,7 @@ async def notified(store, username):
 async def removed_texts(store, *groups):
     """Removals of an article of Alice in some groups, and of a comment on it by Bob."""
     article = await post(store, "Alice", groups=groups)
-    comment = (await store.comments.post(article.number, None, "bob", "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster="bob", content="a text")).comment
     first = await comment_moderation.remove(store.site, OPERATOR, comment.number, group=None, reason="rude")
     second = await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
     return second.action, first.action
@@ -198,7 +198,10 @@ async def test_answer_about_a_comment_reaches_its_poster_in_another_partition(st
     names = [await registered(store, f"poster-{n}") for n in range(6)]  # some have homes in other partitions
     article = await post(store, alice, groups=["go"])
     gus = await moderator(store, "gus", "go")
-    comments = [(await store.comments.post(article.number, None, name, f"by {name}")).comment for name in names]
+    comments = [
+        (await store.comments.post(article.number, parent=None, poster=name, content=f"by {name}")).comment
+        for name in names
+    ]
     for name, comment in zip(names, comments, strict=True):
         action = (await comment_moderation.remove(store.site, gus, comment.number, "go", "rude")).action
         await appeals.submit(store.site, name, action.number, "It was not")

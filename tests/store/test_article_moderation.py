@@ -188,14 +188,14 @@ async def test_locked_article_takes_no_votes_comments_and_groups_until_the_lock_
     store, alice, bob, redis
 ):  # M4
     number = (await post(store, alice, groups=["show"])).number
-    comment = (await store.comments.post(number, None, bob, "a text")).comment.number
+    comment = (await store.comments.post(number, parent=None, poster=bob, content="a text")).comment.number
     action = (await lock(store, number)).action
     before = everything(redis)
 
     for refused in (
         store.articles.vote(number, bob, Vote.UP),
         store.articles.regroup(number, alice, add=["ask"], remove=[]),
-        store.comments.post(number, None, alice, "a text"),
+        store.comments.post(number, parent=None, poster=alice, content="a text"),
         store.comments.vote(comment, alice, Vote.UP),
     ):
         with pytest.raises(Locked):
@@ -216,7 +216,7 @@ async def test_removed_article_is_not_changed_by_its_poster_and_others(store, al
         store.articles.vote(number, bob, Vote.UP),
         store.articles.edit(number, alice, {"title": "Other"}),
         store.articles.regroup(number, alice, add=["ask"], remove=[]),
-        store.comments.post(number, None, alice, "a text"),
+        store.comments.post(number, parent=None, poster=alice, content="a text"),
     ):
         with pytest.raises(Forbidden):
             await refused

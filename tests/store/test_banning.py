@@ -109,8 +109,8 @@ async def test_every_write_of_a_banned_user_is_refused_and_changes_nothing(  # M
     store, moderator, alice, bob, clock, redis
 ):
     own, other = await post(store, alice), await post(store, bob)
-    comment = await store.comments.post(other.number, None, alice, "mine")
-    foreign = await store.comments.post(own.number, None, bob, "theirs")
+    comment = await store.comments.post(other.number, parent=None, poster=alice, content="mine")
+    foreign = await store.comments.post(own.number, parent=None, poster=bob, content="theirs")
     carol = await registered(store, "carol")
     await store.follows.follow(alice, bob)
     until = clock.now + HOUR
@@ -125,7 +125,7 @@ async def test_every_write_of_a_banned_user_is_refused_and_changes_nothing(  # M
             articles.regroup(own.number, actor, add=["lua"], remove=[]),
             articles.vote(other.number, actor, Vote.DOWN),
             articles.delete(own.number, actor),
-            comments.post(other.number, None, actor, "another"),
+            comments.post(other.number, parent=None, poster=actor, content="another"),
             comments.edit(comment.comment.number, actor, "changed"),
             comments.vote(foreign.comment.number, actor, Vote.UP),
             comments.delete(comment.comment.number, actor),
@@ -147,7 +147,7 @@ async def test_every_write_of_a_banned_user_is_refused_and_changes_nothing(  # M
 
 async def test_banned_user_marks_the_inbox_and_logs_out(store, moderator, alice, bob, clock):  # M6
     own = await post(store, alice)
-    foreign = await store.comments.post(own.number, None, bob, "theirs")
+    foreign = await store.comments.post(own.number, parent=None, poster=bob, content="theirs")
     await ban(store, moderator, alice)
     session = await logged_in(store, alice)
 
@@ -160,7 +160,10 @@ async def test_banned_user_marks_the_inbox_and_logs_out(store, moderator, alice,
 async def test_ban_from_a_group_refuses_there_only(store, group_moderator, alice, bob, clock, redis):  # M6
     inside = (await store.articles.post(bob, Draft("Inside", content="text", groups=("go", "lua")))).number
     outside = (await store.articles.post(bob, Draft("Outside", content="text", groups=("go",)))).number
-    comments = [(await store.comments.post(each, None, bob, "text")).comment.number for each in (inside, outside)]
+    comments = [
+        (await store.comments.post(each, parent=None, poster=bob, content="text")).comment.number
+        for each in (inside, outside)
+    ]
     own = (await post(store, alice)).number
     session = await logged_in(store, alice)
     until = clock.now + HOUR
@@ -172,7 +175,7 @@ async def test_ban_from_a_group_refuses_there_only(store, group_moderator, alice
             store.articles.post(actor, Draft(f"In {group}", content="text", groups=(group,))),
             store.articles.regroup(own, actor, add=[group], remove=[]),
             store.articles.vote(number, actor, Vote.UP),
-            store.comments.post(number, None, actor, "text"),
+            store.comments.post(number, parent=None, poster=actor, content="text"),
             store.comments.vote(comment, actor, Vote.UP),
         ]
 
@@ -403,7 +406,10 @@ def record(store, tmp_path, monkeypatch):
 
 async def test_posters_are_notified_of_actions_about_their_texts(store, alice, bob, clock, record):  # M9
     article = await post(store, alice)
-    comments = [(await store.comments.post(article.number, None, name, "text")).comment for name in (alice, bob)]
+    comments = [
+        (await store.comments.post(article.number, parent=None, poster=name, content="text")).comment
+        for name in (alice, bob)
+    ]
     await record("approve", article.id)
     removed = [await record("remove", each.id) for each in (article, *comments)]
     is_bob_here = store.site.home_of_user(bob) == store.site.home_of_user(alice)

@@ -223,7 +223,7 @@ async def test_hidden_comments_are_shown_nowhere(twins, store, seed, redis):  # 
         visible = [each for each in stored if each.state is VISIBLE]
         replies = Counter(each.parent for each in visible)
         assert all(each.reply_count == replies[each.number] for each in stored)
-        read_by_all = await Reads(store, None).comments([each.number for each in stored])
+        read_by_all = await Reads(store, login=None).comments([each.number for each in stored])
         assert [each.number for each in read_by_all if each] == [each.number for each in shown]
         assert all(
             (each.content is None) == (each.poster is None) == (each.state is not VISIBLE)
@@ -341,7 +341,7 @@ async def test_comments_of_a_hidden_article_leave_lists_and_come_back(twins, sto
     before = await all_that_is_shown(twin)
     await article_moderation.remove(store.site, OPERATOR, twin.article, group=None, reason="a reason")
     hidden, while_hidden = await all_that_is_shown(twin), await karma(store)
-    read_by_all = await Reads(store, None).comments(twin.numbers)
+    read_by_all = await Reads(store, login=None).comments(twin.numbers)
     assert await findings(store) == []
     await set_comment_state(store, twin.numbers[(some := pair.visible()[0])], REMOVED)
     await set_comment_state(store, twin.numbers[some], VISIBLE)
@@ -399,7 +399,7 @@ async def test_moderators_of_any_group_of_the_article_remove_and_approve(twins, 
 async def test_moderators_do_not_act_on_their_own_or_on_each_other(twins, store):
     pair = await twins(seed=7)
     first, second = await moderator(store, "first", "show"), await moderator(store, "second", "show")
-    posted = (await store.comments.post(pair.moderated.article, None, first, "a text")).comment
+    posted = (await store.comments.post(pair.moderated.article, parent=None, poster=first, content="a text")).comment
     for who in (first, second):
         with pytest.raises(NotAModerator):
             await comment_moderation.remove(store.site, who, posted.number, group=None, reason="a reason")

@@ -89,7 +89,7 @@ async def test_comment_on_no_article_is_refused(store, article, redis):
     before = everything(redis)
 
     with pytest.raises(NotFound) as refusal:
-        await store.comments.post(article + keys.SLOTS, None, "bob", "a text")
+        await store.comments.post(article + keys.SLOTS, parent=None, poster="bob", content="a text")
 
     assert refusal.value.field == ("articleId",)
     assert everything(redis) == before
@@ -101,7 +101,7 @@ async def test_invalid_text_is_refused(store, article, redis, text):  # C10
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await store.comments.post(article, None, "bob", text)
+        await store.comments.post(article, parent=None, poster="bob", content=text)
     with pytest.raises(Invalid):
         await store.comments.edit(posted.number, "bob", text)
 
@@ -115,12 +115,12 @@ async def test_longest_text_is_accepted(store, article):  # C10
 
 async def test_ended_session_is_refused(store, article, clock, redis):  # C10
     session = parse_token((await store.sessions.open("bob")).token)
-    posted = (await store.comments.post(article, None, session, "a text")).comment
+    posted = (await store.comments.post(article, parent=None, poster=session, content="a text")).comment
     clock.advance(2 * store.site.session_lifetime)
     before = everything(redis)
 
     for call in (
-        store.comments.post(article, None, session, "another"),
+        store.comments.post(article, parent=None, poster=session, content="another"),
         store.comments.edit(posted.number, session, "another"),
         store.comments.vote(posted.number, session, Vote.UP),
         store.comments.delete(posted.number, session),
@@ -151,7 +151,7 @@ async def test_old_article_takes_no_comments(store, article, clock, redis):  # C
     parent = await commented(store, article, "bob")
     clock.advance(2 * 86_400 - 1)
     clock.now += 1_000
-    last = await limited.post(article, None, "carol", "in time", "a key")
+    last = await limited.post(article, parent=None, poster="carol", content="in time", idempotency_key="a key")
     clock.now += 1
     before = everything(redis)
 
@@ -159,11 +159,13 @@ async def test_old_article_takes_no_comments(store, article, clock, redis):  # C
         with pytest.raises(CommentingClosed, match=f"article:{article} takes no comments any more"):
             await limited.post(article, number, "carol", "too late")
     assert everything(redis) == before
-    assert (await limited.post(article, None, "carol", "in time", "a key")).comment == last.comment
+    assert (
+        await limited.post(article, parent=None, poster="carol", content="in time", idempotency_key="a key")
+    ).comment == last.comment
     await limited.vote(parent.number, "carol", Vote.UP)
     await limited.edit(parent.number, "bob", "edited")
     await limited.delete(parent.number, "bob")
-    assert (await store.comments.post(article, None, "carol", "without the setting")).comment
+    assert (await store.comments.post(article, parent=None, poster="carol", content="without the setting")).comment
 
 
 @pytest.mark.parametrize(("field", "value", "refusal"), LOCKED_AND_HIDDEN)
@@ -192,8 +194,8 @@ async def test_hidden_comment_takes_no_replies_and_no_votes(store, article, redi
 
 
 async def test_same_key_and_input_return_the_first_comment(store, article, redis):  # C9
-    first = await store.comments.post(article, None, "bob", "a text", "a key")
-    again = await store.comments.post(article, None, "bob", "a text", "a key")
+    first = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
+    again = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
     with pytest.raises(IdempotencyMismatch):
         await store.comments.post(article, first.comment.number, "bob", "a text", "a key")
 
@@ -203,21 +205,23 @@ async def test_same_key_and_input_return_the_first_comment(store, article, redis
 
 
 async def test_double_click_comments_once(store, article, clock):  # C9
-    first = await store.comments.post(article, None, "bob", "a text")
-    again = await store.comments.post(article, None, "bob", "a text")
+    first = await store.comments.post(article, parent=None, poster="bob", content="a text")
+    again = await store.comments.post(article, parent=None, poster="bob", content="a text")
     clock.advance(11)
-    later = await store.comments.post(article, None, "bob", "a text")
+    later = await store.comments.post(article, parent=None, poster="bob", content="a text")
 
     assert (again.replayed, again.comment) == (True, first.comment)
     assert not later.replayed and later.comment.number != first.comment.number
 
 
 async def test_key_of_a_deleted_comment_returns_none(store, article):  # C9
-    parent = (await store.comments.post(article, None, "bob", "a text", "a key")).comment
+    parent = (
+        await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
+    ).comment
     await commented(store, article, "carol", parent)
     await store.comments.delete(parent.number, "bob")
 
-    again = await store.comments.post(article, None, "bob", "a text", "a key")
+    again = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
     assert (again.comment, again.replayed) == (None, True)
 
 

@@ -64,7 +64,7 @@ async def subject(store, alice, bob, request) -> Subject:
     article = (await post(store, alice, groups=["show"])).number
     if request.param == "article":
         return Subject(store, "article", article)
-    comment = (await store.comments.post(article, None, bob, "a text")).comment
+    comment = (await store.comments.post(article, parent=None, poster=bob, content="a text")).comment
     return Subject(store, "comment", comment.number)
 
 

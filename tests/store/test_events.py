@@ -84,7 +84,7 @@ async def test_events_of_comments_name_the_article_and_if_they_change_its_activi
     store, alice, bob, published
 ):
     article = (await post(store, alice, groups=["show", "ask"])).number
-    number = (await store.comments.post(article, None, bob, "a text")).comment.number
+    number = (await store.comments.post(article, parent=None, poster=bob, content="a text")).comment.number
     await store.comments.vote(number, alice, Vote.UP)
     await store.comments.edit(number, bob, "another")
     await store.comments.delete(number, bob)
@@ -103,7 +103,7 @@ async def test_missed_events_of_comments_are_those_that_were_published(
     store, alice, bob, received, disconnection, request
 ):
     article = (await post(store, alice, groups=["show"])).number
-    first = (await store.comments.post(article, None, bob, "a text")).comment.number
+    first = (await store.comments.post(article, parent=None, poster=bob, content="a text")).comment.number
     await receive_all(store, received)
     seen = all_of(received)
     await disconnection.begin()
@@ -253,13 +253,13 @@ async def test_notifications_are_events_of_those_who_are_notified(store, alice, 
     article = await post(store, alice)
     await receive_all(store, received)
     with received.mailbox(events.of_inbox("ALICE")) as own, received.mailbox(events.of_inbox("bob")) as other:
-        first = (await store.comments.post(article.number, None, bob, "a text")).comment
+        first = (await store.comments.post(article.number, parent=None, poster=bob, content="a text")).comment
         assert as_tuple(await anext(own)) == (EventKind.NOTIFIED, first.number, "Alice", ())
         await receive_all(store, received)  # the comment's own event, too: without it, its notification comes again
 
         await disconnection.begin()
         second = (await store.comments.post(article.number, first.number, alice, "a text")).comment
-        third = (await store.comments.post(article.number, None, bob, "another text")).comment
+        third = (await store.comments.post(article.number, parent=None, poster=bob, content="another text")).comment
         await disconnection.finish(store, received)
         assert [(await anext(own)).number, (await anext(other)).number] == [third.number, second.number]
 
@@ -284,7 +284,7 @@ async def test_notification_is_no_position_in_the_log(store, alice, bob, receive
     """It has no entry: what came before it is not dispatched again."""
     article = await post(store, alice)
     seen = all_of(received)
-    await store.comments.post(article.number, None, bob, "a text")
+    await store.comments.post(article.number, parent=None, poster=bob, content="a text")
     await receive_all(store, received)
     await store.site.redis.run(("PUBLISH", keys.events(0), f"notified {article.number} bob"))
     await disconnection.begin()

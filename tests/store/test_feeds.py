@@ -35,7 +35,7 @@ def timelines(most_people, most_articles):
 @pytest.mark.parametrize("partitions", [1, 8])
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    posted=st.one_of(timelines(3, 12), timelines(40, 4)),
+    posted=st.one_of(timelines(most_people=3, most_articles=12), timelines(most_people=40, most_articles=4)),
     size=st.integers(1, 8),
     floor=st.none() | st.integers(0, 100),
     seed=st.integers(0, 2**16),
@@ -52,7 +52,7 @@ def test_every_page_equals_all_timelines_merged(
 
 
 async def _check(url, partitions, posted, size, floor):
-    store = await Store.open(url, None, partitions)
+    store = await Store.open(url, policy=None, partitions=partitions)
     try:
         feed = await _filled(store, posted)
         mark = feed[floor % len(feed)] if feed and floor is not None else None  # without one, the whole feed is read
@@ -115,7 +115,7 @@ async def _check_positions(store, feed, size, mark):
 
 async def _page(store, window, mark):
     """A page of the feed, and whether there are articles on the side that the page comes from."""
-    reads = Reads(store, None)
+    reads = Reads(store, login=None)
     last_posts, hides_articles = await posters_of(reads, VIEWER, mark)
     assert not hides_articles
     merged = await reads.pull(last_posts, window, mark)  # the timelines of these posters

@@ -27,7 +27,7 @@ async def carol(store) -> str:
 
 
 async def commented(store, article, poster):
-    return (await store.comments.post(article.number, None, poster, "a text")).comment
+    return (await store.comments.post(article.number, parent=None, poster=poster, content="a text")).comment
 
 
 async def flagged(store, *groups, window=None):

@@ -87,7 +87,7 @@ async def unflag(store, username, thing):
 
 
 async def commented(store, article, poster):
-    return (await store.comments.post(article.number, None, poster, "a text")).comment
+    return (await store.comments.post(article.number, parent=None, poster=poster, content="a text")).comment
 
 
 def state(store, redis, thing):

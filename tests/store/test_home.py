@@ -68,12 +68,14 @@ class Homes:
 
     async def choices(self) -> Choices:
         site = self.store.site
-        groups, names = await Reads(self.store, None).load_all([home.groups(site, VIEWER), home.blocked(site, VIEWER)])
+        groups, names = await Reads(self.store, login=None).load_all(
+            [home.groups(site, VIEWER), home.blocked(site, VIEWER)]
+        )
         return Choices(VIEWER, tuple(groups), tuple(names))
 
     async def expected(self, whole: Listing, choices: Choices | None = None) -> list[Position]:
         """The filter of the listing of the site."""
-        reads = Reads(self.store, None)
+        reads = Reads(self.store, login=None)
         choices = choices or await self.choices()
         (page,) = await reads.pages([(whole, Window(len(self.articles) + 1))])
         hides = await reads.hidden(VIEWER, list(self.articles))
@@ -94,7 +96,7 @@ class Homes:
         beyond = None
         while True:
             window = Window(size, upwards, beyond, at=listing.whole.decay.at if listing.whole.decay else None)
-            page = await Reads(self.store, None).home_page(listing, window)
+            page = await Reads(self.store, login=None).home_page(listing, window)
             ahead, behind = (page.above, page.below) if upwards else (page.below, page.above)
             assert bool(behind) == bool(found)
             found = [*page.positions, *found] if upwards else [*found, *page.positions]
@@ -158,7 +160,7 @@ async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, mon
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
     wholes = [(order, listings.whole(site, order)) for order in (Order.GRAVITY, Order.SCORE, Order.VOTES, Order.TIME)]
     wholes += [
-        (order, listings.posted_since(site, None, order, instants[place]))
+        (order, listings.posted_since(site, group=None, order=order, at=instants[place]))
         for order in (Order.VOTES, Order.TIME)
         for place in (0, 40, 150)
     ]
@@ -190,7 +192,10 @@ async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2,
     await write(store, list(homes.articles.values()))
     choices, instants = Choices(VIEWER, MANY_GROUPS), sorted(each.posted_at for each in articles)
     wholes = [(Order.GRAVITY, listings.whole(site, Order.GRAVITY))]
-    wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 900)]
+    wholes += [
+        (Order.VOTES, listings.posted_since(site, group=None, order=Order.VOTES, at=instants[place]))
+        for place in (0, 900)
+    ]
     for order, whole in wholes:
         await store.site.redis.pipeline([("DEL", hidden.HIDDEN(p, VIEWER)) for p in range(site.partitions)])
         listed = [place.number for place in await homes.expected(whole, choices)]
@@ -215,10 +220,12 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
 
     async def load(reads):
         calls.append(len(reads))
-        return await Reads(store, None).load_all(reads)
+        return await Reads(store, login=None).load_all(reads)
 
     wholes = [(order, listings.whole(site, order)) for order in Order]
-    wholes.append((Order.VOTES, listings.posted_since(site, None, Order.VOTES, homes.clock.now - 90_000_000)))
+    wholes.append(
+        (Order.VOTES, listings.posted_since(site, group=None, order=Order.VOTES, at=homes.clock.now - 90_000_000))
+    )
     for order, whole in wholes:
         found = await home.page(site, load, home.listing_of(choices, order, whole), Window(25))
         expected = await homes.expected(whole, choices)
@@ -259,7 +266,7 @@ async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  #
     )
     pages = 0
     while not change.done():
-        assert list((await Reads(homes.store, None).home_page(listing, Window(100))).positions) == expected[:100]
+        assert list((await Reads(homes.store, login=None).home_page(listing, Window(100))).positions) == expected[:100]
         pages += 1
     await change
     assert pages > 3
@@ -276,7 +283,9 @@ async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(
     for number in list(homes.articles)[::15]:
         homes.articles[number] = (await store.articles.vote(number, "carol", Vote.DOWN)).article
     await store.follows.follow_group(VIEWER, GROUPS[0])
-    listing = await homes.listing(Order.VOTES, listings.posted_since(store.site, None, Order.VOTES, first))
+    listing = await homes.listing(
+        Order.VOTES, listings.posted_since(store.site, group=None, order=Order.VOTES, at=first)
+    )
     expected = await homes.expected(listing.whole)
     async with asyncio.timeout(60):
         for upwards in (False, True):

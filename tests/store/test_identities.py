@@ -241,7 +241,7 @@ async def test_tokens_of_a_deleted_user_are_refused_for_ever(store, redis):  # U
     with pytest.raises(TokenRefused, match="gone"):
         await store.identities.user_of(claims(at=2))
 
-    await departures.settle(store, None, begun)
+    await departures.settle(store, database=None, leaver=begun)
 
     with pytest.raises(TokenRefused, match="gone"):
         await store.identities.user_of(claims(at=3))
@@ -256,7 +256,7 @@ async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, t
     object.__setattr__(store.site, "deletions", tmp_path / "deletions.jsonl")
     name = await store.identities.user_of(claims())
     begun = await leaving.begin(store.site, name, password_hash="", removes_texts=False)
-    await departures.settle(store, None, begun)
+    await departures.settle(store, database=None, leaver=begun)
     noted = departures.noted_in(tmp_path / "deletions.jsonl")
     digest = await store.identities.digest(ADA)
     assert [list(each.subjects) for each in noted] == [[digest]]

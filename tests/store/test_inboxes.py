@@ -117,10 +117,10 @@ async def test_edit_notifies_those_who_are_new_in_it(store, article, clock):  # 
 
 
 async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, people, partitions, clock):  # C8
-    strict = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=2)
+    strict = await Store.open(redis_url, policy=None, partitions=partitions, clock=clock, max_mentions=2)
     article = (await strict.articles.post("Alice", Draft("a title", content="@bob @carol @dave"))).article
     await strict.articles.edit(article.number, "Alice", {"content": "@dave"})
-    first = (await strict.comments.post(article.number, None, "bob", "@carol")).comment
+    first = (await strict.comments.post(article.number, parent=None, poster="bob", content="@carol")).comment
     await strict.comments.edit(first.number, "bob", "@dave")
     await strict.comments.edit(first.number, "bob", "@erin")
     await registered(store, "erin")
@@ -134,7 +134,7 @@ async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, 
 
 async def test_replay_notifies_once(store, article, clock):  # C8, C9
     for _ in range(2):
-        await store.comments.post(article, None, "bob", "@carol", "a key")
+        await store.comments.post(article, parent=None, poster="bob", content="@carol", idempotency_key="a key")
         await store.articles.post("bob", Draft("a title", content="@dave"), "a key")
         clock.advance(1)
 
@@ -291,7 +291,7 @@ async def test_article_that_mentions_is_not_archived(store, people):
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_inboxes_are_those_of_a_plain_model(redis_url, store, people, partitions, clock, seed):  # C8
-    limited = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=MOST_MENTIONS)
+    limited = await Store.open(redis_url, policy=None, partitions=partitions, clock=clock, max_mentions=MOST_MENTIONS)
     model, chance = InboxModel(), random.Random(seed)
     for turn in range(240):
         await act(limited, model, chance)

@@ -138,7 +138,7 @@ async def test_front_page_of_a_day_has_only_that_utc_day(store, alice, clock):  
     assert (found.above, found.below, found.total) == (0, 0, 2)
     assert await numbers(store, day, Window(1, beyond=found.positions[0])) == [posted[1]]
     assert await numbers(store, day, Window(1, upwards=True)) == [posted[1]]
-    assert await numbers(store, listings.front_page(store.site, None)) == posted[::-1]
+    assert await numbers(store, listings.front_page(store.site, day=None)) == posted[::-1]
 
 
 async def test_timeline_is_not_truncated(store, alice):  # F3

@@ -46,7 +46,7 @@ async def session_of(store, username):
 
 
 async def place(store, name):
-    return (await Reads(store, None).places([name]))[0]
+    return (await Reads(store, login=None).places([name]))[0]
 
 
 async def test_texts_of_a_group_are_added_changed_and_removed(store, clock):
@@ -127,7 +127,7 @@ async def test_listed_groups_are_found_without_articles(store, alice):
     await post(store, alice, groups=["show", "lua"])
 
     assert list(await store.places.listed()) == ["lua", "music"]
-    assert await all_names(Reads(store, None)) == ["lua", "music", "show"]
+    assert await all_names(Reads(store, login=None)) == ["lua", "music", "show"]
 
 
 async def test_group_stays_as_long_as_it_has_articles_or_is_listed(store, alice):
@@ -139,11 +139,11 @@ async def test_group_stays_as_long_as_it_has_articles_or_is_listed(store, alice)
     await store.places.remove("ask")
     await store.articles.regroup(number, alice, add=[], remove=["show", "ask"])
     await store.places.remove("lua")
-    assert await all_names(Reads(store, None)) == ["graphics", "lua", "music", "show"]
+    assert await all_names(Reads(store, login=None)) == ["graphics", "lua", "music", "show"]
 
     await store.places.remove("music")
     await store.articles.delete(number, alice)
-    assert await all_names(Reads(store, None)) == ["graphics", "show"]
+    assert await all_names(Reads(store, login=None)) == ["graphics", "show"]
     assert await verified(store) == []
 
 
@@ -152,7 +152,7 @@ async def test_places_of_many_groups_are_one_round_trip_and_then_cached(store):
         await store.places.add(name, {"title": name.upper()})
     usage = RedisUsage()
     current_usage.set(usage)
-    reads = Reads(store, None)
+    reads = Reads(store, login=None)
 
     both = await asyncio.gather(reads.places(NAMES), reads.places(NAMES[:2]))
     assert [each.title for each in both[0]] == [name.upper() for name in NAMES]
@@ -160,7 +160,7 @@ async def test_places_of_many_groups_are_one_round_trip_and_then_cached(store):
     assert (usage.round_trips, usage.commands) == (1, len(NAMES))
 
     await store.places.add("lua", {"title": "changed"})
-    assert (await Reads(store, None).places(["lua"]))[0].title == "changed"
+    assert (await Reads(store, login=None).places(["lua"]))[0].title == "changed"
 
 
 async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob, clock):
@@ -172,7 +172,7 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
     assert await place(store, "lua") == GroupPlace(
         title="Lua", about="Languages.", created_at=clock.now, listed_at=None
     )
-    assert await all_names(Reads(store, None)) == []
+    assert await all_names(Reads(store, login=None)) == []
     entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, 100)
     assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
 
@@ -188,7 +188,7 @@ async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
     assert await place(store, "lua") == GroupPlace(
         title="Lua", about=None, created_at=clock.now - 7_000, listed_at=clock.now
     )
-    assert await all_names(Reads(store, None)) == ["admin", "lua"]
+    assert await all_names(Reads(store, login=None)) == ["admin", "lua"]
     assert await verified(store) == []
 
 
@@ -212,7 +212,7 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
     """Also in a process whose cache has the roles from before, and with a session from before."""
     await granted(store, alice, Role.MODERATOR, "lua")
     session = await session_of(store, alice)
-    await Reads(listed, None).profiles([alice])
+    await Reads(listed, login=None).profiles([alice])
     await listed.places.edit(session, "lua", {"title": "Lua"})
 
     await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "lua", "a reason")
@@ -288,11 +288,11 @@ async def test_every_process_knows_a_listed_group_at_once(store, listed, alice):
     """Also one whose cache has read the place before."""
     with pytest.raises(Invalid):
         await post(listed, alice, groups=["lua"])
-    await Reads(listed, None).places(["lua"])
+    await Reads(listed, login=None).places(["lua"])
 
     await store.places.add("lua")
     assert (await post(listed, alice, groups=["lua"])).groups == ("lua",)
-    await Reads(listed, None).places(["lua"])
+    await Reads(listed, login=None).places(["lua"])
     await store.places.remove("lua")
     with pytest.raises(Invalid):
         await post(listed, alice, groups=["lua"])
@@ -359,4 +359,4 @@ async def test_article_in_a_group_that_left_the_list_stays(listed, alice):
 
     assert (await article(listed, number)).groups == ("lua",)
     assert (await listed.articles.regroup(number, alice, add=["lua"], remove=[])).groups == ("lua",)
-    assert await all_names(Reads(listed, None)) == ["lua"]
+    assert await all_names(Reads(listed, login=None)) == ["lua"]

@@ -87,7 +87,7 @@ async def test_poster_is_the_first_voter(store, alice, clock, redis):  # A4
 async def test_article_can_be_good_from_the_start(store, alice):  # A3, V11
     number = (await post(store, alice)).number
 
-    assert await numbers(store, listings.front_page(store.site, None)) == [number]
+    assert await numbers(store, listings.front_page(store.site, day=None)) == [number]
 
 
 async def test_concurrent_reader_never_sees_part_of_a_post(store, alice):  # A6

@@ -32,7 +32,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     partition = store.site.home_of_article(article)
     for call in (
         store.comments.vote(made[0].number, "zoe", Vote.UP),
-        store.comments.post(article, None, "bob", "a text"),
+        store.comments.post(article, parent=None, poster="bob", content="a text"),
         store.comments.edit(made[0].number, made[0].poster, "a text"),
     ):
         with pytest.raises(NotFound):

@@ -159,7 +159,7 @@ async def test_two_hundred_voters_at_once_each_retrying_count_two_hundred(store,
 
     assert (await article(store, number)).votes == 200
     assert len(upvoters(redis, store, number)) == 200
-    assert await numbers(store, listings.front_page(store.site, None)) == [number]
+    assert await numbers(store, listings.front_page(store.site, day=None)) == [number]
 
 
 async def test_concurrent_contradicting_votes_leave_counts_equal_to_sets(store, alice, redis):  # V4, V9
@@ -188,7 +188,7 @@ async def test_those_who_voted_up_can_be_listed(store, alice, bob):  # V10
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=2)])
 async def test_article_is_good_while_it_has_enough_votes(store, alice, bob):  # V11
-    number, front = (await post(store, alice)).number, listings.front_page(store.site, None)
+    number, front = (await post(store, alice)).number, listings.front_page(store.site, day=None)
     assert await numbers(store, front) == []
 
     await store.articles.vote(number, bob, Vote.UP)

@@ -5,6 +5,7 @@ import { PlainStart } from "./Markdown";
 
 interface AnsweredProps {
   articleId: string;
+  /** The comment that is answered; its content is null if it was deleted. */
   comment: { id: string; content?: string | null };
 }
 

@@ -81,4 +81,5 @@ function ofField(refusal: Refusal): Refusal {
   return FIELDS.has(name ?? "") ? refusal : { ...refusal, field: null };
 }
 
+/** The fields of the mutations' inputs that the form has. */
 const FIELDS = new Set(["title", "link", "content", "groups"]);

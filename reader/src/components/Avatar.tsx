@@ -6,8 +6,8 @@ interface AvatarProps {
   url: string | null;
 }
 
-const CELLS = [0, 1, 2, 3, 4] as const;
-const LAST = 4;
+const CELLS = [0, 1, 2, 3, 4] as const; // the rows, and the columns
+const LAST = 4; // the index of the last column
 const DRAWN = 3; // columns of a row that have bits of their own: the other two mirror the first two
 const CELL_SIDE = "1.02"; // more than 1, so that no line is seen between two cells
 

@@ -77,6 +77,7 @@ interface Surroundings {
   current: string | null;
   /** The time up to which comments had been shown when the article was visited before; null if it never was. */
   visitedBefore: number | null;
+  /** Collapses a comment, or shows again what is below it. */
   fold: (id: string) => void;
   /** Shows a new comment of the viewer. */
   onPosted: (id: string) => void;

@@ -216,7 +216,7 @@ function Account({ session, area }: AccountProps) {
   );
 }
 
-const MOST_SHOWN = 99;
+const MOST_SHOWN = 99; // unseen notifications; of more the header says that there are more
 
 /** Phones show the number only; screen readers hear "new" there, too. */
 function UnseenCount({ count }: { count: number }) {

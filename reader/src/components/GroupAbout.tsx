@@ -67,6 +67,7 @@ interface GroupText {
 
 interface GroupFormProps {
   group: { name: string; title: string | null; about: string | null };
+  /** Whose draft it is: a username. */
   writer: string;
   onDone: () => void;
 }

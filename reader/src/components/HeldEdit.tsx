@@ -60,6 +60,7 @@ const RULES: Record<string, string> = {
 };
 
 interface HeldWhyProps {
+  /** The name of the rule by which it is held. */
   rule: string;
   /** What the service that checks texts has said, for moderators. */
   reason: string | null | undefined;

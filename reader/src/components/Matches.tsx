@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 
-const MATCH = /\ue000([^\ue001]*)\ue001/;
+const MATCH = /\ue000([^\ue001]*)\ue001/; // with a group: `split` gives the matches at the odd places
 
 /** An excerpt of a search: plain text, in which each match stands between U+E000 and U+E001. */
 export function Matches({ excerpt }: { excerpt: string }) {

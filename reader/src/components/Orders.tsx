@@ -42,7 +42,9 @@ export function rankingPath(path: string, order: ArticleOrder, page = 1): string
 }
 
 interface OrdersProps {
+  /** The path of the site or of the group. */
   path: string;
+  /** The order of the page; null if it has none of these. */
   current: ArticleOrder | null;
 }
 

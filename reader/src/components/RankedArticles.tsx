@@ -21,6 +21,7 @@ const RANKING = graphql(`
 interface RankedArticlesProps {
   articles: FragmentType<typeof ARTICLES>;
   order: ArticleOrder;
+  /** The name of the group that is ranked; none for the site. */
   group?: string;
   /** The number of the page, from 1. */
   page: number;

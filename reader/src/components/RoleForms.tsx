@@ -98,6 +98,7 @@ interface RevokeRoleProps {
   userId: string;
   username: string;
   role: Role;
+  /** The name of the group that the role is for; null for the site. */
   group: string | null;
   close: () => void;
   onDone: () => void;

@@ -4,7 +4,7 @@ import { message } from "../status";
 import { t } from "../words";
 
 const SHOWN = 6_000; // milliseconds
-const SHOWN_TO_UNDO = 15_000;
+const SHOWN_TO_UNDO = 15_000; // milliseconds, of a message with a button that undoes
 
 /** The status line: screen readers read out what it shows. A problem stays until it is dismissed. */
 export function Status() {

@@ -275,9 +275,13 @@ interface RowsProps {
   article: ThreadProps["article"];
   list: RefObject<HTMLOListElement | null>;
   thread: LiveThread;
+  /** As in `Surroundings`, in Comment.tsx. */
   current: string | null;
+  /** As in `Surroundings`. */
   visitedBefore: number | null;
+  /** Shows a new comment of the viewer. */
   onPosted: (id: string) => void;
+  /** Moves the focus to the first of some comments that is there. */
   focus: (ids: readonly string[]) => void;
   /** Called before the viewer deletes a comment: its place is not kept. */
   letGo: (id: string) => void;
@@ -334,6 +338,7 @@ function nearest(rows: readonly ThreadRow[], id: string): string[] {
 
 interface MoreProps {
   row: Exclude<ThreadRow, { kind: "comment" }>;
+  /** How far it is indented. */
   level: number;
   thread: LiveThread;
 }

@@ -9,7 +9,7 @@ interface WordsProps {
   [name: string]: Element;
 }
 
-const TAG = /<(\/?)([a-z]+)(\/?)>/;
+const TAG = /<(\/?)([a-z]+)(\/?)>/; // a slash if it ends an element, the name, a slash if it is empty
 const LESS = "\ue000"; // stands for < in the values of variables, so that they are not taken for elements
 
 /** A translated text with elements in it. Props that are texts or numbers fill its variables. */

@@ -10,7 +10,9 @@ interface CaseProps {
   /** The state of the thing, and what may be done with it. */
   children: ReactNode;
   subject: Text;
+  /** As in `FlagsProps`. */
   flags: Parameters<typeof Flags>[0]["flags"] | null | undefined;
+  /** As in `FlagsProps`. */
   reasons: readonly FlagReason[] | null | undefined;
   actions: Parameters<typeof Actions>[0]["actions"];
   /** The comments around it. */

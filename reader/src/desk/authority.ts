@@ -90,6 +90,7 @@ export function mayAnswer(moderator: Moderator, action: Action, about: About): b
   return author?.username !== moderator.username;
 }
 
+/** Whether somebody may revert an action, or uphold it. */
 function mayDecide(moderator: Moderator, { kind, subjectId, group }: Action, about: About): boolean {
   const { roles } = moderator;
   const place = group ? [group.name] : [];

@@ -12,7 +12,7 @@
 --   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
 --   comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -30,7 +30,7 @@
 --       21 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {another partition whose
 --       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it
---       notifies, and if it is held what `set_comment_state` returns, else {}}
+--       notifies, and if it is held what `set_comment_state` returns (comment_states.lua), else {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
 --       used and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}

@@ -11,7 +11,7 @@
 -- from notifications: is_here(slot)
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- kept replies, for a call that is sent again: changed without part 3, hides
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       flags: flags on an article or comment, by user

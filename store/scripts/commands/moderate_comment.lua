@@ -14,7 +14,7 @@
 -- from held_edits: drop_edit(number, state, groups)
 -- from edits: find_edit(number) -> fields by name | nil
 -- from comment_edits: apply_comment_edit(comment, groups) -> as change_comment | nothing
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil),
 --   state_of(subject) -> (state | nil, kind | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)

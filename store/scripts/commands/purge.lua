@@ -8,7 +8,7 @@
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)

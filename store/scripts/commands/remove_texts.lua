@@ -7,7 +7,7 @@
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   find_comment(number) -> fields by name | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

@@ -5,7 +5,7 @@
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from decisions: state_of(subject) -> (state | nil, kind | nil), is_purged(subject)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

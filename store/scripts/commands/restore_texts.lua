@@ -5,7 +5,7 @@
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
 --   revertible(number) -> fields by name | nil
 -- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil)

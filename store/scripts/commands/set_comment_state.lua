@@ -3,7 +3,7 @@
 -- from prelude: require_open()
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> list of ten
+-- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- flags: allow-oom
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most

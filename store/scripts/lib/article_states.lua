@@ -60,7 +60,7 @@ local function set_state(article, state, actor)
   if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- they leave lists or come back
     redis.call("ZADD", KEY.removing, now, article.number)
   end
-  recent.note(article.number, recent.places_of(article.groups))
+  recent.note(article.number, recent.places_of(article.groups)) -- its comments enter or leave the recent ones there
   local id = log_state(article, actor)
   if not state then announce_article(article, id) end
 end

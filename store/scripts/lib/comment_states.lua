@@ -69,7 +69,7 @@ end
 -- `note_effects` returns (the partitions in which the entry has effects), state, poster, posting time, change of the
 -- poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of the next
 -- comment for `update_places`, or "", 1 or "" for whether it is announced now}.
-local function set_comment_state(comment, state, actor, limit) --> list of ten
+local function set_comment_state(comment, state, actor, limit) --> {entry id, effects, state, poster, ...}
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
   write_state(comment, state)

@@ -64,7 +64,7 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     await restoration.end()
     await restoration.close()
 
-    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=clock)
+    store = await Store.open(f"{redis_url}?db=2", POLICY, partitions=4, clock=clock)
     restored = World(store, client(f"{redis_url}?db=2"), None)
     assert counts_of(restored) == counts_of(pair.world)
     assert await findings(store) == []

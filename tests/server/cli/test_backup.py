@@ -196,7 +196,8 @@ def post_until(url: str, token: str, done: threading.Event) -> None:
 
 @pytest.mark.parametrize("kind", [ArticleRecord, CommentRecord])
 def test_records_with_many_voters_are_restored_in_smaller_batches(kind):
-    records = [kind(number, {}, ["voter"] * 15_000, ["voter"] * 15_000) for number in range(5)]
+    many = ["voter"] * 15_000
+    records = [kind(number, fields={}, upvoters=many, downvoters=many) for number in range(5)]
 
     assert [len(batch) for batch in batches(records)] == [2, 2, 1]
 

@@ -22,7 +22,7 @@ from store import keys
 pytestmark = pytest.mark.one_server
 
 Backup = tuple[dict[str, Any], list[Any]]  # header and records
-DIGEST = "0" * 64
+DIGEST = "0" * 64  # as long as a SHA-256 in hexadecimal
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
 
 @pytest.fixture
 def restore(empty: Settings, tmp_path: Path, monkeypatch, capsys) -> "Callable[[Backup], tuple[int, list[str]]]":
-    """What the command ends with, and says, for a header and records."""
+    """A function that restores a header and records, and returns what `run` does."""
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")
     capsys.readouterr()
 
@@ -74,6 +74,7 @@ def restore(empty: Settings, tmp_path: Path, monkeypatch, capsys) -> "Callable[[
 
 
 def run(file: Path, capsys) -> tuple[int, list[str]]:
+    """The exit code of the command, and the lines of its errors."""
     code = main(["restore", str(file)])
     return code, capsys.readouterr().err.splitlines()
 

@@ -11,8 +11,8 @@ from server.cli.story_file import BadLine, Notes, read
 from store.maintenance.import_comments import StoryComment
 from store.maintenance.import_stories import Story
 
-NOW = 1_470_311_520_000
-SECONDS = NOW // 1000
+NOW = 1_470_311_520_000  # unix milliseconds
+SECONDS = NOW // 1000  # as items of Hacker News have it
 STORY = {"id": 8, "type": "story", "by": "Marlow", "time": SECONDS, "title": "A year", "url": "https://example.com/"}
 STORY |= {"score": 111, "descendants": 71, "kids": [9, 10]}
 COMMENT = {"id": 9, "type": "comment", "by": "Pim", "time": SECONDS, "parent": 8, "text": "It&#x27;s <i>so</i>"}
@@ -29,13 +29,13 @@ def found(tmp_path):
 
 
 def comment(id: str, parent: str, poster: str = "Pim", time: int = 5) -> StoryComment:
-    return StoryComment(id, parent, poster, time, "text" if poster else "")
+    return StoryComment(id, parent, poster=poster, time=time, content="text" if poster else "")
 
 
 def test_story_and_comment_are_read_from_items(found):
     assert found(STORY, COMMENT) == [
-        Story("8", "A year", "https://example.com/", "Marlow", NOW, 111),
-        StoryComment("9", "8", "Pim", NOW, "It's *so*"),
+        Story("8", "A year", link="https://example.com/", poster="Marlow", time=NOW, votes=111),
+        StoryComment("9", "8", poster="Pim", time=NOW, content="It's *so*"),
     ]
 
 
@@ -43,7 +43,9 @@ def test_text_of_a_story_is_its_content(found):
     asks = {**STORY, "title": "Ask HN: AT&amp;T?", "text": "One<p>two"}
     del asks["url"]
 
-    assert found(asks) == [Story("8", "Ask HN: AT&T?", "", "Marlow", NOW, 111, content="One\n\ntwo")]
+    assert found(asks) == [
+        Story("8", "Ask HN: AT&T?", link="", poster="Marlow", time=NOW, votes=111, content="One\n\ntwo")
+    ]
 
 
 def test_score_of_a_comment_counts_if_there_is_one(found):
@@ -54,8 +56,8 @@ def test_score_of_a_comment_counts_if_there_is_one(found):
 def test_deleted_and_dead_items_keep_neither_poster_nor_text(found, gone):
     deleted = {name: COMMENT[name] for name in ("id", "type", "time", "parent")} | gone
 
-    assert found(STORY | gone, deleted) == [Skipped("8"), StoryComment("9", "8", "", NOW, "")]
-    assert found(COMMENT | gone) == [StoryComment("9", "8", "", NOW, "")]
+    assert found(STORY | gone, deleted) == [Skipped("8"), StoryComment("9", "8", poster="", time=NOW, content="")]
+    assert found(COMMENT | gone) == [StoryComment("9", "8", poster="", time=NOW, content="")]
 
 
 @pytest.mark.parametrize("type", ["job", "poll", "pollopt"])
@@ -91,7 +93,10 @@ def test_items_of_other_types_are_skipped(found, type):
 def test_invalid_item_is_reported_and_the_others_are_read(found, item, reason):
     other = COMMENT | {"id": 77}
 
-    assert found(item, other) == [BadLine(1, reason), StoryComment("77", "8", "Pim", NOW, "It's *so*")]
+    assert found(item, other) == [
+        BadLine(1, reason),
+        StoryComment("77", "8", poster="Pim", time=NOW, content="It's *so*"),
+    ]
 
 
 def test_second_item_with_an_id_is_reported(found):

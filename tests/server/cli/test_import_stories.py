@@ -25,7 +25,7 @@ SUMMARY = re.compile(
     r"imported (\d+), already known (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
     r"\d+ a second\n"
 )
-DAY = 86_400_000
+DAY = 86_400_000  # milliseconds
 
 
 @pytest.fixture

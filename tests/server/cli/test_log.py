@@ -21,11 +21,16 @@ def used(redis_url, monkeypatch) -> str:
         store = await Store.open(redis_url)
         for name in ("alice", "bob", "carol", "dave"):
             await registered(store, name)
-        await log.advance(store.site, "slow", 0, (await log.read(store.site, 0, log.START, 2))[-1].id)
-        await log.advance(store.site, "done", 0, (await log.newest(store.site))[0])
+        await log.advance(
+            store.site,
+            "slow",
+            partition=0,
+            id=(await log.read(store.site, partition=0, after=log.START, count=2))[-1].id,
+        )
+        await log.advance(store.site, "done", partition=0, id=(await log.newest(store.site))[0])
         await asyncio.sleep(0.005)  # only entries that are older than the present millisecond are removed
-        await log.trim(store.site, 0, 3)
-        await log.advance(store.site, "late", 0, log.START)
+        await log.trim(store.site, kept_ms=0, max_entries=3)
+        await log.advance(store.site, "late", partition=0, id=log.START)
         await store.close()
 
     asyncio.run(use())

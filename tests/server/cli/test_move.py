@@ -50,7 +50,7 @@ def test_moved_store_has_the_same_content_and_sessions(filled, empty, capsys):
     with serving(Path("unused"), redis_url=filled.redis_url) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
-        assert move(filled, empty.redis_url, 64) == 0
+        assert move(filled, empty.redis_url, partitions=64) == 0
         refused = {live.ask(write, token)["errors"][0]["extensions"]["code"] for write in (POST, LOG_IN, LOG_OUT)}
         read = live.ask(READ, token)["data"]
     with serving(Path("unused"), redis_url=empty.redis_url) as live:
@@ -65,7 +65,7 @@ def test_moved_store_has_the_same_content_and_sessions(filled, empty, capsys):
 def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
     with servers.running_cluster(tmp_path) as cluster:
         moved = Settings(redis_url=cluster.url)
-        assert move(filled, cluster.url, 16) == 0
+        assert move(filled, cluster.url, partitions=16) == 0
         assert verify(moved, repair=False) == 0
         assert asyncio.run(orders(moved)) == asyncio.run(orders(filled))
 
@@ -79,13 +79,13 @@ async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undo
         lambda: store.articles.post("alice", Draft("a title", "https://example.com/")),
         lambda: store.articles.vote(own, "bob", Vote.UP),
         lambda: store.articles.edit(own, "alice", {"title": "another"}),
-        lambda: store.articles.regroup(own, "alice", ["show"], []),
+        lambda: store.articles.regroup(own, "alice", add=["show"], remove=[]),
         lambda: store.articles.delete(own, "alice"),
         lambda: store.follows.follow("alice", "bob"),
         lambda: store.follows.unfollow("alice", "bob"),
         lambda: store.follows.mark_seen("alice", Position(1.0, keys.member(own))),
         lambda: store.users.register("carol", "correct horse"),
-        lambda: import_batch(store, [Story("1", "a story", "", "alice", store.site.clock(), 3)]),
+        lambda: import_batch(store, [Story("1", "a story", link="", poster="alice", time=store.site.clock(), votes=3)]),
     ]
     before = everything(redis)
     for write in writes:
@@ -95,7 +95,7 @@ async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undo
     assert (await profile(store, "alice")).karma == 0
 
     await asyncio.to_thread(undo, Settings(redis_url=redis_url))
-    for write in (writes[0], writes[1], writes[5], writes[8]):
+    for write in (writes[0], writes[1], writes[5], writes[8]):  # a post, a vote, a follow and a registration
         await write()
 
 
@@ -154,13 +154,13 @@ def test_store_accepts_writes_again_after_a_failed_move(filled, empty, monkeypat
     before = stored(filled)
     monkeypatch.setattr(Restoration, "put", failing)
     with pytest.raises(StoreUnavailable):
-        move(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, partitions=None)
 
     assert stored(filled) == before
     with pytest.raises(StoreMismatch, match="has not finished"):
         asyncio.run(Store.open(empty.redis_url))
     with pytest.raises(StoreMismatch, match="another restore was interrupted"):
-        move(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, partitions=None)
 
 
 def test_write_during_a_move_is_detected(filled, empty, monkeypatch):
@@ -174,7 +174,7 @@ def test_write_during_a_move_is_detected(filled, empty, monkeypatch):
 
     monkeypatch.setattr(Restoration, "put", slow)
     with pytest.raises(StoreMismatch, match="written to while it was moved"):
-        move(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, partitions=None)
     with pytest.raises(StoreMismatch, match="has not finished"):
         asyncio.run(Store.open(empty.redis_url))
 
@@ -183,7 +183,7 @@ def test_store_in_use_is_not_moved_into(filled):
     before = stored(filled)
 
     with pytest.raises(StoreMismatch, match="not empty"):
-        move(filled, filled.redis_url, 2)
+        move(filled, filled.redis_url, partitions=2)
     assert stored(filled) == before
 
 

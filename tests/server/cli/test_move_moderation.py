@@ -55,10 +55,10 @@ async def moderated(redis_url, partitions):
     await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="a good eye")
     await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
-    first = (await store.comments.post(shown.number, None, "bob", "a first text")).comment
+    first = (await store.comments.post(shown.number, parent=None, poster="bob", content="a first text")).comment
     below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
     with holding(store):
-        pending = (await store.comments.post(shown.number, None, "bob", "@dave, held")).comment
+        pending = (await store.comments.post(shown.number, parent=None, poster="bob", content="@dave, held")).comment
         held = (await store.articles.post("bob", Draft("held", content="@dave", groups=("go",)))).article
     removal = (
         await article_moderation.remove(site, "sam", removed.number, group=None, reason="spam", note="seen before")

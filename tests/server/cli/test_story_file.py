@@ -10,7 +10,7 @@ from store.maintenance.import_stories import Story
 NOW = 1_470_311_520_000  # 2016-08-04T11:52:00Z
 HEADER = "id,title,url,points,comments,author,created_at\n"
 LINE = "7,A year of rivers,https://example.com/,5,2,Marlow,2016-08-04T11:52:00Z\n"
-STORY = Story("7", "A year of rivers", "https://example.com/", "Marlow", NOW, 5)
+STORY = Story("7", "A year of rivers", link="https://example.com/", poster="Marlow", time=NOW, votes=5)
 FIELDS = {
     "id": 7,
     "title": "A year of rivers",
@@ -67,7 +67,7 @@ def test_json_lines_are_recognised_by_file_name(found):
 def test_link_and_points_may_be_missing(found):
     content = "id,title,author,created_at\n7,A title,Marlow,1970-01-01\n"
 
-    assert found(content) == [Story("7", "A title", "", "Marlow", 0, 1)]
+    assert found(content) == [Story("7", "A title", link="", poster="Marlow", time=0, votes=1)]
 
 
 @pytest.mark.parametrize("points", [0, -3, "0", "", None, 1])
@@ -210,14 +210,20 @@ def test_file_without_stories_is_refused(found, content):
 
 
 def test_stories_are_sorted_by_time_and_then_by_number():
-    stories = [Story(id, "A title", "", "Marlow", time, 1) for id, time in [("10", 5), ("9", 5), ("8", 6), ("11", 4)]]
+    stories = [
+        Story(id, "A title", link="", poster="Marlow", time=time, votes=1)
+        for id, time in [("10", 5), ("9", 5), ("8", 6), ("11", 4)]
+    ]
 
     assert [story.id for story in in_order(stories)] == ["11", "9", "10", "8"]
 
 
 def grouped(*titles_and_links):
     return [
-        s.groups for s in with_groups([Story("7", title, link, "Marlow", 0, 1) for title, link in titles_and_links])
+        s.groups
+        for s in with_groups(
+            [Story("7", title, link=link, poster="Marlow", time=0, votes=1) for title, link in titles_and_links]
+        )
     ]
 
 

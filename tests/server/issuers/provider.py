@@ -36,7 +36,8 @@ Answer = tuple[int, str, dict[str, str]]  # status, body, headers
 class Provider:
     """
     Answers discovery and the set of its keys. `status` is that of all answers, and `pause` the seconds before each.
-    `asked_at` has when each path was asked. `routes` are further paths.
+    `asked_at` has when each path was asked. `routes` are further paths. `caching` is the header Cache-Control, and
+    `body` stands in for the set of `keys`.
     """
 
     keys: list[Any] = field(default_factory=lambda: [RSA])
@@ -111,7 +112,10 @@ async def running(**options: Any) -> AsyncIterator[Provider]:
 
 
 class Users:
-    """The pages of a provider: it logs in whoever comes as `subject`, and gives an ID token for a code, once."""
+    """
+    The pages of a provider: it logs in whoever comes as the subject `ada`, and gives an ID token for a code, once. The
+    token has also `claims`, and is signed by `key`, or else by the first key of the provider.
+    """
 
     def __init__(self, asked: Provider, secret: str | None = None) -> None:
         self.provider, self.secret, self.key = asked, secret, None
@@ -129,7 +133,7 @@ class Users:
         form = asked.form
         given = self.codes.pop(form.get("code"), None)
         challenge = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
-        pair = b64encode(f"door:{quote(self.secret or '', '')}".encode()).decode()  # as RFC 6749 asks for
+        pair = b64encode(f"door:{quote(self.secret or '', safe='')}".encode()).decode()  # as RFC 6749 asks for
         is_known = self.secret is None or asked.headers.get("authorization") == f"Basic {pair}"
         is_same = given and given["redirect_uri"] == form["redirect_uri"] and given["client_id"] == form["client_id"]
         if not is_same or given["code_challenge"] != challenge or not is_known or asked.method != "POST":

@@ -9,6 +9,7 @@ import pytest
 
 from store.identities import Subject
 from store.offers import Offers
+from store.sessions import TOKEN_LENGTH
 from tests.conftest import registered
 from tests.server.commands import run
 from tests.server.issuers import issuing
@@ -45,7 +46,7 @@ async def test_token_is_exchanged_for_a_session(http):
     _, opened = await exchange(http, token)
 
     assert (opened["user"], opened["userErrors"]) == ({"username": "Ada"}, [])
-    assert len(opened["token"]) == 46
+    assert len(opened["token"]) == TOKEN_LENGTH
     found = (await sent(http, VIEWER, opened["token"])).json()["data"]
     assert found["account"]["sessions"] == [{"isCurrent": True}]
     found = (await sent(http, VIEWER, token)).json()["data"]
@@ -73,12 +74,12 @@ async def test_token_that_is_not_accepted_is_a_bad_one(http, redis):  # U2
 async def test_session_of_the_cookie_is_a_new_one_whatever_the_browser_had(http):
     """Session fixation: a cookie that somebody has put into the browser stays the session of whoever has made it."""
     _, planted = await exchange(http, TOKENS.token("evil", name="Mallory"))
-    set_before, _ = await exchange(http, TOKENS.token(name="Ada"), True, OWN)
+    set_before, _ = await exchange(http, TOKENS.token(name="Ada"), cookie=True, headers=OWN)
     name = set_before.headers["set-cookie"].partition("=")[0]
     http.cookies.clear()
 
     response, opened = await exchange(
-        http, TOKENS.token(name="Ada"), True, OWN | {"cookie": f"{name}={planted['token']}"}
+        http, TOKENS.token(name="Ada"), cookie=True, headers=OWN | {"cookie": f"{name}={planted['token']}"}
     )
 
     cookie = response.headers["set-cookie"].partition(";")[0]

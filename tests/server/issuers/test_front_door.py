@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
+from store.sessions import TOKEN_LENGTH
 from tests.examples import first
 from tests.server.conftest import serving
 from tests.server.issuers import issuing, provider
@@ -78,7 +79,7 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
     assert "HttpOnly" in cookies[name] and "SameSite=Lax" in cookies[name]
     assert "Max-Age=0" in cookies["upvote-log-in"]
     token = cookies[name].partition("=")[2].partition(";")[0]
-    assert len(token) == 46 and token not in done.headers["location"] + done.text
+    assert len(token) == TOKEN_LENGTH and token not in done.headers["location"] + done.text
     assert await viewer(browser) == {
         "viewer": {"username": "Ada", "displayName": "Countess"},
         "account": {"sessions": [{"agent": "Firefox on Linux", "isCurrent": True}]},

@@ -41,7 +41,13 @@ async def asked():
 
 def keyring_of(asked, tmp_path, clock, waiting=None, **more):
     found = file.read(issuing.written(tmp_path, asked.table(**more)))
-    return Keyring(found.issuers[0], 24, 72, waiting or Waiting(), lambda: None, clock)
+    return Keyring(
+        found.issuers[0], hours=24, hours_away=72, waiting=waiting or Waiting(), on_change=ignore, clock=clock
+    )
+
+
+def ignore() -> None:
+    """What a keyring calls when its keys have changed."""
 
 
 @pytest.fixture

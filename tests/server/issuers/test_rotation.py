@@ -20,7 +20,7 @@ from tests.server.issuers.issuing import written
 from tests.server.issuers.provider import Provider
 from tests.servers import PATIENCE
 
-CLIENTS = 24
+CLIENTS = 24  # that send requests at the same time
 FIRST, SECOND, THIRD = (RSAKey.generate_key(2048, {"kid": f"rotated-{number}"}) for number in range(3))
 FETCHES_APART = 5.0  # seconds
 VIEWER = {"query": "{ viewer { username } }"}

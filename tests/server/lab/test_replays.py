@@ -9,7 +9,7 @@ from server.lab.replays import Histories, Variant, article, replay
 from store.ranking.formulas import Order, Policy
 
 VARIANTS = [Variant(order.value, order, Policy()) for order in Order]
-MINUTE = 60_000
+MINUTE = 60_000  # milliseconds
 DAYS = 20 * 1440  # minutes
 
 

@@ -120,8 +120,11 @@ def test_accounts_that_vote_for_one_of_them_only_are_no_ring():
 
 def test_no_votes_have_no_rings():
     nothing = np.zeros(0, dtype=np.int64)
+    no_votes = VoteTable(
+        users=0, voters=nothing, posters=nothing, strata=nothing, texts=nothing, are_comments=nothing.astype(np.bool_)
+    )
 
-    assert find(VoteTable(0, nothing, nothing, nothing, nothing, nothing.astype(np.bool_))) == []
+    assert find(no_votes) == []
 
 
 def test_order_of_the_votes_does_not_matter():

@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def receiving() -> Iterator[Receiver]:
     with Receiver() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield running

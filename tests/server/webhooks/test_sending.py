@@ -71,12 +71,13 @@ async def sent_entries(store) -> list[Change]:
     entries = [
         entry
         for partition in range(store.site.partitions)
-        for entry in await log.read(store.site, partition, log.START, 10**6)
+        for entry in await log.read(store.site, partition=partition, after=log.START, count=10**6)
     ]
-    return [Change(entry, None) for entry in entries if entry.kind in SENT_KINDS]
+    return [Change(entry, position=None) for entry in entries if entry.kind in SENT_KINDS]
 
 
 def shown(change: Change) -> tuple[str, str, str]:
+    """The kind, the subject and the fields of a change, to be compared with those of a message."""
     fields = [field._asdict() for field in change.fields if field.name not in VOTERS]
     return change.kind, change.subject_id, text_of(fields)
 
@@ -228,7 +229,7 @@ async def test_log_keeps_what_was_not_taken_and_forgets_removed_webhooks(store, 
         assert (await log.positions(store.site))["webhooks"] == dict(enumerate(taken))
         await post(store, alice)
         await asyncio.sleep(0.005)
-        await log.trim(store.site, 0, 10_000)
+        await log.trim(store.site, kept_ms=0, max_entries=10_000)
         await site.send()
         assert receiver.kinds == ["posted"]
 
@@ -244,14 +245,14 @@ async def test_gap_of_the_log_and_another_log_are_said_and_passed_over(store, da
         await site.send()
         await post(store, alice)
         await asyncio.sleep(0.005)
-        await log.trim(store.site, 0, 0)
+        await log.trim(store.site, kept_ms=0, max_entries=0)
         site.process._spooler.reset()
         await post(store, alice)
         await site.send()
         assert receiver.kinds == ["posted"]
         assert "webhooks miss changes" in caplog.text
 
-        await log.restart(store.site, 0)
+        await log.restart(store.site, partition=0)
         await post(store, alice)
         await site.send()
         assert receiver.kinds == ["posted"] * 2

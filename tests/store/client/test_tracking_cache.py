@@ -59,16 +59,16 @@ async def test_cached_profile_is_current(store, other, alice, bob):
     for expected, vote in ((1, Vote.UP), (-1, Vote.DOWN)):
         await other.articles.vote(posted.number, bob, vote)
         await request(store)
-        (profile,) = await Reads(store, None).profiles([alice])
+        (profile,) = await Reads(store, login=None).profiles([alice])
         assert profile.karma == expected
 
 
 async def test_cached_records_of_other_kinds_may_have_equal_ids(store, alice):
     article = await post(store, alice)
-    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=alice, content="a text")).comment
     for _ in range(2):
-        articles = await Reads(store, None).articles([article.number, comment.number])
-        comments = await Reads(store, None).comments([article.number, comment.number])
+        articles = await Reads(store, login=None).articles([article.number, comment.number])
+        comments = await Reads(store, login=None).comments([article.number, comment.number])
         assert articles == [article._replace(comment_count=1), None]
         assert comments == [None, comment]
 
@@ -78,7 +78,7 @@ async def test_cached_vote_is_current_and_read_once(store, other, alice, bob):
 
     async def vote_of(voter: str) -> tuple[Vote, int]:
         client.current_usage.set(cost := RedisUsage())
-        reads = Reads(store, None)
+        reads = Reads(store, login=None)
         await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
         (vote,) = await reads.votes([posted.number], voter)
         return vote, cost.round_trips
@@ -97,7 +97,7 @@ async def test_cached_voters_are_current_and_read_once(store, other, alice, bob)
 
     async def voters() -> tuple[tuple[str, ...], int]:
         client.current_usage.set(cost := RedisUsage())
-        reads = Reads(store, None)
+        reads = Reads(store, login=None)
         await reads.articles([posted.number])
         (names,) = await reads.voters([posted.number])
         return names, cost.round_trips
@@ -131,7 +131,7 @@ async def test_cache_is_not_used_before_the_first_reply_of_a_request(store, redi
     await request(store)
     await request(store)
     redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "up", 7)
-    (article,) = await Reads(store, None).articles([posted.number])
+    (article,) = await Reads(store, login=None).articles([posted.number])
 
     assert article.upvotes == 7
 
@@ -198,7 +198,7 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
         assert article.upvotes >= expected
         seen = article.upvotes
         cache_hits += commands == store.site.partitions
-        (vote,) = await Reads(store, None).votes([posted.number], f"voter-{expected - 2}")
+        (vote,) = await Reads(store, login=None).votes([posted.number], f"voter-{expected - 2}")
         assert expected < 2 or vote is Vote.UP
         reads = Reads(store, login)
         (article,) = await reads.articles([posted.number])

@@ -406,7 +406,7 @@ async def test_dump_has_why_the_check_holds_a_text(store, alice):
     article = (await store.articles.post(alice, Draft("a title", content="a text"))).article
     with holding(store, "it names a shop"):
         await store.articles.post(alice, Draft("another", content="a text"))
-        await store.comments.post(article.number, None, alice, "an answer")
+        await store.comments.post(article.number, parent=None, poster=alice, content="an answer")
         await store.articles.edit(article.number, alice, {"title": "a better title"})
 
     assert str(await dumped(store)).count("'check it names a shop'") == 3

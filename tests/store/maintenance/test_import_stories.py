@@ -161,7 +161,7 @@ async def test_voting_on_a_story_closes_a_week_after_its_own_time(store, story, 
 async def test_story_with_enough_votes_is_good(store, story):  # V11
     await import_batch(store, [story, replace(story, id="8", votes=4)])
 
-    assert len(await numbers(store, listings.front_page(store.site, None))) == 1
+    assert len(await numbers(store, listings.front_page(store.site, day=None))) == 1
 
 
 async def test_voters_of_open_stories_are_users(store, story, redis):  # V4

@@ -140,7 +140,7 @@ async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, parti
 
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
-        assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
+        assert list((await page(store, listing_of(store, order, group=None))).positions) == expected[:25]
     assert await findings(store) == []
     await store.close()
 
@@ -251,7 +251,7 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
         assert set(store.site.rankings.orders) <= {*FEW, *target}
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
-            assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
+            assert list((await page(store, listing_of(store, order, group=None))).positions) == expected[:25]
         await reindex.reindex(store.site, FEW, lambda count: None)
         assert not await reindex.is_unfinished(store.site)
         assert indexes(redis) == set(config.orders_to_write(FEW).split())

@@ -53,7 +53,7 @@ async def test_vote_writes_only_the_indexes_whose_values_change(store, alice, bo
 def test_formulas_equal_their_sources(unstored_article):
     """Reddit's, whose epoch is 1,134,028,003 (unix seconds); BEST is the lower bound of the Wilson interval."""
     assert hot(unstored_article, 45_000) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
-    assert hot(replace_votes(unstored_article, 0, 10), 45_000) == round(
+    assert hot(replace_votes(unstored_article, up=0, down=10), 45_000) == round(
         -1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7
     )
     assert (controversial(5, 0), controversial(5, 5), controversial(8, 2)) == (0, 10, 10**0.25)
@@ -68,8 +68,8 @@ def test_gravity_equals_that_of_hacker_news(policy, unstored_article, clock):
     new, hour = clock.now, clock.now + HOUR
     assert policy.gravity(unstored_article, new) == 9**0.8 / 2**1.8
     assert policy.gravity(unstored_article, hour) == 9**0.8 / 3**1.8
-    assert policy.gravity(replace_votes(unstored_article, 1, 0), hour) == 0
-    assert policy.gravity(replace_votes(unstored_article, 1, 3), hour) == -3 / 3**1.8
+    assert policy.gravity(replace_votes(unstored_article, up=1, down=0), hour) == 0
+    assert policy.gravity(replace_votes(unstored_article, up=1, down=3), hour) == -3 / 3**1.8
 
 
 @pytest.fixture
@@ -114,12 +114,12 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
     await import_batch(store, stories)
     articles = [
         await article(store, number)
-        for number in await numbers(store, listing_of(store, Order.TIME, None), Window(200))
+        for number in await numbers(store, listing_of(store, Order.TIME, group=None), Window(200))
     ]
     clock.advance(3600)
 
     expected = sorted_by_hand(store, Order.GRAVITY, articles, clock.now)
-    await assert_pages(store, listing_of(store, Order.GRAVITY, None), expected, random.Random(1))
+    await assert_pages(store, listing_of(store, Order.GRAVITY, group=None), expected, random.Random(1))
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ async def test_gravity_reads_in_many_short_steps_are_exact(store, monkeypatch, c
     for instant in (clock.now, clock.now + YEAR):
         clock.now = instant
         expected = sorted_by_hand(store, Order.GRAVITY, articles, instant)
-        listing = listing_of(store, Order.GRAVITY, None)
+        listing = listing_of(store, Order.GRAVITY, group=None)
         await assert_pages(store, listing, expected, random.Random(5))
         ranks = standings.merge(listing, await read(store, *standings.ranks(listing, expected)))
         assert [rank.above for rank in ranks] == list(range(len(expected)))

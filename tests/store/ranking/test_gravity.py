@@ -81,7 +81,7 @@ def unstored(number: int, *, posted_at: int, upvotes: int) -> Article:
 async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
     """The places of a page, and what reading it has cost."""
     redis.config_resetstat()
-    found = await page(store, listing_of(store, Order.GRAVITY, None), window)
+    found = await page(store, listing_of(store, Order.GRAVITY, group=None), window)
     calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
     commands = sum(count for name, count in calls.items() if name.startswith("cmdstat_z"))
     return list(found.positions), Cost(calls["cmdstat_evalsha"], commands)

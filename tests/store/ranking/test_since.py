@@ -63,7 +63,9 @@ async def test_first_page_takes_few_commands_at_any_size(store, redis):  # L9
         await write(store, articles)
         for age in (HOUR, DAY * 1000, 7 * DAY * 1000, YEAR):
             redis.config_resetstat()
-            await page(store, listings.posted_since(store.site, None, Order.VOTES, store.site.clock() - age))
+            await page(
+                store, listings.posted_since(store.site, group=None, order=Order.VOTES, at=store.site.clock() - age)
+            )
             calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
             assert calls["cmdstat_evalsha"] == 1
             assert sum(count for name, count in calls.items() if name.startswith("cmdstat_z")) <= 120
@@ -76,7 +78,7 @@ async def test_high_page_numbers_among_equal_votes_are_one_step(store, redis):
     await write(store, articles)
     instant = sorted(each.posted_at for each in articles)[2_000]
     listed = by_hand(store, Order.VOTES, articles, instant)
-    listing = listings.posted_since(store.site, None, Order.VOTES, instant)
+    listing = listings.posted_since(store.site, group=None, order=Order.VOTES, at=instant)
     for skip in (1_000, 9_000, 17_000):
         redis.config_resetstat()
         found = await page(store, listing, Window(25, skip=skip))
@@ -102,7 +104,7 @@ async def test_votes_can_be_listed_since_an_instant_after_a_reindex(store, alice
 
     assert Order.VOTES in since.orders(store.site.rankings.orders)
     for instant, expected in ((clock.now - 1000, [young, old]), (clock.now - 999, [young]), (clock.now + 1, [])):
-        found = await page(store, listings.posted_since(store.site, None, Order.VOTES, instant))
+        found = await page(store, listings.posted_since(store.site, group=None, order=Order.VOTES, at=instant))
         assert [position.number for position in found.positions] == expected
 
 
@@ -110,7 +112,7 @@ async def test_instants_that_no_article_can_have_are_clamped(store):
     for order in SINCE_ORDERS:
         names = [listings.posted_since(store.site, "show", order, at).name for at in (-1, 0, 10**18)]
         assert names == [f"group:show:{order.value}:since:{at}" for at in (0, 0, INSTANTS[-1])]
-        assert (await page(store, listings.posted_since(store.site, None, order, 10**18))).total == 0
+        assert (await page(store, listings.posted_since(store.site, group=None, order=order, at=10**18))).total == 0
 
 
 async def check(

@@ -57,7 +57,7 @@ async def test_position_without_an_article_has_a_rank(store):
     for order in Order:
         expected = sorted_by_hand(store, order, articles, store.site.clock())
         places = [each._replace(member=each.member + "0") for each in chance.sample(expected, 5)]
-        ranks = await ranked(store, listing_of(store, order, None), places)
+        ranks = await ranked(store, listing_of(store, order, group=None), places)
         assert [rank.above for rank in ranks] == [sum(each > position for each in expected) for position in places]
 
 
@@ -69,6 +69,6 @@ async def test_article_that_has_risen_since_it_was_read_is_not_above_itself(stor
         for each in articles:
             place = standings.position(policy, order, each, now)
             lower = place._replace(value=expected[-1].value - 1)
-            (rank,) = await ranked(store, listing_of(store, order, None), [lower])
+            (rank,) = await ranked(store, listing_of(store, order, group=None), [lower])
             others = [other for other in expected if other != place]
             assert (rank.above, rank.next) == (len(others), others[-1]), order
