@@ -177,11 +177,12 @@ async def test_flood_of_documents_leaves_the_other_caches_their_floor(app, ask, 
     after = POOL.usages()
     assert after["operations"].evictions > before["operations"].evictions + 20
     assert sum(usage.bytes > floor for usage in before.values()) >= 3
-    assert {name for name, _ in held} > {"operations"}
+    evicting = {name for name, _ in held}
+    assert evicting > {"operations"}
     assert min(size for _, size in held) > floor  # whole entries leave: the last may be large
     for name, usage in before.items():
         assert after[name].entries > 0 or not usage.entries
-        assert after[name].bytes >= usage.bytes or usage.bytes > floor
+        assert after[name].bytes >= usage.bytes or name in evicting
 
 
 async def test_metrics_show_the_size_of_each_cache(app, ask):

@@ -265,6 +265,7 @@ class Threads:
         have the values of these.
         """
         replies = []
+        self._model.reached.count("threads with many replies to one", len(self.replies(parent)) > FEW_REPLIES)
         for comment in filter(self.has_place, self.replies(parent)):
             level = self._level(comment, order, values)
             is_known = len(above) < len(known) and known[len(above)].number == level.number

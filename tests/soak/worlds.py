@@ -11,6 +11,7 @@ from typing import Any
 from tests.soak import announcing, bearers, issuers, stepwise
 from tests.soak.archiving import QUIET, chosen_limits, quiet_time, stories
 from tests.soak.banned_texts import MOST_TEXTS_AT_ONCE, texts_of
+from tests.soak.crowds import Crowd
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator, input_variable
 from tests.soak.history import SHELL, Operation, Ref, Step, StepKind
@@ -64,6 +65,7 @@ class World:
         self.run = HistoryRun(self.server, self.settings.policy, self.settings.partitions)
         self._known = self.run.notes.known
         self.steps: list[Step] = []
+        self._crowd = Crowd(self.random, self.run.model, self._known)
         self._reading: list[Document] = []
         self._writing: list[Document] = []
         self._bearers: list[str] = []  # tokens of an issuer that were sent themselves
@@ -130,6 +132,11 @@ class World:
             return self._step(StepKind.TOGETHER, [self._last_vote()])
         if self.settings.imported and self.random.random() < 0.015:
             return self._archive()
+        if answer := self._crowd.answer():
+            self._posts += 1
+            document = self._generator().plain_mutation("comment")
+            answers = self._operation(document, self._viewer(logged_in=1), {INPUT: answer})
+            return self._step(StepKind.TOGETHER, [answers])
         if self.random.random() < 0.02:
             return self._step(StepKind.WRITE_AND_SEARCHES, self._write_and_searches())
         if stepwise.is_due(self.random, self.run.model) and (in_steps := self._in_steps()):
