@@ -27,7 +27,7 @@ from store.ranking import standings
 from store.ranking.standings import Rank
 from store.records import (
     HIDDEN,
-    ArchivedArticle,
+    ArchivedConversation,
     Article,
     Comment,
     ContentState,
@@ -174,7 +174,7 @@ class Reads:
         if self._archive is None or not self.site.rankings.has_archived_conversations:
             return None
         (found,) = await self.articles_of_any_state([article])
-        return await self._archive.conversation(article) if isinstance(found, ArchivedArticle) else None
+        return await self._archive.conversation(article) if isinstance(found, ArchivedConversation) else None
 
     async def ancestors(self, comments: Sequence[Comment]) -> list[tuple[int, ...]]:
         """The numbers of the comments above each comment, the outermost first. One round trip for all."""

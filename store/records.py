@@ -192,9 +192,9 @@ class HiddenArticle(Article):
     is_cacheable = False
 
 
-class ArchivedArticle(Article):
+class ArchivedConversation(Article):
     """
-    An article that has left Redis together with its comments and notifications, of which it had some: these are read
+    An article that has left Redis with its conversation: its comments and notifications, of which it had some, are read
     from the database. Of other articles (`ArchivedAlone`) nothing but their own rows is there.
     """
 
@@ -207,8 +207,8 @@ class ArchivedAlone(Article):
     __slots__ = ()
 
 
-class HiddenArchivedArticle(ArchivedArticle):
-    """An article that was removed and has left Redis together with its comments and notifications."""
+class HiddenArchivedConversation(ArchivedConversation):
+    """An article that was removed and has left Redis with its conversation."""
 
     __slots__ = ()
     is_cacheable = False
@@ -221,7 +221,7 @@ class HiddenArchivedAlone(ArchivedAlone):
     is_cacheable = False
 
 
-HIDDEN = frozenset({HiddenArticle, HiddenArchivedArticle, HiddenArchivedAlone})
+HIDDEN = frozenset({HiddenArticle, HiddenArchivedConversation, HiddenArchivedAlone})
 IN_REDIS = frozenset({Article, HiddenArticle})
 
 
