@@ -80,7 +80,7 @@ class Reads:
     def prime_login(self, username: str) -> None:
         """Set the login after a write that has checked the session, but has not read when it ends."""
         if self._login_read:
-            self._login = self._store.sessions.login(username)
+            self._login = self._store.sessions.new_login(username)
 
     def prime_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Set a vote that was just written."""
