@@ -31,7 +31,7 @@ from store.records import (
     Article,
     Comment,
     ContentState,
-    GroupPlace,
+    GroupDescription,
     Position,
     Profile,
     Vote,
@@ -216,9 +216,9 @@ class Reads:
     async def actions(self, numbers: Iterable[int]) -> list[ModerationAction | None]:
         return await self._records_of(queries.ACTIONS, list(numbers))
 
-    async def places(self, groups: Iterable[str]) -> list[GroupPlace | None]:
+    async def group_descriptions(self, groups: Iterable[str]) -> list[GroupDescription | None]:
         """What was written about groups; None for each about which nothing was."""
-        return await self._records_of(queries.PLACES, list(groups))
+        return await self._records_of(queries.GROUP_DESCRIPTIONS, list(groups))
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
         cached = partial(queries.cached_voters, self.site, since=self._started)

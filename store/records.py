@@ -299,10 +299,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPlace:
+class GroupDescription:
     """
-    A group as a place: what was written about it. `created_at` is when that was first done, `listed_at` when an admin
-    made the group; None if none has.
+    What was written about a group: the key `place` has it. `created_at` is when that was first done, `listed_at` when
+    an admin made the group; None if none has (both in unix milliseconds).
     """
 
     title: str | None
@@ -473,12 +473,12 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""), *texts)
 
 
-def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:
+def group_description(name: str, fields: Mapping[str, str]) -> GroupDescription | None:
     """Decode what was written about a group; None if it is empty."""
     if not fields:
         return None
     listed_at = int(fields["listed"]) if "listed" in fields else None
-    return GroupPlace(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
+    return GroupDescription(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
 
 
 def parse_seen_mark(text: str) -> Position | None:

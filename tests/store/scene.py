@@ -155,7 +155,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     await store.follows.follow("bob", "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
     await store.follows.follow_group("bob", "show")
-    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
+    await store.groups.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
     partition = store.site.home_of_user("alice")
