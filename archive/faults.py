@@ -33,11 +33,11 @@ class Fault(NamedTuple):
 
 def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> list[Fault]:
     """
-    The faults of those of some articles that are archived, and of their comments. Three queries, and two for each
-    article with comments. `best_z` is the constant of the order BEST (`Policy.best_z`).
+    The faults of archived articles and of their comments. Other numbers are passed over. Three queries, and two for
+    each article with comments. `best_z` is the constant of the order BEST (`Policy.best_z`).
     """
     archived = [each for each in article_places.records(connection, numbers) if each]
-    talked = [each for each in archived if isinstance(each, ArchivedConversation)]
+    with_conversation = [each for each in archived if isinstance(each, ArchivedConversation)]
     alone = [each.number for each in archived if not isinstance(each, ArchivedConversation)]
     return [
         *_unknown_states(connection, [each.number for each in archived]),
@@ -45,7 +45,7 @@ def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> l
             _fault(number, f"article {number}", "left_ms", None, "when it left, as it has comments", is_derived=True)
             for number in sorted(article_places.with_comments(connection, alone))
         ),
-        *(fault for each in talked for fault in _faults(each, *_read(connection, each.number, best_z))),
+        *(fault for each in with_conversation for fault in _faults(each, *_read(connection, each.number, best_z))),
     ]
 
 

@@ -80,7 +80,7 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
 
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
-    """Replace the places of those of some articles that are archived, after their counts have changed."""
+    """Replace the places of archived articles after their counts have changed. Other numbers are passed over."""
     for some in slices(numbers, RECOUNTED_AT_ONCE):
         _write_places(connection, site, [article for article in records(connection, some) if article])
 
