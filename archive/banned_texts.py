@@ -122,8 +122,7 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
 
 async def _absent(site: Site, comments: Sequence[int]) -> list[int]:
     """
-    The numbers of those of some comments that Redis does not have. One round trip; none before conversations are
-    archived.
+    The numbers of the comments that Redis does not have. One round trip; none before conversations are archived.
     """
     if not site.rankings.has_archived_conversations or not comments:
         return []

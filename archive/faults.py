@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archive.conversations import Conversation, conversation
 from database import article_places, conversations
 from database.conversations import KeptOfArticle, KeptOfComment
-from store.records import ArchivedArticle, ContentState
+from store.records import ArchivedConversation, ContentState
 from store.site import unix_milliseconds
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ class Fault(NamedTuple):
 
 def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> list[Fault]:
     """
-    The faults of those of some articles that are archived, and of their comments. Three queries, and two for each
-    article with comments. `best_z` is the constant of the order BEST (`Policy.best_z`).
+    The faults of archived articles and of their comments. Other numbers are passed over. Three queries, and two for
+    each article with comments. `best_z` is the constant of the order BEST (`Policy.best_z`).
     """
     archived = [each for each in article_places.records(connection, numbers) if each]
-    talked = [each for each in archived if isinstance(each, ArchivedArticle)]
-    alone = [each.number for each in archived if not isinstance(each, ArchivedArticle)]
+    with_conversation = [each for each in archived if isinstance(each, ArchivedConversation)]
+    alone = [each.number for each in archived if not isinstance(each, ArchivedConversation)]
     return [
         *_unknown_states(connection, [each.number for each in archived]),
         *(
             _fault(number, f"article {number}", "left_ms", None, "when it left, as it has comments", is_derived=True)
             for number in sorted(article_places.with_comments(connection, alone))
         ),
-        *(fault for each in talked for fault in _faults(each, *_read(connection, each.number, best_z))),
+        *(fault for each in with_conversation for fault in _faults(each, *_read(connection, each.number, best_z))),
     ]
 
 
@@ -75,7 +75,7 @@ def _read(connection: "Connection", article: int, best_z: float) -> tuple[Conver
     return conversation(article, rows, best_z), conversations.kept(connection, article)
 
 
-def _faults(article: ArchivedArticle, computed: Conversation, kept: Kept) -> Iterator[Fault]:
+def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -> Iterator[Fault]:
     of_article = {
         "comment_count": (article.comment_count, computed.comment_count),
         "active_ms": (article.active_at or article.posted_at, max(article.posted_at, computed.active_at or 0)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import faults, mover, returns, steps, write_back
+from archive import faults, hashes, mover, steps
 from archive.faults import Fault
 from archive.steps import COUNT_FIELD, USER_FIELD
 from database import article_places, conversations, recent_comments
@@ -29,7 +29,7 @@ from store.maintenance.records.content import (
 )
 from store.maintenance.records.record import Record
 from store.maintenance.verify import Finding, Tally, UserTally, findings_in
-from store.records import ArchivedArticle, Article, ContentState
+from store.records import ArchivedConversation, Article, ContentState
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -68,7 +68,7 @@ async def records_of(
         kept = await database.run(conversations.fields_kept, [each.number for each in found])
         yield [_record(each, kept[each.number]) for each in found]
         for each in archived if with_comments else ():
-            if isinstance(each, ArchivedArticle):
+            if isinstance(each, ArchivedConversation):
                 yield await _comments_of(site, database, each.number)
         after = numbers[-1]
 
@@ -87,14 +87,14 @@ async def records_since(site: Site, database: Database, since: int) -> AsyncIter
 
 
 def _record(article: Article, kept: dict[str, str]) -> ArticleRecord:
-    fields = write_back.fields(article) | kept
+    fields = hashes.article_fields(article) | kept
     copied = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
     return ArticleRecord(article.number, copied, upvoters=[], downvoters=[])
 
 
 async def _comments_of(site: Site, database: Database, article: int) -> list[Record]:
     """The records of the comments of an archived article, each after what it answers."""
-    found = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
+    found = await database.run(partial(hashes.comment_hashes, article=article, best_z=site.policy.best_z))
     return [
         CommentRecord(
             number,
@@ -302,8 +302,8 @@ async def _hashes(site: Site, database: Database, numbers: Collection[int]) -> d
     found = await database.run(conversations.archived, list(numbers))
     comments: dict[int, dict[str, str]] = {}
     for article in {each.article for each in found}:
-        hashes = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
-        comments |= {number: fields for number, fields in hashes.items() if number in numbers}
+        found_hashes = await database.run(partial(hashes.comment_hashes, article=article, best_z=site.policy.best_z))
+        comments |= {number: fields for number, fields in found_hashes.items() if number in numbers}
     articles = [each for each in await database.run(article_places.records, list(numbers)) if each]
     kept = await database.run(conversations.fields_kept, [each.number for each in articles])
     return comments | {each.number: _record(each, kept[each.number]).fields for each in articles}
@@ -385,7 +385,7 @@ async def _find_lost(
     """
     homes = [site.home_of_article(each.number) for each in articles]
     calls = [
-        VerifyCall(partition, str(each.number), [serials[partition], *write_back.fields_and_values(each)])
+        VerifyCall(partition, str(each.number), [serials[partition], *hashes.article_fields_and_values(each)])
         for partition, each in zip(homes, articles, strict=True)
     ]
     replies = await _run_script(site, VERIFY_LOST, calls, repair)

@@ -29,7 +29,7 @@ from store.listings import Listing, Page, Window
 from store.queries import Read
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import IN_REDIS, ArchivedArticle, Article, Comment, PartitionPage, Position
+from store.records import IN_REDIS, ArchivedConversation, Article, Comment, PartitionPage, Position
 from store.site import Site
 from store.store import Store
 
@@ -132,7 +132,7 @@ class ArchiveReads:
 
         One round trip for those in Redis, and a query for each that is archived, also if it leaves Redis meanwhile.
         """
-        archived = {each.number for each in articles if isinstance(each, ArchivedArticle)}
+        archived = {each.number for each in articles if isinstance(each, ArchivedConversation)}
         latest = self._site.clock() - self._site.policy.voting_ms
         old = {each.number for each in articles if each and type(each) in IN_REDIS and each.posted_at < latest}
         load, results = self._load, dict[int, T]()
@@ -150,7 +150,7 @@ class ArchiveReads:
             if not gone:
                 break
             now = await self.articles(sorted(gone))
-            archived |= {number for number in gone if isinstance(now[number], ArchivedArticle)}
+            archived |= {number for number in gone if isinstance(now[number], ArchivedConversation)}
             old -= {number for number in gone if type(now[number]) not in IN_REDIS}  # or deleted, or without comments
             load = partial(load_again, self._site)
         else:

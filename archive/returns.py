@@ -5,23 +5,18 @@ ends before, they are removed again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from archive import recounts
-from archive.conversations import conversation
+from archive.hashes import comment_hashes
 from archive.reads import ArchiveUnavailable, ask
-from database import article_places
-from database import conversations as rows
-from database.conversations import KeptOfComment
 from database.database import Database
 from store import conversations as stored
-from store import keys
 from store.errors import LeaseTaken
 from store.leases import Lease
-from store.records import Comment, ContentState
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -34,8 +29,6 @@ NO_ROOM = (
     "the conversation of article:{} is archived, and others that came back have taken the room that there is for such: "
     "try again in some days"
 )
-
-Fields = Mapping[str, str]
 
 
 async def with_comments(
@@ -85,41 +78,5 @@ async def _restored(
 def _hashes_at(
     connection: "Connection", partition: int, article: int, best_z: float
 ) -> tuple[str, dict[int, dict[str, str]]]:
-    """The position in the log that the database was at, and what `hashes_of` finds after that."""
-    return recounts.position(connection, partition), hashes_of(connection, article, best_z)
-
-
-def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int, dict[str, str]]:
-    """
-    The hashes that the comments of an archived article had in Redis, by number. `best_z` is the constant of the order
-    BEST (`Policy.best_z`).
-    """
-    found, kept = rows.comments(connection, article), rows.kept(connection, article)
-    (record,) = article_places.records(connection, [article])
-    is_hidden = record is not None and record.state is not ContentState.VISIBLE
-    comments = conversation(article, found, best_z).comments
-    return {number: _fields(each, kept[number], is_hidden) for number, each in comments.items()}
-
-
-def _fields(comment: Comment, kept: KeptOfComment, is_hidden: bool) -> dict[str, str]:
-    """The fields of a comment. `is_hidden` says that its article is, so that the comment is away from lists, too."""
-    values = {
-        "article": comment.article,
-        "parent": comment.parent,
-        "depth": comment.depth,
-        "poster": comment.poster,
-        "slot": None if comment.poster is None else keys.slot(comment.poster),
-        "content": comment.content,
-        "time": comment.posted_at,
-        "up": comment.upvotes,
-        "down": comment.downvotes,
-        "imported": comment.imported or None,
-        "edited": comment.edited_at,
-        "state": None if comment.state is ContentState.VISIBLE else comment.state.value,
-        "replies": comment.reply_count or None,
-        "path": kept.path,
-        "notified": kept.notified,
-        "bare": 1 if comment.is_bare else None,
-        "away": 1 if is_hidden and comment.state is not ContentState.DELETED else None,
-    }
-    return {name: str(value) for name, value in values.items() if value is not None}
+    """The position in the log that the database was at, and what `comment_hashes` finds after that."""
+    return recounts.position(connection, partition), comment_hashes(connection, article, best_z)

@@ -11,17 +11,18 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from archive import moments, places, recounts, steps
+from archive.hashes import article_fields_and_values
 from archive.reads import ArchiveUnavailable, ask, find, find_comment
 from archive.returns import with_comments
 from database import article_places, conversations
 from database.database import Database
 from store import conversations as conversations_in_redis
-from store import keys, links, moving
+from store import keys, moving
 from store.client import Argument
 from store.conversations import Overtaken
 from store.errors import CommentingClosed, Forbidden, Locked, NotFound, RateLimited
 from store.rate_limits import Counted, SlidingWindow
-from store.records import ArchivedArticle, Article, Comment, ContentState, Position
+from store.records import ArchivedConversation, Article, Comment, ContentState, Position
 from store.scripts.registry import Script
 from store.site import Actor, Site
 from store.store import Store
@@ -54,6 +55,19 @@ class PosterState(NamedTuple):
 
     archived_counts: str
     moving: frozenset[int]
+
+
+class FoundArticle(NamedTuple):
+    """
+    An archived article in the database, which had read the log up to the entry `log_position` before. `kept_fields` are
+    fields of its hash that its record lacks, such as whom it has notified. `newest_other` is the place by time of the
+    poster's newest other archived article.
+    """
+
+    article: Article
+    kept_fields: Mapping[str, str]
+    newest_other: Position | None
+    log_position: str
 
 
 async def run_change(
@@ -169,11 +183,12 @@ async def bring_back(store: Store, database: Database | None, number: int, waker
 
 async def bring_back_alone(store: Store, database: Database | None, number: int) -> bool:
     """
-    Write an archived article back to Redis, unless it has a conversation, or the number is that of a comment of one:
-    False if it does. As `bring_back` without one.
+    Write an archived article back to Redis, unless it was archived with a conversation. False if it was, or if the
+    number is that of an archived comment; True also if nothing of this number is archived. The cost is that of
+    `bring_back` without a conversation.
     """
     archived = await find(store, database, number)
-    if isinstance(archived, ArchivedArticle) or await find_comment(store, database, number):
+    if isinstance(archived, ArchivedConversation) or await find_comment(store, database, number):
         return False
     if archived is not None:
         await _bring_back(store, database, archived)
@@ -182,8 +197,8 @@ async def bring_back_alone(store: Store, database: Database | None, number: int)
 
 async def bring_back_comments(store: Store, database: Database | None, numbers: Collection[int]) -> bool:
     """
-    Write the archived articles of those of some comments that Redis does not have back; False if there are none. One
-    query, and for each article the cost of `bring_back`. Without archived conversations it costs nothing.
+    Write the articles of archived comments back to Redis; False if none of the numbers is of such a comment. One query,
+    and for each article the cost of `bring_back`. Without archived conversations it costs nothing.
     """
     if not store.site.rankings.has_archived_conversations or not numbers:
         return False
@@ -191,34 +206,6 @@ async def bring_back_comments(store: Store, database: Database | None, numbers: 
     for article in dict.fromkeys(each.article for each in found):
         await bring_back(store, database, article)
     return bool(found)
-
-
-def fields(archived: Article) -> dict[str, str]:
-    """The fields of an article's hash, except the digest of the link, which is derived from the link."""
-    values = {
-        "title": archived.title,
-        "poster": archived.poster,
-        "time": archived.posted_at,
-        "up": archived.upvotes,
-        "down": archived.downvotes,
-        "groups": " ".join(archived.groups),
-        "link": archived.link,
-        "content": archived.content,
-        "imported": archived.imported or None,
-        "edited": archived.edited_at,
-        "active": archived.active_at,
-        "state": None if archived.state is ContentState.VISIBLE else archived.state.value,
-        "locked": 1 if archived.is_locked else None,
-        "comments": archived.comment_count or None,
-    }
-    return {name: str(value) for name, value in values.items() if value is not None}
-
-
-def fields_and_values(archived: Article) -> list[str]:
-    """All fields of an article's hash, each followed by its value, as HSET takes them."""
-    digest = links.digest(archived.link or "")
-    derived = {links.FIELD: digest} if digest else {}
-    return [text for pair in (fields(archived) | derived).items() for text in pair]
 
 
 async def _find_subject(store: Store, database: Database | None, number: int) -> tuple[Article | None, Comment | None]:
@@ -257,14 +244,18 @@ async def _bring_back_own(
 
 
 async def _bring_back_answered(
-    store: Store, database: Database | None, number: int, parent: int | None, waker: Waker | None, refusal: NotFound
+    store: Store, database: Database | None, number: int, parent: int | None, waker: Waker, refusal: NotFound
 ) -> bool:
-    """Write an archived article back to Redis, unless a comment of it is answered; False if there is none."""
-    archived = await find(store, database, number) if refusal.field == ("articleId",) else None
+    """
+    Write the archived article that a new comment is for back to Redis; False if it is not archived. `parent` is the
+    comment of it that is answered, if any. Raises what `run_answer` does.
+    """
+    is_article_missing = refusal.field == ("articleId",)  # else it is in Redis, and the parent is missing
+    archived = await find(store, database, number) if is_article_missing else None
     if archived is None:
         return False
-    if waker:
-        await store.site.refuse_banned(waker.actor, archived.groups)
+    await store.site.refuse_banned(waker.actor, archived.groups)
+    # If the article came back a moment ago, its comments are not in the archive: then the script looks for the parent.
     if parent is not None and not await _is_in_redis(store.site, number):
         answered = await find_comment(store, database, parent)
         if answered is None or answered.article != number or answered.state is ContentState.DELETED:
@@ -273,7 +264,7 @@ async def _bring_back_answered(
             raise Forbidden(f"comment:{parent} is not visible", "parentId") from None
     if archived.state is not ContentState.VISIBLE:
         raise Forbidden(f"article:{number} is not visible", "articleId") from None
-    if isinstance(archived, ArchivedArticle):
+    if isinstance(archived, ArchivedConversation):
         _check_commenting(store.site, archived)
     await _bring_back(store, database, archived, waker)
     return True
@@ -306,12 +297,12 @@ async def _bring_back_with_own(
 
 async def _bring_back(store: Store, database: Database | None, archived: Article, waker: Waker | None = None) -> bool:
     """Write an archived article back to Redis, with its comments; False if it does not exist any more."""
-    if not isinstance(archived, ArchivedArticle):
+    if not isinstance(archived, ArchivedConversation):
         return await _bring_back_article(store, database, archived, comments=0, token="")
     site, number = store.site, archived.number
     write_article = partial(_bring_back_article, store, database, archived)
     counted = await _counted(store, waker) if waker else ()
-    is_back = None
+    is_back: bool | None = None
     try:
         room = (
             await conversations_in_redis.room(site, site.home_of_article(number))
@@ -320,7 +311,7 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
         )
         is_back = await with_comments(site, database, number, write_article, room)
     finally:
-        if not is_back:  # somebody else has brought it back
+        if not is_back:  # it failed, or another request was first
             await store.attempts.take_back(counted)
     return await _is_in_redis(site, number) if is_back is None else is_back
 
@@ -349,12 +340,11 @@ async def _bring_back_article(
     while tries and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
-        query = partial(_record_and_newest, archived, excluded, store.site.home_of_article(number))
-        stored, kept, newest, position = await ask(store.site, database, query)
-        if stored is None:
+        query = partial(_found_in_database, archived, excluded, store.site.home_of_article(number))
+        found = await ask(store.site, database, query)
+        if found is None:
             return await _is_in_redis(store.site, number)
-        values = [*fields_and_values(stored), *chain(*kept.items())]
-        status = await _unarchive(store.site, stored, state, newest, (position, comments, token, *values))
+        status = await _unarchive(store.site, found, state, comments, token)
         if status == "behind":  # votes on archived articles were just annulled or restored
             await asyncio.sleep(recounts.PAUSE)
         elif status == "changed":
@@ -374,22 +364,21 @@ async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     return PosterState(archived_counts or "", frozenset(map(int, numbers)))
 
 
-async def _unarchive(
-    site: Site, archived: Article, state: PosterState, newest: Position | None, given: Sequence[Argument]
-) -> str:
+async def _unarchive(site: Site, found: FoundArticle, state: PosterState, comments: int, token: str) -> str:
     """
-    Write an archived article back, as the database had it at a position of the log. `newest` is the poster's newest
-    other one, `given` the other arguments of the script. One round trip.
+    Write an archived article back as it was found. `comments` and `token` are as `_bring_back_article` takes them. One
+    round trip.
 
     The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
     poster have moved since `state` was read; "behind" if the database may not have its counts yet; "overtaken" if
     another process has the lease of conversations.
     """
-    partition = site.home_of_article(archived.number)
+    number, newest = found.article.number, found.newest_other
     time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")
-    arguments = archived.number, state.archived_counts, *time_and_number, *given
+    values = [*article_fields_and_values(found.article), *chain(*found.kept_fields.items())]
+    arguments = number, state.archived_counts, *time_and_number, found.log_position, comments, token, *values
     status: str
-    (status,) = await site.redis.run(site.command(UNARCHIVE, partition, *arguments))
+    (status,) = await site.redis.run(site.command(UNARCHIVE, site.home_of_article(number), *arguments))
     return status
 
 
@@ -397,14 +386,13 @@ async def _is_in_redis(site: Site, number: int) -> bool:
     return bool(await steps.in_redis(site, site.home_of_article(number), [number]))
 
 
-def _record_and_newest(
+def _found_in_database(
     archived: Article, excluded: Collection[int], partition: int, connection: Any
-) -> tuple[Article | None, Mapping[str, str], Position | None, str]:
-    """
-    The archived article as the database has it now, the fields of its hash that were kept (`KeptOfArticle`), its
-    poster's newest one that is not excluded, and the position in the log that the database was at before.
-    """
-    position = recounts.position(connection, partition)
-    (stored,) = article_places.records(connection, [archived.number])
+) -> FoundArticle | None:
+    """An archived article as the database has it now, for `unarchive.lua`; None if it has none of this number."""
+    log_position = recounts.position(connection, partition)
+    (article,) = article_places.records(connection, [archived.number])
+    if article is None:
+        return None
     kept = conversations.fields_kept(connection, [archived.number])[archived.number]
-    return stored, kept, places.newest_of(connection, archived.poster, excluded), position
+    return FoundArticle(article, kept, places.newest_of(connection, archived.poster, excluded), log_position)

@@ -24,11 +24,11 @@ from store import links
 from store.ranking.formulas import Order, Policy
 from store.records import (
     ArchivedAlone,
-    ArchivedArticle,
+    ArchivedConversation,
     Article,
     ContentState,
     HiddenArchivedAlone,
-    HiddenArchivedArticle,
+    HiddenArchivedConversation,
 )
 from store.site import Site
 
@@ -80,7 +80,7 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
 
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
-    """Replace the places of those of some articles that are archived, after their counts have changed."""
+    """Replace the places of archived articles after their counts have changed. Other numbers are passed over."""
     for some in slices(numbers, RECOUNTED_AT_ONCE):
         _write_places(connection, site, [article for article in records(connection, some) if article])
 
@@ -342,8 +342,8 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
 
 def _kind(state: ContentState, *, has_conversation: bool) -> type[Article]:
     if state is ContentState.VISIBLE:
-        return ArchivedArticle if has_conversation else ArchivedAlone
-    return HiddenArchivedArticle if has_conversation else HiddenArchivedAlone
+        return ArchivedConversation if has_conversation else ArchivedAlone
+    return HiddenArchivedConversation if has_conversation else HiddenArchivedAlone
 
 
 def _set_archived(connection: "Connection", numbers: Collection[int], archived: bool) -> None:

@@ -27,11 +27,11 @@ from store.ranking import standings
 from store.ranking.standings import Rank
 from store.records import (
     HIDDEN,
-    ArchivedArticle,
+    ArchivedConversation,
     Article,
     Comment,
     ContentState,
-    GroupPlace,
+    GroupDescription,
     Position,
     Profile,
     Vote,
@@ -80,7 +80,7 @@ class Reads:
     def prime_login(self, username: str) -> None:
         """Set the login after a write that has checked the session, but has not read when it ends."""
         if self._login_read:
-            self._login = self._store.sessions.login(username)
+            self._login = self._store.sessions.new_login(username)
 
     def prime_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Set a vote that was just written."""
@@ -174,7 +174,7 @@ class Reads:
         if self._archive is None or not self.site.rankings.has_archived_conversations:
             return None
         (found,) = await self.articles_of_any_state([article])
-        return await self._archive.conversation(article) if isinstance(found, ArchivedArticle) else None
+        return await self._archive.conversation(article) if isinstance(found, ArchivedConversation) else None
 
     async def ancestors(self, comments: Sequence[Comment]) -> list[tuple[int, ...]]:
         """The numbers of the comments above each comment, the outermost first. One round trip for all."""
@@ -216,9 +216,9 @@ class Reads:
     async def actions(self, numbers: Iterable[int]) -> list[ModerationAction | None]:
         return await self._records_of(queries.ACTIONS, list(numbers))
 
-    async def places(self, groups: Iterable[str]) -> list[GroupPlace | None]:
+    async def group_descriptions(self, groups: Iterable[str]) -> list[GroupDescription | None]:
         """What was written about groups; None for each about which nothing was."""
-        return await self._records_of(queries.PLACES, list(groups))
+        return await self._records_of(queries.GROUP_DESCRIPTIONS, list(groups))
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
         cached = partial(queries.cached_voters, self.site, since=self._started)

@@ -14,16 +14,18 @@ from store.records import Article, Group
 
 
 async def title(groups: Sequence[Group], context: Context) -> list[str | None]:
-    return [place.title if place else None for place in await context.reads.places(group.name for group in groups)]
+    found = await context.reads.group_descriptions(group.name for group in groups)
+    return [each.title if each else None for each in found]
 
 
 async def about(groups: Sequence[Group], context: Context) -> list[str | None]:
-    return [place.about if place else None for place in await context.reads.places(group.name for group in groups)]
+    found = await context.reads.group_descriptions(group.name for group in groups)
+    return [each.about if each else None for each in found]
 
 
 async def is_listed(groups: Sequence[Group], context: Context) -> list[bool]:
-    places = await context.reads.places(group.name for group in groups)
-    return [place is not None and place.listed_at is not None for place in places]
+    found = await context.reads.group_descriptions(group.name for group in groups)
+    return [each is not None and each.listed_at is not None for each in found]
 
 
 async def viewer_is_following(groups: Sequence[Group], context: Context) -> list[bool]:
@@ -67,7 +69,7 @@ async def group(context: Context, name: str) -> Group | None:
 async def edit(context: Context, group: str, **changes: str | None) -> Group:
     """Change what is given. Null removes a text."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
-    return records.group(await context.write(context.store.places.edit(actor, group, texts)))
+    return records.group(await context.write(context.store.groups.edit(actor, group, texts)))
 
 
 async def follow(context: Context, group: str) -> Follow:

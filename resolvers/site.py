@@ -19,7 +19,7 @@ def ids(sites: Sequence[Offers], context: Context) -> list[str]:
 
 async def invite(context: Context) -> NewInvitation:
     """Two round trips: the roles of the viewer are read as they are stored."""
-    context.store.users.offers.require_invitations()
+    context.store.users.offers.require_not_closed()
     site = context.store.site
     authority = await roles.read_authority(site, context.actor())
     standing_bans.refuse_banned(authority.bans, site.clock())

@@ -98,7 +98,11 @@ class Settings(BaseModel):
         ge=0,
         description="Seconds in which a later post of the same link has an article as `duplicateOf`; 0 turns it off.",
     )
-    good_votes: int = Field(200, ge=1, description="Number of votes from which an article is good.")
+    good_votes: int = Field(
+        200,
+        ge=1,
+        description="Number of votes from which an article is good: `frontPage` and the page `/good` list it.",
+    )
     vote_score: float = Field(
         DAY / 200, gt=0, allow_inf_nan=False, description="Seconds that a vote adds to the score of an article."
     )
@@ -283,7 +287,8 @@ class Settings(BaseModel):
         100_000,
         ge=1,
         le=MAX_POINTS,
-        description="Cost points that a server key can save up, for requests with this key and without a session.",
+        description="Cost points that a [server key](errors.md#server-keys), which a server of the site sends, can "
+        "save up, for requests with this key and without a session.",
     )
     rate_key_points_back: float = Field(
         10_000, ge=1e-6, le=MAX_POINTS, description="Cost points that a server key gains per second."
@@ -352,7 +357,7 @@ class Settings(BaseModel):
     woken_comments: int = Field(
         WOKEN_COMMENTS,
         ge=0,
-        description="Number of comments that conversations may have in Redis which have left it and "
+        description="Maximum number of comments that are back in Redis with their articles, which had left it and "
         "[came back](database.md#the-archive) for a comment, an edit or a deletion of a user.",
     )
     log_seconds: int = Field(

@@ -24,9 +24,9 @@ from store.errors import (
     VotingClosed,
     refuse,
 )
+from store.groups import Groups
 from store.kept_answers import hash_left_out
 from store.log import Entry
-from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
 from store.scripts.registry import Script
@@ -106,9 +106,9 @@ class Voted:
 class Articles:
     """Commands on the articles of a store."""
 
-    def __init__(self, site: Site, places: Places) -> None:
+    def __init__(self, site: Site, groups: Groups) -> None:
         self._site = site
-        self._places = places
+        self._groups = groups
 
     async def post(self, poster: Actor, draft: Draft, idempotency_key: str | None = None) -> Posted:
         """
@@ -137,7 +137,7 @@ class Articles:
                 verdict.refuse()
             verdict.is_posted = status == "posted"
         if status == "refused":
-            self._places.refuse(reply[0], "groups")
+            self._groups.refuse(reply[0], "groups")
         if status not in ("posted", "replayed"):
             _refuse(status, number=0)  # of what is not posted
         number, flat, username, *new_entry = reply
@@ -230,12 +230,12 @@ class Articles:
         added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
         partition = self._site.home_of_article(number)
-        to_check = await self._places.to_check(added)
+        to_check = await self._groups.to_check(added)
         status, *reply = await self._site.run(
             REGROUP, partition, regrouper, number, *names, GROUPS_PER_ARTICLE, *to_check
         )
         if status == "refused":
-            self._places.refuse(reply[0], "add")
+            self._groups.refuse(reply[0], "add")
         if status == "taken_out":
             raise Forbidden(f"a moderator took article:{number} out of the group {reply[0]}", "add")
         if not reply:
@@ -288,7 +288,7 @@ class Articles:
             slot,
             *idempotency.arguments(idempotency_key, draft.title, draft.link, draft.content, *draft.groups),
             links.digest(draft.link),
-            *await self._places.to_check(draft.groups),
+            *await self._groups.to_check(draft.groups),
             verdict,
             *mentions.arguments(draft.content, self._site.max_mentions),
         )

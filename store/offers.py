@@ -37,10 +37,10 @@ class Offers:
         if not self.has_passwords:
             raise NotOffered("this site has no passwords of its own")
 
-    def require_invitations(self) -> None:
+    def require_not_closed(self) -> None:
         """
         Raises:
-            NotOffered: nobody may register.
+            NotOffered: the site has no passwords, or nobody may register, invited or not.
         """
         self.require_passwords()
         if self.registration is Registration.CLOSED:
@@ -51,6 +51,6 @@ class Offers:
         Raises:
             NotOffered: nobody may register, or only with an invitation, and there is none.
         """
-        self.require_invitations()
+        self.require_not_closed()
         if self.registration is Registration.INVITED and not invitation:
             raise NotOffered("only who is invited can register on this site", "invitation")

@@ -60,7 +60,7 @@ ARTICLES = RecordType(Site.home_of_article, keys.article.text, records.article)
 COMMENTS = RecordType(Site.home_of_article, keys.comment.text, records.comment)
 ACTIONS = RecordType(Site.home_of_article, keys.action.text, moderation_records.moderation_action)
 PROFILES = RecordType(Site.home_of_user, keys.user.text, records.profile)
-PLACES = RecordType(Site.home_of_group, keys.place.text, records.place)
+GROUP_DESCRIPTIONS = RecordType(Site.home_of_group, keys.place.text, records.group_description)
 
 
 def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:

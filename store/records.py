@@ -192,9 +192,9 @@ class HiddenArticle(Article):
     is_cacheable = False
 
 
-class ArchivedArticle(Article):
+class ArchivedConversation(Article):
     """
-    An article that has left Redis together with its comments and notifications, of which it had some: these are read
+    An article that has left Redis with its conversation: its comments and notifications, of which it had some, are read
     from the database. Of other articles (`ArchivedAlone`) nothing but their own rows is there.
     """
 
@@ -207,8 +207,8 @@ class ArchivedAlone(Article):
     __slots__ = ()
 
 
-class HiddenArchivedArticle(ArchivedArticle):
-    """An article that was removed and has left Redis together with its comments and notifications."""
+class HiddenArchivedConversation(ArchivedConversation):
+    """An article that was removed and has left Redis with its conversation."""
 
     __slots__ = ()
     is_cacheable = False
@@ -221,7 +221,7 @@ class HiddenArchivedAlone(ArchivedAlone):
     is_cacheable = False
 
 
-HIDDEN = frozenset({HiddenArticle, HiddenArchivedArticle, HiddenArchivedAlone})
+HIDDEN = frozenset({HiddenArticle, HiddenArchivedConversation, HiddenArchivedAlone})
 IN_REDIS = frozenset({Article, HiddenArticle})
 
 
@@ -299,10 +299,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPlace:
+class GroupDescription:
     """
-    A group as a place: what was written about it. `created_at` is when that was first done, `listed_at` when an admin
-    made the group; None if none has.
+    What was written about a group: the key `place` has it. `created_at` is when that was first done, `listed_at` when
+    an admin made the group; None if none has (both in unix milliseconds).
     """
 
     title: str | None
@@ -473,12 +473,12 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""), *texts)
 
 
-def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:
+def group_description(name: str, fields: Mapping[str, str]) -> GroupDescription | None:
     """Decode what was written about a group; None if it is empty."""
     if not fields:
         return None
     listed_at = int(fields["listed"]) if "listed" in fields else None
-    return GroupPlace(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
+    return GroupDescription(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
 
 
 def parse_seen_mark(text: str) -> Position | None:

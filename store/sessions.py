@@ -200,12 +200,12 @@ class Sessions:
         token = new_token(username)
         session = parse_token(token)
         assert session is not None
-        login = self.login(username)
+        login = self.new_login(username)
         details = f"{secrets.token_hex(ID_BYTES)} {login.used_at} {agent[:MAX_AGENT]}".rstrip()
         return NewSession(token, login, details), session
 
-    def login(self, username: str) -> Login:
-        """A session of a user that is opened now."""
+    def new_login(self, username: str) -> Login:
+        """What the key of a session of a user has if it is opened now."""
         now = self._site.clock()
         return Login(username, now + min(self._site.session_lifetime, LONGEST) * 1000, used_at=now)
 

@@ -14,6 +14,7 @@ from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions
 from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
+from store.groups import GroupRules, Groups
 from store.identities import IdentifiedUsers
 from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
@@ -21,7 +22,6 @@ from store.mailboxes import Mailboxes
 from store.maintenance.restore import RESTORING_FIELD
 from store.offers import Offers
 from store.passwords import Passwords
-from store.places import GroupRules, Places
 from store.queries import VoteCache, VoterCache
 from store.ranking.config import (
     ACTIVE_FIELD,
@@ -51,7 +51,7 @@ class Store:
     site: Site
     sessions: Sessions
     articles: Articles
-    places: Places
+    groups: Groups
     comments: Comments
     inboxes: Inboxes
     users: Users
@@ -114,22 +114,22 @@ class Store:
             woken_comments=woken_comments,
             commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
         )  # fmt: skip
-        groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
-        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())
+        group_rules = GroupRules(only_listed_groups, ReservedNames(reserved_names))
+        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), group_rules, offers or Offers())
 
     @classmethod
-    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules, offers: Offers) -> Self:
-        sessions, attempts, places = Sessions(site), Attempts(site), Places(site, groups)
-        users = Users(site, sessions, attempts, passwords, groups.reserved, offers)
+    def _of(cls, site: Site, passwords: Passwords, group_rules: GroupRules, offers: Offers) -> Self:
+        sessions, attempts, groups = Sessions(site), Attempts(site), Groups(site, group_rules)
+        users = Users(site, sessions, attempts, passwords, group_rules.reserved, offers)
         return cls(
             site=site,
             sessions=sessions,
-            articles=Articles(site, places),
-            places=places,
+            articles=Articles(site, groups),
+            groups=groups,
             comments=Comments(site),
             inboxes=Inboxes(site),
             users=users,
-            identities=IdentifiedUsers(site, groups.reserved),
+            identities=IdentifiedUsers(site, group_rules.reserved),
             follows=Follows(site),
             mailboxes=Mailboxes(site, users),
             attempts=attempts,

@@ -71,7 +71,10 @@ class VariableArgument(NamedTuple):
 
 
 class ResolverArguments(NamedTuple):
-    """Arguments of a declared resolver: constants, variables, and (`mixed`) literals that contain variables."""
+    """
+    Arguments of a resolver that the schema declares for a field (`engine.compiler.resolvers`): constants, variables,
+    and (`mixed`) literals that contain variables.
+    """
 
     constant: Arguments
     variables: tuple[VariableArgument, ...]
@@ -102,11 +105,14 @@ class ResolverArguments(NamedTuple):
 
 
 class CoreArguments(NamedTuple):
-    """Arguments as graphql-core gives them to the resolver that Strawberry made."""
+    """
+    Arguments as graphql-core gives them to the resolver that Strawberry made. They are never constant: it may change
+    what it is given, so each execution makes them anew.
+    """
 
     definition: GraphQLField
     node: FieldNode
-    is_constant: bool = False  # each row may change its own
+    is_constant: bool = False
 
     def values(self, variables: VariableValues) -> Arguments:
         return get_argument_values(self.definition, self.node, variables)
@@ -219,7 +225,12 @@ class VariableCoercion:
 
 
 def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = frozenset()) -> Coerce:
-    """A function that coerces values of a type; `within` are the input objects around it."""
+    """
+    A function that coerces values of a type; `within` are the input objects around it.
+
+    It leaves to graphql-core: lists, scalars of the schema, and input objects that contain themselves, are one-of, have
+    a Python type of their own (`out_type`), or have a list or an object as the default of a field.
+    """
     null = Undefined if is_non_null_type(type_) else None
     named = get_nullable_type(type_)
     if kind := PLAIN.get(named):

@@ -35,7 +35,7 @@ export const FRAME = graphql(`
   }
 `);
 
-/** What arrives in the inbox. The cache counts it, once however many components subscribe. */
+/** What arrives in the inbox. cache.ts adds each to `unseenCount`, once however many components subscribe. */
 export const NOTIFICATION = graphql(`
   subscription Notification {
     notification {

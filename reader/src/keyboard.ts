@@ -1,8 +1,9 @@
 import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
-// One key does what a click does: elements name theirs in `aria-keyshortcuts`. A key means the element within the current
-// item first (`data-item`: an article, a comment), and then one anywhere on the page.
+// One key does what a click does: elements name theirs in `aria-keyshortcuts`. The keys j and k go to the next and the
+// previous item, such as an article or a comment: an element with `data-keyboard-item`. Any other key means the element
+// within the current item first, and then one anywhere on the page.
 
 const KEY = "upvote-shortcuts"; // of localStorage: "off" if the user has switched the shortcuts off
 const TYPING = "input, textarea, select, [contenteditable], dialog"; // where keys have their usual meaning
@@ -31,13 +32,15 @@ function press(event: KeyboardEvent, showHelp: () => void): void {
   else if (!enabled.get()) return;
   else if (key === "j") move(1);
   else if (key === "k") move(-1);
-  else if (key === "Enter" && target instanceof Element && target.matches("[data-item]")) activate("o");
+  else if (key === "Enter" && target instanceof Element && target.matches("[data-keyboard-item]")) activate("o");
   else if (!activate(key)) return;
   event.preventDefault();
 }
 
 function move(step: 1 | -1): void {
-  const items = [...document.querySelectorAll<HTMLElement>("[data-item]")].filter((item) => item.checkVisibility());
+  const items = [...document.querySelectorAll<HTMLElement>("[data-keyboard-item]")].filter((item) =>
+    item.checkVisibility(),
+  );
   const current = currentItem();
   const index = current ? items.indexOf(current) + step : step > 0 ? 0 : -1;
   focusItem(items[index]);
@@ -60,9 +63,11 @@ function activate(key: string): boolean {
 }
 
 function outsideOfItems(selector: string): HTMLElement | undefined {
-  return [...document.querySelectorAll<HTMLElement>(selector)].find((element) => !element.closest("[data-item]"));
+  return [...document.querySelectorAll<HTMLElement>(selector)].find(
+    (element) => !element.closest("[data-keyboard-item]"),
+  );
 }
 
 function currentItem(): HTMLElement | null {
-  return document.activeElement?.closest<HTMLElement>("[data-item]") ?? null;
+  return document.activeElement?.closest<HTMLElement>("[data-keyboard-item]") ?? null;
 }

@@ -10,7 +10,7 @@ from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import read_settings
 from store.errors import Invalid
-from store.places import checked_edit
+from store.groups import checked_edit
 from store.store import Store
 
 
@@ -43,20 +43,20 @@ def run(arguments: Namespace) -> int:
 
 
 async def _add(store: Store, arguments: Namespace) -> None:
-    is_changed = await store.places.add(arguments.name, _changes(arguments))
+    is_changed = await store.groups.add(arguments.name, _changes(arguments))
     print(f"{arguments.name.lower()} {'is listed' if is_changed else 'was listed so before'}")
 
 
 async def _remove(store: Store, arguments: Namespace) -> None:
-    if not await store.places.remove(arguments.name):
+    if not await store.groups.remove(arguments.name):
         raise CommandError(f"the group {arguments.name.lower()} is not listed")
     print(f"{arguments.name.lower()} is not listed any more")
 
 
 async def _list(store: Store, arguments: Namespace) -> None:
-    for name, place in (await store.places.listed()).items():
-        since = datetime.fromtimestamp((place.listed_at or 0) / 1000, UTC)
-        print(f"{name}  {since:%Y-%m-%dT%H:%M:%SZ}  {place.title or ''}".rstrip())
+    for name, group in (await store.groups.listed()).items():
+        since = datetime.fromtimestamp((group.listed_at or 0) / 1000, UTC)
+        print(f"{name}  {since:%Y-%m-%dT%H:%M:%SZ}  {group.title or ''}".rstrip())
 
 
 def _changes(arguments: Namespace) -> dict[str, str]:

@@ -257,9 +257,9 @@ class Import:
         with_voters = self.options.with_voters
         voters = await importing.create_voters(self.store, stories) if with_voters else Voters(names=(), created=0)
         self.counts.users += voters.created
-        if self.store.places.only_listed:
+        if self.store.groups.only_listed:
             # posts are only allowed in groups that were created before
-            await self.store.places.add_all(sorted({group for story in stories for group in story.groups}))
+            await self.store.groups.add_all(sorted({group for story in stories for group in story.groups}))
         task = self.progress.add_task("stories", total=len(stories))
         for batch in _batches(stories):
             self.counts.add(batch, await importing.import_batch(self.store, batch, voters.names))

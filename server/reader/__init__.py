@@ -189,7 +189,7 @@ def _files() -> dict[str, File]:
 @lru_cache(MOST_WORDS)
 def _words(name: str, languages: Languages) -> File | None:
     """A file with the texts of a language."""
-    body = languages.file(name)
+    body = languages.source(name)
     return None if body is None else _zipped(body, Path(name).suffix)
 
 

@@ -106,7 +106,7 @@ def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
     words, more = words_of(request), Markup()
     if group is None:
         more = escape(words("no-group-of-name"))
-    elif request.app.state.store.places.is_made_by_posting(name := group["name"]):
+    elif request.app.state.store.groups.is_made_by_posting(name := group["name"]):
         more = words.html("begin-group", name=name, link=anchor(address("post", {"group": name})))
     return replace(NOT_FOUND, content=render_page(request, "not_found.html", more=more))
 

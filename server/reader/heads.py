@@ -213,7 +213,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
-        places=request.app.state.store.places,
+        groups=request.app.state.store.groups,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )

@@ -78,7 +78,7 @@ def _size(ring: FoundRing) -> tuple[int, float]:
 
 
 def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | None:
-    """The ring of those of some users who vote for most of what the others post, if chance does not explain it."""
+    """The ring within a group of users: who votes for most of what the others post, if chance does not explain that."""
     while True:
         members, coverage = kind.members(members)
         if len(members) < LEAST_MEMBERS:

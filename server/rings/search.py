@@ -1,6 +1,7 @@
 """
-Searches a database for rings: reads the votes, finds the rings among them, and works out what annulling all votes of
-their members would move. Needs the extra `rings`, which has numpy.
+Searches a database for rings: groups of accounts that vote for each other far more often than chance explains. Reads
+the votes, finds the rings among them, and works out what annulling all votes of their members would move. Needs the
+extra `rings`, which has numpy.
 
 Memory is bounded: of articles and of comments, the newest `MOST_VOTES` votes each are read, at about 100 bytes.
 """
@@ -21,7 +22,7 @@ from store.ranking.formulas import Policy
 MOST_VOTES = 5_000_000  # that are read, the newest
 MOST_RINGS = 100  # that are kept: those with the most votes
 MOST_MOVES = 20  # of a ring, that are kept
-PERIOD = 28 * 86_400_000  # milliseconds, of a stratum
+PERIOD = 28 * 86_400_000  # milliseconds: chance is computed for what was posted in one group and period, a stratum
 
 Read = Callable[[int], object]  # is told how many votes were read
 
@@ -61,10 +62,13 @@ async def search(database: Database, policy: Policy, now: int, read: Read) -> Ri
 
 @dataclass(slots=True)
 class _Votes:
-    """Votes as they are read, in arrays of numbers."""
+    """
+    Votes as they are read, in arrays of numbers: at the same index of each the voter, the poster, the stratum (what was
+    posted in the same group and period) and the number of the text, an article or a comment.
+    """
 
     users: dict[str, int] = field(default_factory=dict)
-    cells: dict[tuple[str, int], int] = field(default_factory=dict)  # the strata, by group and period
+    stratum_indexes: dict[tuple[str, int], int] = field(default_factory=dict)  # by group and number of the period
     voters: "array[int]" = field(default_factory=lambda: array("i"))
     posters: "array[int]" = field(default_factory=lambda: array("i"))
     strata: "array[int]" = field(default_factory=lambda: array("i"))
@@ -74,16 +78,19 @@ class _Votes:
 
     def add(self, votes: Collection[Upvote], are_comments: bool) -> None:
         """Add some votes. Those on comments come last."""
-        users, cells = self.users, self.cells
+        users, strata = self.users, self.stratum_indexes
         for number, voter, poster, posted_at, group in votes:
             self.voters.append(users.setdefault(voter, len(users)))
             self.posters.append(users.setdefault(poster, len(users)))
-            self.strata.append(cells.setdefault((group, posted_at // PERIOD), len(cells)))
+            self.strata.append(strata.setdefault((group, posted_at // PERIOD), len(strata)))
             self.texts.append(number)
         self.comments += len(votes) if are_comments else 0
 
     def table(self) -> tuple[list[str], VoteTable]:
-        """The names of all users, sorted, and the votes with their indexes: no order of the database matters."""
+        """
+        The names of all users, sorted, and the votes, whose voters and posters are indexes of these names. So the order
+        in which the database gives votes changes nothing.
+        """
         names = sorted(self.users)
         place = np.empty(len(names), dtype=np.int64)
         place[[self.users[name] for name in names]] = np.arange(len(names))
@@ -117,7 +124,10 @@ class _Ranking:
         return cls(of_numbers, of_scores, _places(of_numbers, of_scores), vote_score)
 
     def moves(self, ring: int, lost: Mapping[int, int]) -> list[RingMove]:
-        """The articles that change their place if some lose votes, those that change it most first."""
+        """
+        The articles that change their place if some lose votes, those that change it most first. `lost` has by number
+        how many votes an article loses; `ring` is the number of the ring.
+        """
         wanted = np.array(sorted(lost), dtype=np.int64)
         index = np.searchsorted(self.numbers, wanted)
         index = index[np.isin(wanted, self.numbers)]

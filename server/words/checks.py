@@ -8,7 +8,7 @@ from fluent.runtime.errors import FluentFormatError
 from fluent.syntax import FluentParser, ast
 
 from server.branding.checks import WrongFile, refuse_if, text
-from server.words.files import DEFAULT, Entries, Node, built_in, default_entries, node_of, used_in
+from server.words.files import DEFAULT, Entries, Node, built_in, built_in_entries, node_of, used_in
 from server.words.words import Words
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -30,7 +30,7 @@ def own_entries(name: str, body: bytes) -> Entries:
     # the names of terms begin with -, which the parser leaves out
     nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in parsed if isinstance(node, Node)}
     own = {each: source[start_of(node) - each.startswith("-") : end_of(node)].rstrip() for each, node in nodes.items()}
-    known = default_entries(DEFAULT)
+    known = built_in_entries(DEFAULT)
     words = None if junk else Words(DEFAULT, {**known, **own})
     found = ((node, _fault_of(each, node, known, words)) for each, node in nodes.items())
     refuse_if([*junk, *(WrongFile(reason, _line(source, start_of(node))) for node, reason in found if reason)])
@@ -83,7 +83,7 @@ def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words | No
 
 def _variables_elsewhere(name: str) -> set[str]:
     """The variables that a text has in other built-in languages: in English the server itself says why it refuses."""
-    others = [default_entries(code).get(name) for code in built_in() if code != DEFAULT]
+    others = [built_in_entries(code).get(name) for code in built_in() if code != DEFAULT]
     return {variable for other in others if other for variable in used_in(node_of(other)).variables}
 
 

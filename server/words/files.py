@@ -24,7 +24,7 @@ def built_in() -> list[str]:
 
 
 @cache
-def default_entries(language: str) -> Entries:
+def built_in_entries(language: str) -> Entries:
     """
     The built-in texts of a language, not parsed: each is parsed when it is first used, because all of them take 100 ms.
     """

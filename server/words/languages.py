@@ -4,26 +4,32 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from server.words.files import DEFAULT, Entries, built_in, default_entries
+from server.words.files import DEFAULT, Entries, built_in, built_in_entries
 from server.words.words import Words
 
-OFFER = "language-offer"
+OFFER = "language-offer"  # the text that says, in its language, that the page is there in this language, too
 
 
 class Languages:
-    """The texts of each language, by its code. `site` is the language where an address names none."""
+    """
+    The texts of each language, by its code. `site` is the language where an address names none; it is the first of
+    `words`, as pages link to themselves in each language in this order.
+    """
 
     def __init__(self, words: Mapping[str, Words], offers: Mapping[str, str], site: str) -> None:
         self.words, self.site, self._offers = words, site, offers
 
     def offers_beside(self, shown: str) -> str:
-        """What each other language says to those who read it, as JSON for the script; "" without one."""
+        """
+        The sentences that the page is there in another language, too, each in its language and by its code: as JSON for
+        the script of the page, which shows the one that its reader prefers. "" if there is no other language.
+        """
         others = {code: text for code, text in self._offers.items() if code != shown}
         return json.dumps(others, ensure_ascii=False) if others else ""
 
-    def file(self, name: str) -> bytes | None:
-        """The texts for the script in the file of this name."""
-        return next((words.source for words in self.words.values() if words.file == name), None)
+    def source(self, file: str) -> bytes | None:
+        """The contents of the file of texts with this name (`Words.file`), which the script of a page loads."""
+        return next((words.source for words in self.words.values() if words.file == file), None)
 
     def named(self, code: str | None) -> Words:
         """The texts of a language; those of the site's own where there is no such language."""
@@ -45,8 +51,8 @@ def languages(own: Mapping[str, Entries], site: str) -> Languages:
 
 
 def _own(code: str, files: Mapping[str, Sequence[Entries]]) -> list[Entries]:
-    """Texts that a language does not have from the default."""
-    return [*files[code], *([default_entries(code)] if code in built_in() else [])]
+    """The operator's texts of a language and its built-in ones, without those that it takes from `DEFAULT`."""
+    return [*files[code], *([built_in_entries(code)] if code in built_in() else [])]
 
 
 def _words(code: str, *own: Entries) -> Words:
@@ -59,8 +65,8 @@ def _built_in(code: str) -> Words:
 
 
 def _merged(code: str, *own: Entries) -> Entries:
-    """The texts of a language; those that it lacks are the default's."""
-    entries = dict(default_entries(DEFAULT))
-    for more in (default_entries(code) if code in built_in() else {}, *own):
+    """The texts of a language; those that it lacks are those of `DEFAULT`."""
+    entries = dict(built_in_entries(DEFAULT))
+    for more in (built_in_entries(code) if code in built_in() else {}, *own):
         entries |= more
     return entries

@@ -8,7 +8,7 @@ from functools import partial
 
 from store import annulments, keys
 from store.kinds import Check, Key
-from store.maintenance.records.annulments import HELD
+from store.maintenance.records.annulments import ANNULLED_VOTE
 from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
@@ -32,7 +32,7 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
         return [Wrong(key.text, found="annulled votes", expected=None, repair=("DEL", key.text))]
     wrong, entries = list[Wrong](), list[IndexEntry]()
     for voter, text in fields.items():
-        if not HELD.fullmatch(text):
+        if not ANNULLED_VOTE.fullmatch(text):
             wrong.append(Wrong(f"{key.text} {voter}", found=text, expected=None, repair=("HDEL", key.text, voter)))
             continue
         held_by = text.split()[1:]  # numbers of actions

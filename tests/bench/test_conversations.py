@@ -25,7 +25,7 @@ def test_each_comment_answers_an_earlier_one(shape):
 
 
 @pytest.mark.parametrize(("size", "mean", "greatest"), [(30, 1.8, 5), (100, 2.5, 8), (300, 3.0, 11)])
-def test_depths_are_those_of_the_table(size, mean, greatest):
+def test_depths_are_those_that_the_module_documents(size, mean, greatest):
     made = [like_hacker_news(size, random.Random(seed)) for seed in range(20)]
 
     assert sum(sum(depths(each)) for each in made) / 20 / size == pytest.approx(mean, abs=0.06)

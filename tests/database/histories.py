@@ -228,10 +228,10 @@ class History:
     async def edit_group(self) -> None:
         group = self.chance.choice((*GROUPS, "empty"))
         if self.chance.random() < 0.3:
-            await self.store.places.remove(group)
+            await self.store.groups.remove(group)
         else:
             changes = [{}, {"title": f"title {self.chance.random()}"}, {"title": "", "about": "some *text*"}]
-            await self.store.places.add(group, self.chance.choice(changes))
+            await self.store.groups.add(group, self.chance.choice(changes))
 
     async def wait(self) -> None:
         self.clock.advance(self.chance.choice([1, 3_600, 40_000]))

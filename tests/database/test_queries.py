@@ -34,8 +34,8 @@ async def filled(store, clock, database):
     await commented(store, number, "Alice", comment)
     for voter in ("Alice", "Carol", "dave"):
         await store.comments.vote(comment.number, voter, Vote.UP)
-    await store.places.add("show", {"title": "What we made", "about": "Anything that *works*."})
-    await store.places.add("empty")
+    await store.groups.add("show", {"title": "What we made", "about": "Anything that *works*."})
+    await store.groups.add("empty")
     action = (await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, "show", "a good eye")).action
     await reverts.revert(store.site, OPERATOR, action.number, "a mistake")
     await mirrored(store, database)

@@ -30,7 +30,7 @@ async def test_groups_are_opened_by_keys(page, scene):
     second = await page.locator(".groups .group").nth(1).text_content()
     await page.keyboard.press("j")
     await page.keyboard.press("j")
-    await expect(page.locator("[data-item]:focus")).to_contain_text(second)
+    await expect(page.locator("[data-keyboard-item]:focus")).to_contain_text(second)
     await page.keyboard.press("o")
 
     await expect(page.get_by_role("heading", level=1)).to_have_text(second)

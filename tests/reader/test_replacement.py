@@ -88,7 +88,7 @@ async def test_focus_moves_to_the_equal_element(visit, scene, name):
     assert await page.evaluate(FOCUSED) == before
     await expect(link).to_be_focused()
     await page.keyboard.press("j")
-    await expect(page.locator("main [data-item]:focus")).to_have_count(1)
+    await expect(page.locator("main [data-keyboard-item]:focus")).to_have_count(1)
 
 
 async def test_html_is_replaced_once_the_focus_has_an_equal(visit, scene):

@@ -15,6 +15,6 @@ async def test_page_can_be_asked_for_again(visit, scene, faults, name):
     await page.get_by_role("button", name="Try again").click()
 
     await settled(page)
-    await expect(page.locator("main [data-item]").first).to_be_visible()
+    await expect(page.locator("main [data-keyboard-item]").first).to_be_visible()
     await expect(page.get_by_role("alert")).to_have_count(0)
     await faults.expect("request failed|ERR_FAILED")

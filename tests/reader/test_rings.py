@@ -32,7 +32,7 @@ def ring(site: Site) -> list[Member]:
             if voter is not poster:
                 site.vote(voter, article)
     site.post(site.member("honest"), "Posted after the friends", content="It has one vote.")
-    site.wait_until_found('"posted after the friends"', 1)
+    site.wait_until_found('"posted after the friends"', 1)  # then the database, which the command reads, has all votes
     assert all(f" {member.username}" in search(site) for member in members)
     return members
 

@@ -14,7 +14,7 @@ async def listed(ask, token):
 
 
 async def test_account_lists_the_sessions_of_the_viewer_in_two_round_trips(store, ask, token, clock):
-    opened = store.sessions.login("vera").used_at
+    opened = store.sessions.new_login("vera").used_at
     clock.advance(60)
     await store.users.log_in("vera", "correct horse", agent="Firefox on Linux")
     await listed(ask, token)

@@ -141,7 +141,9 @@ async def test_queue_is_paged_both_ways_the_oldest_first(store, ask, clock, grou
     for n in range(7):
         own = await signed_in(store, f"poster-{n}")
         article = await post(store, f"poster-{n}", groups=["go"])
-        action = (await article_moderation.remove(store.site, OPERATOR, article.number, "go", "spam")).action
+        action = (
+            await article_moderation.remove(store.site, OPERATOR, article.number, group="go", reason="spam")
+        ).action
         await ask(APPEAL, own, id=action.id)
         clock.advance(1)
         expected.append(action.id)

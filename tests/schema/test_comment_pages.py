@@ -59,7 +59,7 @@ async def walked(ask, query: str, size: int, upwards: bool = False, **variables)
 
 @pytest.mark.parametrize("order", CommentOrder)
 async def test_pages_of_siblings_make_the_same_list_whatever_their_size(store, ask, article, order):  # C4
-    await discussions.discuss(store, article, random.Random(order.value), 60, [])
+    await discussions.discuss(store, article, random.Random(order.value), turns=60)
     found = await comments(store, article)
     parents = {None: f"article:{article}", **{each.number: f"comment:{each.number}" for each in found}}
     wanted = {

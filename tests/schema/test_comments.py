@@ -79,7 +79,7 @@ async def test_counts_are_right_after_60_concurrent_writers(store, ask, article)
         await registered(store, name)
     made: list[Comment] = []
     await asyncio.gather(
-        *(discussions.discuss(store, article, random.Random(seed), 4, made) for seed in range(60)),
+        *(discussions.discuss(store, article, random.Random(seed), turns=4, made=made) for seed in range(60)),
     )
     found = await discussions.comments(store, article)
     ids = [f"comment:{each.number}" for each in found]

@@ -31,7 +31,7 @@ async def owner(store, alice):
 
 
 def remove(store, number, reason, group=None):
-    return article_moderation.remove(store.site, OPERATOR, number, group, reason)
+    return article_moderation.remove(store.site, OPERATOR, number, group=group, reason=reason)
 
 
 def told(done):

@@ -1,4 +1,4 @@
-"""Groups as places: what is written about them, which are listed, and which take articles."""
+"""Groups: what is written about them, which are listed, and which take articles."""
 
 import pytest
 
@@ -35,7 +35,7 @@ async def store(redis_url, partitions, clock):
 
 
 async def test_texts_of_a_group_are_shown(store, ask: Ask):
-    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
+    await store.groups.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
 
     assert (await ask(GROUP, name="LUA"))["data"]["group"] == {
         "id": "group:lua",
@@ -51,27 +51,27 @@ async def test_texts_of_a_group_are_shown(store, ask: Ask):
 
 
 async def test_changed_texts_show_in_the_next_answer(store, ask: Ask):
-    await store.places.add("lua", {"title": "Lua"})
+    await store.groups.add("lua", {"title": "Lua"})
     before = (await ask(GROUP, name="lua"))["data"]["group"]["title"]
-    await store.places.add("lua", {"title": "Lua and its kin"})
+    await store.groups.add("lua", {"title": "Lua and its kin"})
 
     assert (before, (await ask(GROUP, name="lua"))["data"]["group"]["title"]) == ("Lua", "Lua and its kin")
 
 
 async def test_listed_groups_are_in_the_list_of_groups_once(store, ask: Ask, alice):
-    await store.places.add("lua", {"title": "Lua"})
-    await store.places.add("ask")
+    await store.groups.add("lua", {"title": "Lua"})
+    await store.groups.add("ask")
     await post(store, alice, groups=["lua"])
 
     nodes = [{"name": "ask", "title": None}, {"name": "lua", "title": "Lua"}]
     assert (await ask(GROUPS))["data"]["groups"] == {"totalCount": 2, "nodes": nodes}
 
-    await store.places.remove("ask")
+    await store.groups.remove("ask")
     assert (await ask(GROUPS))["data"]["groups"] == {"totalCount": 1, "nodes": nodes[1:]}
 
 
 async def test_groups_that_are_not_listed_are_refused_with_their_paths(store, ask: Ask, token, redis):
-    await store.places.add("lua")
+    await store.groups.add("lua")
     posted = (await ask(POST, token, groups=["lua"]))["data"]["post"]
     assert (posted["article"], posted["userErrors"]) == ({"groups": [{"name": "lua", "title": None}]}, [])
     before = everything(redis)
@@ -90,7 +90,7 @@ async def test_page_reads_texts_of_groups_only_if_it_asks_for_them(store, ask: A
     """And each group once, in one round trip for all."""
     names = ["ask", "lua", "show"]
     for name in names:
-        await store.places.add(name, {"title": name.upper(), "about": "about it"})
+        await store.groups.add(name, {"title": name.upper(), "about": "about it"})
     for _ in range(5):
         await post(store, alice, groups=names)
     await ask(PAGE_WITH_TITLES)  # connects and loads the script
@@ -141,7 +141,7 @@ async def test_edit_is_refused_with_its_code_and_all_faults(store, ask: Ask, tok
 async def test_edit_is_a_change_that_is_sent(store, listen, clock):
     key = await store.server_keys.create("shop")
     subscriber = await listen(CHANGES, server_key=key)
-    await store.places.add("lua", {"title": "Lua"})
+    await store.groups.add("lua", {"title": "Lua"})
 
     change = await subscriber.value()
     assert (change["kind"], change["subjectId"], change["actorId"]) == ("group_edited", "group:lua", "user:operator")

@@ -52,7 +52,7 @@ async def test_hidden_comment_is_left_out_at_once_and_comes_back(store, ask, ali
     await set_comment_state(store, said[0].number, ContentState.PENDING)
     partly = await walked(ask, "go")
     await set_comment_state(store, said[0].number, ContentState.VISIBLE)
-    removal = await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
+    removal = await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
     without = [await walked(ask, group, size=1) for group in (None, "go")]
     await article_moderation.revert(store.site, OPERATOR, removal.action, "an error")
 
@@ -76,7 +76,7 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
     with monkeypatch.context() as patch:
         patch.setattr(removals, "list_comments", nothing)
         patch.setattr(recent_comments, "relist", nothing)
-        await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
+        await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
         partition = store.site.home_of_article(article.number)
         left = redis.zcard(RECENT(partition, "all"))
 
@@ -94,7 +94,7 @@ async def test_regrouped_article_takes_its_comments_along(store, ask, alice, bob
 
     assert await walked(ask, "lua") == await walked(ask) == [each.id for each in reversed(said)]
     assert await listed(ask, "go") == []
-    await article_moderation.remove(store.site, OPERATOR, article.number, "lua", "off topic")
+    await article_moderation.remove(store.site, OPERATOR, article.number, group="lua", reason="off topic")
     assert await listed(ask, "lua") == []
     assert await verified(store) == []
 
@@ -160,7 +160,7 @@ class Discussions:
             await article_moderation.revert(self.store.site, OPERATOR, self.removed.pop(number), "an error")
         else:
             self.removed[number] = None
-            done = await article_moderation.remove(self.store.site, OPERATOR, number, None, "spam")
+            done = await article_moderation.remove(self.store.site, OPERATOR, number, group=None, reason="spam")
             self.removed[number] = done.action
 
     async def regroup(self):

@@ -79,7 +79,7 @@ async def walked(ask, article: int, size: int, upwards: bool, **variables) -> li
 async def test_pages_make_the_thread_of_a_plain_model_whatever_their_size(store, ask, article, seed):  # C4, C5, C6
     """Random discussions with deleted comments, by every order, in whole and below comments, of any greatest depth."""
     chance = random.Random(seed)
-    await discussions.discuss(store, article, chance, 90, [])
+    await discussions.discuss(store, article, chance, turns=90)
     found = await comments(store, article)
     assert any(each.poster is None for each in found)
     depths = {each.number: each.depth for each in found}
@@ -178,7 +178,7 @@ async def test_forged_positions_of_a_thread_are_refused_or_give_a_page(store, as
     chance = random.Random(seed)
     other = (await post(store, "alice")).number
     for each in (article, other):
-        await discussions.discuss(store, each, chance, 30, [])
+        await discussions.discuss(store, each, chance, turns=30)
     numbers = [each.number for some in (article, other) for each in await comments(store, some)]
     for _ in range(40):
         under = chance.choice((None, None, *numbers))

@@ -8,7 +8,7 @@ import pytest
 
 from server.reader.front_page import PAGE_SIZE
 from server.reader.rendering import ago
-from server.words.files import default_entries
+from server.words.files import built_in_entries
 from server.words.languages import languages
 from store.articles import Draft
 from store.ranking.formulas import Order
@@ -29,7 +29,7 @@ def test_orders_are_those_of_the_reader():
     size = re.search(r"PAGE_SIZE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
 
     assert sorted(re.findall(r'"(\w+)"', source)) == sorted(order.name for order in Order)
-    assert {f"order-{order.name.lower()}-what" for order in Order} <= default_entries("en").keys()
+    assert {f"order-{order.name.lower()}-what" for order in Order} <= built_in_entries("en").keys()
     assert int(size[1]) == PAGE_SIZE
 
 

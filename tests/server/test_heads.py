@@ -65,7 +65,7 @@ async def test_long_text_is_described_by_its_first_words(http, store, alice):
 
 async def test_group_about_which_something_is_written_has_its_title_and_text(http, store):
     """Also without articles; its feed is empty then."""
-    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages* only."})
+    await store.groups.add("lua", {"title": "Lua and its kin", "about": "Small *languages* only."})
     page = await read(http, "/group/lua")
 
     assert page.title.text == "Lua and its kin · Votes & Co"
@@ -75,12 +75,12 @@ async def test_group_about_which_something_is_written_has_its_title_and_text(htt
 
 
 async def test_listed_group_without_articles_and_text_is_found(http, store):
-    await store.places.add("lua", {})
+    await store.groups.add("lua", {})
     page = await read(http, "/group/lua")
 
     assert page.title.text == "lua · Votes & Co"
     assert (await http.get("/group/lua")).status_code == (await http.get("/group/lua/rss.xml")).status_code == 200
-    await store.places.remove("lua")
+    await store.groups.remove("lua")
     assert (await http.get("/group/lua")).status_code == (await http.get("/group/lua/rss.xml")).status_code == 404
 
 
@@ -184,8 +184,8 @@ async def test_comment_under_another_article_is_moved_and_an_absent_one_not_foun
 
 async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone(http, store, number, bob):  # M2
     comment = (await store.comments.post(number, parent=None, poster=bob, content="a comment")).comment.number
-    out = await article_moderation.remove(store.site, OPERATOR, number, "show", "Not here")
-    assert out.changed and (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
+    from_group = await article_moderation.remove(store.site, OPERATOR, number, group="show", reason="Not here")
+    assert from_group.changed and (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
     removed = await article_moderation.remove(
         store.site, OPERATOR, number, group=None, reason=HOSTILE, note="a secret note"
     )

@@ -155,7 +155,7 @@ async def test_periods_need_the_order_of_votes(redis_url):
 
 
 async def test_group_has_its_text_its_orders_and_its_articles(http, store, alice, bob):
-    await store.places.add("show", {"title": "Show and <tell>", "about": "What *you* made."})
+    await store.groups.add("show", {"title": "Show and <tell>", "about": "What *you* made."})
     for number in range(31):
         await posted(store, alice, f"Title {number}", "show", "ask")
     await store.follows.follow_group(bob, "show")
@@ -210,7 +210,7 @@ async def test_top_of_a_group_keeps_its_period_on_the_next_page(http, store, ali
 async def test_groups_by_name(http, store, alice):
     assert (await read(http, "/groups")).select_one("main .empty").text.startswith("There are no groups yet.")
     for number in range(MOST_GROUPS + 1):
-        await store.places.add(f"group-{number:03}", {})
+        await store.groups.add(f"group-{number:03}", {})
     await posted(store, alice, "A title", "group-000")
 
     page = await read(http, "/groups")

@@ -53,7 +53,7 @@ async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, numbe
 async def test_log_of_a_subject_or_a_group_has_pages(http, store, number, alice, clock):
     for turn in range(13):
         clock.advance(1)
-        removed = await article_moderation.remove(store.site, OPERATOR, number, "show", f"reason {turn}")
+        removed = await article_moderation.remove(store.site, OPERATOR, number, group="show", reason=f"reason {turn}")
         clock.advance(1)
         await reverts.revert(store.site, OPERATOR, removed.action.number, "a mistake")
 

@@ -1,4 +1,4 @@
-"""The alert rules and the board of deploy/: what they ask for is what a server has."""
+"""The alert rules and the dashboard in deploy/: they ask for metrics that a server has."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def test_rules_are_accepted_by_prometheus(tmp_path):
     assert "11 rules found" in done[0].stdout
 
 
-def test_each_question_of_the_board_is_asked_of_the_chosen_source():
+def test_each_panel_of_the_dashboard_asks_the_data_source_that_is_chosen_above_it():
     panels = json.loads((DEPLOY / "grafana.json").read_text())["panels"]
 
     assert {panel["datasource"]["uid"] for panel in panels} == {"${prometheus}"}

@@ -11,7 +11,7 @@ from server.branding.checks import WrongFile
 from server.reader.rendering import CONSTANT, STRONG, TEMPLATES
 from server.settings import Settings
 from server.words.checks import own_entries
-from server.words.files import FOLDER, built_in, default_entries, node_of, used_in
+from server.words.files import FOLDER, built_in, built_in_entries, node_of, used_in
 from server.words.languages import languages
 from store.articles import Draft
 from tests.server import in_process
@@ -63,12 +63,12 @@ def test_files_that_come_along_are_fluent(language):
     names = [each.id.name for each in body if isinstance(each, ast.Message)]
 
     assert [each.content for each in body if isinstance(each, ast.Junk)] == []
-    assert names == list(default_entries(language))  # the reader that needs no parser finds the same, once
+    assert names == list(built_in_entries(language))  # the reader that needs no parser finds the same, once
 
 
 @pytest.mark.parametrize("language", built_in())
 def test_languages_have_the_same_texts_with_the_same_parts(language):
-    known, given = default_entries("en"), default_entries(language)
+    known, given = built_in_entries("en"), built_in_entries(language)
     parts = {name: (used_in(node_of(known[name])), used_in(node_of(text))) for name, text in given.items()}
 
     assert set(given) == set(known)
@@ -85,7 +85,7 @@ def test_each_text_is_used():
     sources += [path for folder in PYTHON for path in folder.rglob("*") if path.suffix in (".py", ".html")]
     sources.append(ROOT / "server/syndication.py")
     named = {name for path in sources for name in re.findall(r"[\"'`]([a-z][a-z0-9-]*)[\"'`]", path.read_text())}
-    unused = [name for name in default_entries("en") if name not in named and f"{name[:-5]}" not in ROLES]
+    unused = [name for name in built_in_entries("en") if name not in named and f"{name[:-5]}" not in ROLES]
 
     assert [name for name in unused if not name.startswith(tuple(PUT_TOGETHER))] == []
 
@@ -114,7 +114,7 @@ def test_constant_texts_of_templates_are_known():
     names = {name for path in TEMPLATES.iterdir() for name in CONSTANT.findall(path.read_text(encoding="utf-8"))}
 
     assert names
-    assert names - set(default_entries("en")) == set()
+    assert names - set(built_in_entries("en")) == set()
 
 
 @pytest.fixture

@@ -126,8 +126,14 @@ def _key(order: CommentOrder, each: Comment) -> tuple[float, int]:
     return -each.posted_at, -each.number
 
 
-async def discuss(store: Store, article: int, chance: random.Random, turns: int, made: list[Comment]) -> None:
-    """Comment, vote, edit and delete at random. `made` has the comments, some of which may be deleted."""
+async def discuss(
+    store: Store, article: int, chance: random.Random, turns: int, made: list[Comment] | None = None
+) -> None:
+    """
+    Comment, vote, edit and delete at random, once each turn. `made` are the comments of calls before, to which the new
+    ones are appended; some may be deleted.
+    """
+    made = [] if made is None else made
     for _ in range(turns):
         store.site.clock.advance(chance.choice((0, 0.001, 1)))  # type: ignore[attr-defined]
         who, some = chance.choice(PEOPLE), chance.choice(made) if made else None

@@ -155,7 +155,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     await store.follows.follow("bob", "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
     await store.follows.follow_group("bob", "show")
-    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
+    await store.groups.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
     partition = store.site.home_of_user("alice")
@@ -405,7 +405,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),
         lambda: store.comments.delete(comment, who),
         lambda: article_moderation.remove(store.site, moderator, other, group=None, reason=reason),
-        lambda: article_moderation.remove(store.site, moderator, other, chance.choice(GROUPS), reason),
+        lambda: article_moderation.remove(store.site, moderator, other, group=chance.choice(GROUPS), reason=reason),
         lambda: article_moderation.approve(store.site, moderator, int(held[0]) if held else other),
         lambda: set_comment_state(store, comment, chance.choice(STATES)),
         lambda: saved.save(store.site, who, chance.choice((other, comment))),

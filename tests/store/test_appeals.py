@@ -203,7 +203,7 @@ async def test_answer_about_a_comment_reaches_its_poster_in_another_partition(st
         for name in names
     ]
     for name, comment in zip(names, comments, strict=True):
-        action = (await comment_moderation.remove(store.site, gus, comment.number, "go", "rude")).action
+        action = (await comment_moderation.remove(store.site, gus, comment.number, group="go", reason="rude")).action
         await appeals.submit(store.site, name, action.number, "It was not")
         clock.advance(1)
         await appeals.answer(store.site, gus, action.number, "It was")

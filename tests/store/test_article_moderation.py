@@ -56,7 +56,7 @@ async def moderator(store, username, group=None, role=Role.MODERATOR):
 
 
 def remove(store, number, by=OPERATOR, group=None):
-    return article_moderation.remove(store.site, by, number, group, "a reason")
+    return article_moderation.remove(store.site, by, number, group=group, reason="a reason")
 
 
 def approve(store, number, by=OPERATOR):

@@ -372,7 +372,7 @@ async def test_moderators_of_any_group_of_the_article_remove_and_approve(twins, 
         with pytest.raises(NotAModerator):
             await comment_moderation.remove(store.site, who, number, group=None, reason="a reason")
     with pytest.raises(Invalid):
-        await comment_moderation.remove(store.site, OPERATOR, number, "ask", "a reason")
+        await comment_moderation.remove(store.site, OPERATOR, number, group="ask", reason="a reason")
     with pytest.raises(NotFound):
         await comment_moderation.remove(store.site, shower, number + keys.SLOTS, group=None, reason="a reason")
     assert everything(redis) == before

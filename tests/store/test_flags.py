@@ -365,7 +365,7 @@ async def test_pending_article_waits_since_it_was_posted(store, redis, alice, bo
     assert await pending(store) == await pending(store, "go") == []
     await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
     assert await pending(store) == await pending(store, "lua") == [article.number]
-    taken = await article_moderation.remove(store.site, OPERATOR, article.number, "go", "not about Go")
+    taken = await article_moderation.remove(store.site, OPERATOR, article.number, group="go", reason="not about Go")
     assert (await pending(store), await pending(store, "go")) == ([article.number], [])
     assert taken.changed and await verified(store) == []
     await article_moderation.approve(store.site, OPERATOR, article.number)

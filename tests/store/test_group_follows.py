@@ -75,15 +75,15 @@ async def test_unknown_and_impossible_groups_are_refused(store, groups, bob, red
 
 
 async def test_listed_group_without_articles_is_followed(store, bob):  # H6
-    await store.places.add("empty")
+    await store.groups.add("empty")
 
     assert (await store.follows.follow_group(bob, "empty")).changed
 
 
 async def test_group_that_is_no_more_is_left(store, bob):  # H6
-    await store.places.add("empty")
+    await store.groups.add("empty")
     await store.follows.follow_group(bob, "empty")
-    await store.places.remove("empty")
+    await store.groups.remove("empty")
 
     assert (await store.follows.unfollow_group(bob, "empty")).changed
     assert await followed_by(store, bob) == []

@@ -12,8 +12,8 @@ from store import kept_answers, keys, mails, profiles, purges
 from store.articles import EDIT, REGROUP
 from store.client import Command
 from store.comments import EDIT_COMMENT
+from store.groups import EDIT_GROUP
 from store.mails import TAKE_MAIL
-from store.places import EDIT_GROUP
 from store.profiles import EDIT_PROFILE
 from store.purges import PURGE
 from store.reserved_names import ReservedNames
@@ -48,7 +48,7 @@ async def sent(store: Store, monkeypatch: pytest.MonkeyPatch, script: Script, ca
 
 async def edits(store: Store, name: str) -> dict[str, tuple[Script, Call, Call]]:
     """By kind: a script that changes something, a call of it, and another call that changes the same thing."""
-    articles, comments, places, site, none = store.articles, store.comments, store.places, store.site, ReservedNames()
+    articles, comments, groups, site, none = store.articles, store.comments, store.groups, store.site, ReservedNames()
     article = await post(store, name, groups=["show"])
     comment = await commented(store, article.number, name)
     return {
@@ -74,8 +74,8 @@ async def edits(store: Store, name: str) -> dict[str, tuple[Script, Call, Call]]
         ),
         "group": (
             EDIT_GROUP,
-            lambda: places.add("show", {"title": "first"}),
-            lambda: places.add("show", {"title": "second"}),
+            lambda: groups.add("show", {"title": "first"}),
+            lambda: groups.add("show", {"title": "second"}),
         ),
         "created key": (
             SERVER_KEY,

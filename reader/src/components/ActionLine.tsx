@@ -76,7 +76,7 @@ export function ActionLine({ action: masked }: { action: FragmentType<typeof ACT
   return (
     <article
       className="line"
-      data-item=""
+      data-keyboard-item=""
       tabIndex={-1}
       aria-label={`${moderator.username} ${before} ${action.subjectId} ${after}`.trim()}
     >

@@ -53,7 +53,7 @@ export function ArticleLine({ article: masked, rank, within, title, excerpt }: A
   const isDeleted = kept === null;
   const name = isDeleted ? t("deleted-title", { title: article.title }) : article.title;
   return (
-    <article className="line story" data-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
+    <article className="line story" data-keyboard-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
       {!isDeleted && <VoteButtons subject={article} name={article.title} />}
       <h2 dir="auto">
         {isDeleted ? <del>{article.title}</del> : <Title article={article}>{title ?? article.title}</Title>}

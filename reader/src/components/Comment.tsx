@@ -118,7 +118,7 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
       <article
         id={elementIdOf(comment.id)}
         tabIndex={-1}
-        data-item=""
+        data-keyboard-item=""
         data-new={isNew || undefined}
         aria-label={nameOf(comment)}
         aria-current={current === comment.id || undefined}

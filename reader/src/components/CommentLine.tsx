@@ -56,7 +56,7 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
   const name = author ?? t("nobody");
   const page = commentPath(comment.article.id, comment.id);
   return (
-    <article className="line" data-item="" tabIndex={-1} aria-label={t("comment-by-title", { name })}>
+    <article className="line" data-keyboard-item="" tabIndex={-1} aria-label={t("comment-by-title", { name })}>
       <div className="details">
         <VoteButtons subject={comment} name={t("comment-by", { name })} />
         {author && <UserLink username={author} />} {said && <span>{said}</span>} <Time at={comment.postedAt} />{" "}

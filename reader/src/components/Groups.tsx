@@ -45,7 +45,7 @@ export function Groups({ groups, path, empty }: GroupsProps) {
         idOf={({ id }) => id}
         textOfNews="new-groups"
         className="groups"
-        row={{ "data-item": "", tabIndex: -1 }} // the keys j and k go to it: see keyboard.ts
+        row={{ "data-keyboard-item": "", tabIndex: -1 }}
         empty={<p className="empty">{empty}</p>}
       >
         {(group) => (

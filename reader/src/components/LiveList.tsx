@@ -13,8 +13,8 @@ interface LiveListProps<Item> {
   textOfNews: string;
   /** `articles`, `items`, `groups` or `people`. */
   className: string;
-  /** Attributes of each row. With `data-item` it is an item for the keys j and k: see keyboard.ts. */
-  row?: HTMLAttributes<HTMLLIElement> & { "data-item"?: string };
+  /** Attributes of each row. With `data-keyboard-item` the keys j and k go to it. */
+  row?: HTMLAttributes<HTMLLIElement> & { "data-keyboard-item"?: string };
   /** The content of a row. */
   children: (item: Item, index: number) => ReactNode;
   /** What stands instead of an empty list. */

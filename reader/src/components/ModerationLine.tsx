@@ -52,7 +52,7 @@ export function ModerationLine({ action: masked }: { action: FragmentType<typeof
   const said = sentenceOf(action, useNow());
   const text = textOf(action.about);
   return (
-    <article className="line" data-item="" tabIndex={-1} aria-label={said}>
+    <article className="line" data-keyboard-item="" tabIndex={-1} aria-label={said}>
       <div className="details">
         <span>{said}</span> <Time at={action.at} />{" "}
         {text && (

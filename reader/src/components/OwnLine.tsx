@@ -26,14 +26,14 @@ function HiddenLine({ article: { id, title } }: OwnLineProps) {
   async function undo() {
     const row = line.current?.closest("li");
     await setHidden(client, id, title, false);
-    requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-item]")?.focus());
+    requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-keyboard-item]")?.focus());
   }
 
   return (
     <article
       ref={line}
       className="line hidden-line"
-      data-item=""
+      data-keyboard-item=""
       tabIndex={-1}
       aria-label={t("hidden-name", { title })}
     >

@@ -349,7 +349,7 @@ function More({ row, level, thread: { load, isLoading } }: MoreProps) {
   const isBusy = isLoading(row.under);
   return (
     <li className="comment more" style={{ "--level": level }} data-level={level}>
-      <button type="button" data-item="" aria-busy={isBusy} onClick={() => load(row.under)}>
+      <button type="button" data-keyboard-item="" aria-busy={isBusy} onClick={() => load(row.under)}>
         {isBusy ? t("loading") : text}
       </button>
     </li>

@@ -10,7 +10,7 @@ import {
   mayModerate,
   useModerator,
   type Moderator,
-  type Ranked,
+  type UserWithRoles,
   type Text,
 } from "./authority";
 import { APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
@@ -22,7 +22,7 @@ export interface Subject extends Text {
   name: string;
 }
 
-export type Account = Ranked & { id: string };
+export type Account = UserWithRoles & { id: string };
 
 /** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
 export type Task =

@@ -132,7 +132,7 @@ function Action({ action: masked, about, isNamed = false }: ActionProps) {
   return (
     <article
       className="line desk-action"
-      data-item=""
+      data-keyboard-item=""
       tabIndex={-1}
       aria-label={t("said-by", { name: username, said })}
     >

@@ -4,14 +4,14 @@ import { moderates } from "../roles";
 import { say, sayProblem } from "../status";
 import { ActionDialog } from "./ActionDialog";
 import type { Subject, Task } from "./ActionForm";
-import { groupsToLeave, mayBan, mayModerate, useModerator, type Moderator, type Ranked } from "./authority";
+import { groupsToLeave, mayBan, mayModerate, useModerator, type Moderator, type UserWithRoles } from "./authority";
 import { APPROVE, useSend } from "./mutations";
 import { t } from "../words";
 
 interface ButtonsProps {
   subject: Subject;
   /** Whom a button bans; by default there is none. */
-  poster?: (Ranked & { id: string }) | null | undefined;
+  poster?: (UserWithRoles & { id: string }) | null | undefined;
   state: string;
   /** False for an article that can be locked. By default true, as comments cannot be. */
   isLocked?: boolean | undefined;

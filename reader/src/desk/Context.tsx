@@ -58,7 +58,7 @@ function ContextComment({ comment, isCurrent }: { comment: ContextCommentFragmen
   const { id, author, content, postedAt, state } = comment;
   return (
     <article
-      data-item=""
+      data-keyboard-item=""
       tabIndex={-1}
       aria-label={author ? t("comment-by", { name: author.username }) : t("comment-without-a-text")}
       aria-current={isCurrent || undefined}

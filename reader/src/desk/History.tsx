@@ -147,7 +147,7 @@ function Texts({ user: { articles, comments } }: { user: User }) {
       <h3>{t("newest-texts")}</h3>
       <ol className="items texts">
         {texts.map(({ id, text, postedAt }) => (
-          <li key={id} data-item="" tabIndex={-1}>
+          <li key={id} data-keyboard-item="" tabIndex={-1}>
             <Link href={subjectPath(id)} className="clamped" aria-keyshortcuts="o">
               <bdi>{text}</bdi>
             </Link>

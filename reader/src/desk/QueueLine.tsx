@@ -81,7 +81,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
   const waits = useKeptNode(node.__typename, node.id) === undefined; // the queue still has it
   const { name, groups, poster, title, commentedTitle } = partsOf(node);
   return (
-    <article className="line" data-item="" tabIndex={-1} aria-label={name}>
+    <article className="line" data-keyboard-item="" tabIndex={-1} aria-label={name}>
       <h2 dir="auto">
         <Link href={subjectPath(node.id)} aria-keyshortcuts="o">
           {title}

@@ -122,7 +122,7 @@ function Moves({ ring: { articleVotes, commentVotes, moved, moves } }: { ring: F
       {moves.length > 0 && (
         <ol className="items texts">
           {moves.map(({ id, article, votes, place, newPlace }) => (
-            <li key={id} data-item="" tabIndex={-1}>
+            <li key={id} data-keyboard-item="" tabIndex={-1}>
               {article ? (
                 <Link href={subjectPath(article.id)} className="clamped" aria-keyshortcuts="o">
                   <bdi>{article.title}</bdi>

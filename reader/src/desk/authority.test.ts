@@ -2,12 +2,16 @@
 import { expect, test } from "vitest";
 import { rolesOf } from "../roles";
 import { groupsToBan, groupsToLeave, mayAnnul, mayAnswer, mayBan, mayModerate, mayRevert } from "./authority";
-import type { Moderator, Ranked } from "./authority";
+import type { Moderator, UserWithRoles } from "./authority";
 
-const SITE: Ranked["roles"] = [{ role: "MODERATOR" }];
-const of = (...groups: string[]): Ranked["roles"] => groups.map((name) => ({ role: "MODERATOR", group: { name } }));
-const moderator = (roles: Ranked["roles"], username = "mona"): Moderator => ({ username, roles: rolesOf(roles) });
-const user = (username: string, roles: Ranked["roles"] = []): Ranked => ({ username, roles });
+const SITE: UserWithRoles["roles"] = [{ role: "MODERATOR" }];
+const of = (...groups: string[]): UserWithRoles["roles"] =>
+  groups.map((name) => ({ role: "MODERATOR", group: { name } }));
+const moderator = (roles: UserWithRoles["roles"], username = "mona"): Moderator => ({
+  username,
+  roles: rolesOf(roles),
+});
+const user = (username: string, roles: UserWithRoles["roles"] = []): UserWithRoles => ({ username, roles });
 const article = (groups: string[], poster = user("vera")) => ({ id: "article:1", poster, groups });
 const comment = (groups: string[], poster = user("vera")) => ({ id: "comment:1", poster, groups });
 const ADMIN = moderator([{ role: "ADMIN" }]);

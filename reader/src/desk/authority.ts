@@ -4,8 +4,7 @@ import { useSession } from "../session";
 
 // Who may do what, as the server decides it in store/scripts/lib/roles.lua: what it would refuse is not offered.
 
-/** A user, with the roles that they have. */
-export interface Ranked {
+export interface UserWithRoles {
   username: string;
   roles: readonly { role: Role; group?: { name: string } | null }[];
 }
@@ -14,7 +13,7 @@ export interface Ranked {
 export interface Text {
   id: string;
   /** Null if the user was deleted. */
-  poster: Ranked | null;
+  poster: UserWithRoles | null;
   groups: readonly string[];
 }
 
@@ -52,22 +51,22 @@ export function groupsToLeave(moderator: Moderator, text: Text): string[] {
 }
 
 /** The groups from which a moderator of groups may ban a user. */
-export function groupsToBan({ roles }: Moderator, user: Ranked): string[] {
+export function groupsToBan({ roles }: Moderator, user: UserWithRoles): string[] {
   return roles.groups.filter((group) => outranks(roles, rolesOf(user.roles), [group]));
 }
 
-export function mayBan(moderator: Moderator, user: Ranked): boolean {
+export function mayBan(moderator: Moderator, user: UserWithRoles): boolean {
   if (user.username === moderator.username) return false;
   return moderator.roles.isOfSite ? mayAnnul(moderator, user) : groupsToBan(moderator, user).length > 0;
 }
 
 /** Whether somebody may annul the votes of a user. */
-export function mayAnnul({ username, roles }: Moderator, user: Ranked): boolean {
+export function mayAnnul({ username, roles }: Moderator, user: UserWithRoles): boolean {
   return roles.isOfSite && user.username !== username && outranks(roles, rolesOf(user.roles), []);
 }
 
 /** What an action is about, as far as it is there and the viewer may read it. */
-export type About = { user: Ranked } | { text: Text } | null;
+export type About = { user: UserWithRoles } | { text: Text } | null;
 
 interface Action {
   kind: ModerationKind;

@@ -57,7 +57,7 @@ function Blocked() {
                 idOf={({ id }) => id}
                 textOfNews="new-users"
                 className="people"
-                row={{ "data-item": "", tabIndex: -1 }} // the keys j and k go to it: see keyboard.ts
+                row={{ "data-keyboard-item": "", tabIndex: -1 }}
                 empty={<p className="empty">{t("blocks-nobody")}</p>}
               >
                 {(user) => (

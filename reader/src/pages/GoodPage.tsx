@@ -23,7 +23,7 @@ const GOOD = graphql(`
   }
 `);
 
-/** The newest articles with enough votes, all or those of a day. */
+/** The newest articles with enough votes (`isGood`), all or those of a day: the list that the schema calls `frontPage`. */
 export default function GoodPage() {
   const date = new URLSearchParams(useSearch()).get("date");
   return date === null || isDay(date) ? <GoodArticles date={date} /> : <NoPage />;

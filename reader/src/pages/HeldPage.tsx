@@ -110,7 +110,7 @@ function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
   return (
     <article
       className="line"
-      data-item=""
+      data-keyboard-item=""
       tabIndex={-1}
       aria-label={isArticle ? title : t("comment-on-title", { title })}
     >

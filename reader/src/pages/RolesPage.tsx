@@ -143,7 +143,7 @@ function Places({ data: { siteModerators, group, groups }, name, renew }: Places
           </p>
         )}
         {shown.map((each) => (
-          <section key={each.id} className="place" aria-label={each.name} data-item="" tabIndex={-1}>
+          <section key={each.id} className="place" aria-label={each.name} data-keyboard-item="" tabIndex={-1}>
             <h3>
               <GroupLink name={each.name} /> {each.title && <span dir="auto">{each.title}</span>}
             </h3>

@@ -267,7 +267,7 @@ interface PersonProps {
 function Person({ user, shown }: PersonProps) {
   const { username, karma, joinedAt } = user;
   return (
-    <article className="person" data-item="" tabIndex={-1} aria-label={t("user-name", { name: username })}>
+    <article className="person" data-keyboard-item="" tabIndex={-1} aria-label={t("user-name", { name: username })}>
       <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
         <bdi>{shown}</bdi>
       </Link>{" "}

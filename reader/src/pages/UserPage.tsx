@@ -329,7 +329,7 @@ function People({ people, path, empty }: PeopleProps) {
         idOf={({ id }) => id}
         textOfNews="new-users"
         className="people"
-        row={{ "data-item": "", tabIndex: -1 }} // the keys j and k go to it: see keyboard.ts
+        row={{ "data-keyboard-item": "", tabIndex: -1 }}
         empty={<p className="empty">{empty}</p>}
       >
         {(user) => (

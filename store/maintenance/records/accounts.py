@@ -1,4 +1,4 @@
-"""Records of users and of what belongs to them: follows, idempotency keys, sessions."""
+"""Backup records of users and of what belongs to them: follows, idempotency keys, sessions."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records of the actions of moderators, and of appeals against them."""
+"""Backup records of the actions of moderators, and of appeals against them."""
 
 import re
 from collections.abc import Iterator, Sequence

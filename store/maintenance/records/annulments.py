@@ -1,4 +1,7 @@
-"""Records of the votes on articles and comments that do not count, as actions of moderators hold them."""
+"""
+Backup records of annulled votes: votes on articles and comments that do not count, each with the actions of moderators
+that have annulled it.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +16,9 @@ from store.site import Site
 
 RESTORE_ANNULLED = Script("restore_annulled")
 VOTES_AT_ONCE = 500  # in a script
-HELD = re.compile(r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII)  # the value of a vote, and the numbers of actions
+ANNULLED_VOTE = re.compile(
+    r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII
+)  # the value of a vote, and the numbers of actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class AnnulledRecord(Record):
         check_number(where, self.number)
         for name, text in self.fields.items():
             check_text(where, "username", name, records.NAME)
-            check_text(where, "vote", text, HELD)
+            check_text(where, "vote", text, ANNULLED_VOTE)
 
     def commands(self, site: Site) -> Iterator[Command]:
         """The votes of an article or a comment that is not in the dump are left out: it was deleted meanwhile."""

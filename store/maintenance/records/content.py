@@ -1,4 +1,4 @@
-"""Records of articles and comments, with those who voted on them while voting is open."""
+"""Backup records of articles and comments, with those who voted on them while voting is open."""
 
 import re
 from abc import abstractmethod

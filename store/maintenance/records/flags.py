@@ -1,4 +1,4 @@
-"""Records of the flags on articles and comments."""
+"""Backup records of the flags on articles and comments."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Records of the edits that rules of the site hold."""
+"""Backup records of the edits that rules of the site hold."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records of the identities of users: which subjects of issuers are theirs."""
+"""Backup records of the identities of users: which subjects of issuers are theirs."""
 
 import re
 from collections.abc import Iterator, Sequence

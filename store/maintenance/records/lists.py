@@ -1,6 +1,6 @@
 """
-Records of lists that users make, such as what they have saved. The declaration of a kind of key, with its `member`,
-says what these lists have.
+Backup records of lists that users make, such as what they have saved. The declaration of a kind of key, with its
+`member`, says what these lists have.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records of the addresses of users, and of mails that wait."""
+"""Backup records of the addresses of users, and of mails that wait."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records of what is written about groups."""
+"""Backup records of what is written about groups."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records of what a store has once: its orders and weights, server keys, imported numbers, sequences."""
+"""Backup records of what a store has once: its orders and weights, server keys, imported numbers, sequences."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """
-Records of one-time tokens and of invitations. Only `upvote move` copies them: after the restore of a backup, tokens
-that were used since would be valid again.
+Records of one-time tokens and of invitations, for moves of a store. Backups have none: after the restore of a backup,
+tokens that were used since would be valid again.
 """
 
 import re

@@ -2,7 +2,7 @@
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
 -- as it is, and so does the vote of a poster on their own.
 -- requires: vote_counts
--- from prelude: require_open(), window (milliseconds in which votes are open), split(text) -> {word, ...},
+-- from prelude: require_writable(), window (milliseconds in which votes are open), split(text) -> {word, ...},
 --   add_place(index, value, member)
 -- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil
 -- from recounts: forget_recounted(position)
@@ -20,7 +20,7 @@
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
 --       entry, {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
 --       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
-require_open()
+require_writable()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
 forget_recounted(ARGV[11])

@@ -2,7 +2,7 @@
 -- names of its groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment,
 -- too: from now on nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes, flags, recent_comments
--- from prelude: require_open(), find_article(number) -> fields by name | nil, now (unix milliseconds),
+-- from prelude: require_writable(), find_article(number) -> fields by name | nil, now (unix milliseconds),
 --   window (milliseconds in which votes are open), GRACE (milliseconds from the end of voting until the sets of voters expire),
 --   read_ranking(groups) -> {orders, own, next_weights}, ORDERS (of articles), INDEX (keys of the site's indexes, by order),
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
@@ -28,7 +28,7 @@
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease
 local comment_count = ARGV[10]
-require_open()
+require_writable()
 if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken"} end
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end

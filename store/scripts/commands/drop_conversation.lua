@@ -1,6 +1,6 @@
 -- Remove some comments of an archived article, which the database has. The caller repeats the script until none is left.
 -- requires: comments
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from comments: REPLY_ORDERS (in which replies have an index)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -14,7 +14,7 @@
 --       8 number of the article
 --       9 token of the lease that one process at a time has for this task   10 how many comments to remove at most
 -- Reply {"more"} | {"done"} | {"overtaken"} if another process has the lease
-require_open()
+require_writable()
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
 local article = ARGV[8]
 local tree = KEY.tree .. article

@@ -1,7 +1,7 @@
 -- Take a ban off the list of those with work to do: all texts of the banned user are removed or, after a revert of the
 -- ban, restored. Not if it was reverted meanwhile.
 -- requires: prelude
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       cleaning: bans whose texts are still to be removed or restored
@@ -9,7 +9,7 @@
 --       8 "1" if what was done follows its revert, else ""
 -- Reply {"done"} | {"reverted"}
 local ban = ARGV[7]
-require_open()
+require_writable()
 if ARGV[8] == "" and redis.call("HEXISTS", KEY.action .. ban, "reverted_by") == 1 then return {"reverted"} end
 redis.call("ZREM", KEY.cleaning, ban)
 return {"done"}

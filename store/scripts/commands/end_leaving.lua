@@ -1,6 +1,6 @@
 -- End the deletion of a user, once no other key has the name: the account becomes that of the pseudonym.
 -- requires: bans
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from bans: write_bans(subject)
 -- flags: allow-oom
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -11,7 +11,7 @@
 --       9 pseudonym
 -- Reply {"ended"}, also if this was done before
 local leaver, username, pseudonym = ARGV[7], ARGV[8], ARGV[9]
-require_open()
+require_writable()
 local account, left = KEY.user .. username, KEY.user .. pseudonym
 if redis.call("HGET", account, "left") == leaver then
   for _, field in ipairs({"karma", "comment_karma"}) do

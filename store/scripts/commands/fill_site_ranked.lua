@@ -2,14 +2,14 @@
 -- formulas of orders), if it has weights of its own: a store of an earlier version lacks them. Scripts that write
 -- meanwhile write to these indexes, too.
 -- requires: prelude
--- from prelude: require_open(), read_ranking(groups) -> {orders, own, next_weights},
+-- from prelude: require_writable(), read_ranking(groups) -> {orders, own, next_weights},
 --   find_article(number) -> fields by name | nil, WEIGHTED_BY (orders whose index depends on a weight),
 --   set_in_group(article, order, group, ranking, site_value), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 group   8 ZSCAN cursor
 -- Reply the next cursor, "0" at the end
-require_open()
+require_writable()
 local group = ARGV[7]
 local ranking = read_ranking({group})
 local cursor, found = unpack(redis.call("ZSCAN", KEY.group .. group .. ":time", ARGV[8], "COUNT", 40))

@@ -1,7 +1,7 @@
 -- Import a comment of another site with its own posting time, once. What it answers has to be imported before. The poster
 -- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
 -- requires: article_indexes, comment_removal, log_text
--- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, now (unix milliseconds)
+-- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, now (unix milliseconds)
 -- from article_indexes: story_number(time, slot) -> number, add_voters(article, voters)
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
@@ -27,7 +27,7 @@
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local STUBS_AT_ONCE = 500 -- that get places in the thread, as a visible comment is below them; others a moment later
-require_open()
+require_writable()
 local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end
 

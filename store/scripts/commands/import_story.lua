@@ -1,7 +1,7 @@
 -- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
 -- the voter set; all other votes are counted without a voter.
 -- requires: article_indexes, log_entry, log_text
--- from prelude: require_open(), split(text) -> {word, ...}, add_karma(article, votes),
+-- from prelude: require_writable(), split(text) -> {word, ...}, add_karma(article, votes),
 --   publish_event(kind, article, groups, id, channel)
 -- from article_indexes: story_number(time, slot) -> number, write_article(article, title, link, content, imported),
 --   add_voters(article, voters), entry_of(article, title, link, content) -> field, value, ...
@@ -17,7 +17,7 @@
 --       14 votes   15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
 local foreign_id, title, link, content, posted_at = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[13]
-require_open()
+require_writable()
 local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end
 

@@ -2,7 +2,7 @@
 -- list (`older_comments`), all sessions and tokens end, and nobody acts by this name any more. The name is noted in
 -- `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
--- from prelude: require_open(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
+-- from prelude: require_writable(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
 --   publish(kind, number, name, id, ...), now (unix milliseconds)
 -- from session_lists: end_sessions(subject, kept)
 -- from mail_drops: drop_mail(subject, what)
@@ -22,7 +22,7 @@
 --       | {"changed"} if the stored hash is no longer the verified one | {"missing"}
 --       | {"bad"} if the token is used or has ended
 local verified_hash, pseudonym, token = ARGV[9], ARGV[10], ARGV[13]
-require_open()
+require_writable()
 local subject, account = ARGV[7], KEY.user .. ARGV[7]
 local name, password, roles, known = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
 if known then return {"left", known} end

@@ -2,7 +2,7 @@
 -- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
--- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id
+-- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id
 -- from flags: is_flagged(number), queue_flagged(number, is_visible)
 -- from notifications: slots_of(notified, ...) -> {slot, ...}, notified_now(notified) -> KIND:NAME:SLOT:TIME ...,
 --   notify_here(notified, type, number, poster), remove_notifications_here(notified, type, number),
@@ -25,7 +25,7 @@
 --       (NUMBER:KIND:NAME:SLOT:TIME each), whom the article notifies (KIND:NAME:SLOT:TIME each), whom those comments
 --       notify that are announced now, as they were never shown before, and 1 or "" for whether the article is}
 local from_member, limit = ARGV[9], ARGV[10]
-require_open()
+require_writable()
 local article = ARGV[8]
 local article_info = find_article_info(article)
 if not article_info then return {"missing"} end

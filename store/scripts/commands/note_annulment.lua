@@ -2,7 +2,7 @@
 -- restored. When it is done, take the action off the list `annulling`. Nothing is noted if the action was reverted
 -- meanwhile.
 -- requires: prelude
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       annulling: actions whose votes are still to be annulled or restored
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the action
@@ -10,7 +10,7 @@
 --       9 how many there are to do, or ""   10 instant: votes cast before stay (unix milliseconds), or ""
 --       11 "restoring" when that begins, "done", "restored", or ""   12 "1" if what was done follows its revert, else ""
 -- Reply {"noted"} | {"reverted"}
-require_open()
+require_writable()
 local action = KEY.action .. ARGV[7]
 local reverted_by, kept = unpack(redis.call("HMGET", action, "reverted_by", "kept"))
 if (reverted_by and not kept and "1" or "") ~= ARGV[12] then return {"reverted"} end

@@ -1,6 +1,6 @@
 -- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user.
 -- requires: prelude
--- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
+-- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- flags: allow-oom
 -- KEY   this partition's keys by name (see registry.py)
 --       outdated: entries up to which the log may name a deleted user
@@ -9,7 +9,7 @@
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}
 local username, pseudonym = ARGV[7], ARGV[8]
-require_open()
+require_writable()
 local id = append_log(
   "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )

@@ -1,7 +1,7 @@
--- Bring some comments of an article into a place where recent comments are listed, or take them out, as its state and its
--- groups say. The caller repeats the script until none is left.
+-- Bring some comments of an article into the index `recent` of a place, which is the whole site or a group, or take them
+-- out, as its state and its groups say. The caller repeats the script until none is left.
 -- requires: comments
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from recent_comments: recent.places_of(groups), recent.most_in(place), recent.relist(comments, place, is_listed, limit),
 --   recent.AT_ONCE
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil, recent.newest(article, count)
@@ -12,7 +12,7 @@
 --       8 number of the article
 --       9 the place: `all` for the whole site, or `group:` and a name
 -- Reply 1 if some are left, else 0
-require_open()
+require_writable()
 local article, place = ARGV[8], ARGV[9]
 local article_info = find_article_info(article)
 
@@ -22,7 +22,7 @@ local function is_listed_here()
   return false
 end
 
-local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
+local wanted = recent.most_in(place) + 1 -- one too many: when it is cut off, the place is known to lack older comments
 if article_info and recent.relist(recent.newest(article, wanted), place, is_listed_here(), recent.AT_ONCE) then return 1 end
 redis.call("ZREM", KEY.relisting, article .. " " .. place)
 return 0

@@ -3,7 +3,7 @@
 -- since, or they are outside of the group of the ban. An article that is in other groups, too, is only taken out of
 -- that one.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), find_article(number) -> fields by name | nil
+-- from prelude: require_writable(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   find_comment(number) -> fields by name | nil
@@ -19,7 +19,7 @@
 --       from 15 on: numbers of articles and comments
 -- Reply {"removed", {number, {} or what `set_comment_state` returns}, ...}: those that were removed
 --       | {"reverted"} if the ban was
-require_open()
+require_writable()
 local ban, moderator, at, group, name = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[14]
 if redis.call("ZSCORE", KEY.lifted, ban) then return {"reverted"} end
 

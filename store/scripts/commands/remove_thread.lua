@@ -1,7 +1,7 @@
 -- Remove some comments of a deleted article, descendants first. Or, after a change of a comment, update the places that
 -- it and its ancestors have in the thread. The caller repeats the script until none is left.
 -- requires: comment_removal
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   find_comment(number) -> fields by name | nil
 -- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil), log_stubs(lowest, removed),
@@ -17,7 +17,7 @@
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition whose users the removed comments concern, and the last entry that does
 local article, limit = ARGV[8], tonumber(ARGV[9])
-require_open()
+require_writable()
 
 -- Updates the places of comments, if their article exists. Otherwise they are removed with the other comments of the article.
 local function settle_more(lowest)

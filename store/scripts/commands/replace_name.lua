@@ -1,7 +1,7 @@
 -- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
--- from prelude: require_open(), split(text) -> {word, ...}, find_article(number) -> fields by name | nil,
+-- from prelude: require_writable(), split(text) -> {word, ...}, find_article(number) -> fields by name | nil,
 --   add_karma(article, votes), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from article_indexes: karma_of(article) -> number, archived_of(name) -> (count, unix milliseconds),
 --   set_archived_of(name, count, newest)
@@ -16,7 +16,7 @@
 --       9 "1" to remove the entries of the log with texts of the user, too, else ""
 --       from 10 on: keys that may have the name, and logged:{p}:N for each archived article N of the user
 -- Reply {"replaced", 1 if anything has changed, else 0}
-require_open()
+require_writable()
 local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"
 local changes, entries = 0, {} -- 1 once anything has changed; ids of entries that were removed from the log
 

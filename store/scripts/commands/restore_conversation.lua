@@ -2,7 +2,7 @@
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree, recounts
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
--- from prelude: require_open(), now (unix milliseconds)
+-- from prelude: require_writable(), now (unix milliseconds)
 -- from comments: find_comment(number) -> fields by name | nil, update_replies(comment, before)
 -- from recounts: has_counts(number, position)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -23,7 +23,7 @@
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 --       | {"behind"} if the database did not have the last change of counts of the comments: read again later
-require_open()
+require_writable()
 local article, comment_count = ARGV[8], ARGV[11]
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
 if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end

@@ -2,7 +2,7 @@
 -- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
 -- set of voters if that still exists.
 -- requires: vote_counts
--- from prelude: require_open(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(set, article)
+-- from prelude: require_writable(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(set, article)
 -- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil, forget_annulled(number)
 -- from recounts: forget_recounted(position)
 -- from vote_counts: case, count_keys(kind, others) -> (number of subjects, number of keys), voter, release_member(member),
@@ -17,7 +17,7 @@
 --       describes, else ""
 -- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
 --       id of the last earlier entry that did or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
-require_open()
+require_writable()
 local HOUR, absent = 3600000, {} -- milliseconds; numbers of articles and comments that are not here
 forget_recounted(ARGV[11])
 redis.call("ZADD", KEY.restoring, now, case)

@@ -1,7 +1,7 @@
 -- Set the state of a restored article or comment by the actions about it, of which some may be newer than the backup. A
 -- purged one loses its text.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), find_article(number) -> fields by name | nil
+-- from prelude: require_writable(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
@@ -15,7 +15,7 @@
 --       10 how many comments above one get or lose their places in the thread at most
 -- Reply {"restored"}
 local purged_text = ARGV[9]
-require_open()
+require_writable()
 local subject = ARGV[8]
 local type, number = string.match(subject, "^(%l+):(%d+)$")
 local article = type == "article" and find_article(number)

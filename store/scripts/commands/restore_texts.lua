@@ -1,7 +1,7 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), now (unix milliseconds), find_article(number) -> fields by name | nil
+-- from prelude: require_writable(), now (unix milliseconds), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
@@ -20,7 +20,7 @@
 --       archived; then what `set_comment_state` returns for each comment that has changed, after its number}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function restore_texts()
-  require_open()
+  require_writable()
   local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
   local HOUR = 3600000 -- milliseconds
   redis.call("ZADD", KEY.lifted, now, ban)

@@ -1,6 +1,6 @@
 -- Set the state of a comment without a moderator: pending or visible. One that a moderator has removed stays removed.
 -- requires: comment_states
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
@@ -9,7 +9,7 @@
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed", what `set_comment_state` of comment_states.lua returns} | {"same"} | {"missing"}
 local wanted = ARGV[9]
-require_open()
+require_writable()
 local comment = find_comment(ARGV[8])
 if not comment or comment.state == "deleted" or not find_article_info(comment.article) then return {"missing"} end
 local state = wanted ~= "visible" and wanted or nil

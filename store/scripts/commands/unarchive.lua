@@ -1,7 +1,8 @@
 -- Write an archived article, which only the SQL database has, back to Redis, so that it can be changed. From now on
 -- reads ignore its places in the database.
 -- requires: article_indexes, recounts
--- from prelude: require_open(), find_article(number) -> fields by name | nil, good_votes (how many votes make an article good)
+-- from prelude: require_writable(), find_article(number) -> fields by name | nil,
+--   good_votes (how many votes make an article good)
 -- from article_indexes: add_to_indexes(article), archived_of(name) -> (count, unix milliseconds),
 --   set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
@@ -21,7 +22,7 @@
 --       | {"overtaken"} if another process writes the comments, or has removed some
 --       | {"behind"} if the database did not have the last change of counts of archived articles: read again later
 local comment_count = ARGV[12]
-require_open()
+require_writable()
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number) == 1 then return {"unarchived"} end
 if redis.call("SISMEMBER", KEY.moving, number) == 1 then return {"missing"} end

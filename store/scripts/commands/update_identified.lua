@@ -2,7 +2,7 @@
 -- free. And update the profile and the roles by the claims of a token of the issuer, if it is newer than those before.
 -- requires: name_digests, profiles, role_words
 -- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
--- from prelude: require_open(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
+-- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from profiles: write_profile(name, changes)
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
@@ -20,7 +20,7 @@
 --
 -- If the reply is lost, the script is sent again and finds the subject with the user.
 local username, issuer_and_subject, claimed_roles = ARGV[7], ARGV[10], ARGV[13]
-require_open()
+require_writable()
 local key_name, digest, issued_at = string.lower(username), ARGV[9], tonumber(ARGV[11])
 local account, subjects, status = KEY.user .. key_name, KEY.identities .. key_name, "same"
 -- Fields of `subjects`: the digest itself, `iat:` and the digest for the time of the newest token that has changed the profile,

@@ -1,5 +1,5 @@
 -- Which groups articles may be added to. The settings of the site say whether a group has to be listed or known first;
--- the caller passes that on as a condition (store/places.py).
+-- the caller passes that on as a condition (store/groups.py).
 -- requires: prelude
 -- from prelude: split(text) -> {word, ...}
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)

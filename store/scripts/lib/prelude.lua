@@ -30,7 +30,7 @@ local function split(text) --> {word, ...}
 end
 
 -- Fails with CLOSED if the partition takes no writes.
-local function require_open()
+local function require_writable()
   if redis.call("EXISTS", KEY.closed) == 1 then error({err = "CLOSED to writes"}) end
 end
 
@@ -41,7 +41,7 @@ local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL
 -- user may still use; others call `actor`. A session is stored as NAME END LAST-USE BANS, where BANS are the words of
 -- `bans`.
 local function any_actor() --> username | false
-  require_open()
+  require_writable()
   if ARGV[1] ~= "" then
     bans = ARGV[2]
     local username = string.lower(ARGV[1])

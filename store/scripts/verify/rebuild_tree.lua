@@ -2,7 +2,7 @@
 -- with the numbers of visible replies. Comments that are in no index, as no thread has a place for them, are
 -- taken from the tree before. Blocks the server for some 20 microseconds for each comment.
 -- requires: comment_removal
--- from prelude: require_open()
+-- from prelude: require_writable()
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (what the branch paths of first answers begin with)
 -- from comment_tree: add_to_tree(comment, parent_path)
@@ -11,7 +11,7 @@
 --       replies: replies to an article or comment, by the value of an order
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 ""   8 number of the article
 -- Reply {"rebuilt", number of comments}
-require_open()
+require_writable()
 local article = ARGV[8]
 
 -- The members, as in indexes, of the comments that no thread has a place for, by what they answer.

@@ -65,6 +65,6 @@ def test_import_lists_the_groups_of_its_stories(settings, tmp_path, capsys):
 
 async def listed(settings: Settings) -> list[str]:
     store = await Store.open(settings.redis_url)
-    names = list(await store.places.listed())
+    names = list(await store.groups.listed())
     await store.close()
     return names

@@ -64,7 +64,7 @@ async def moderated(redis_url, partitions):
         await article_moderation.remove(site, "sam", removed.number, group=None, reason="spam", note="seen before")
     ).action
     await article_moderation.lock(site, "sam", locked.number, group=None, reason="heated")
-    out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
+    out = (await article_moderation.remove(site, "gus", taken_out.number, group="go", reason="off topic")).action
     hidden = (
         await comment_moderation.remove(site, "gus", first.number, group=None, reason="rude", note="again")
     ).action

@@ -1,5 +1,5 @@
 """
-Groups as places: what is written about a group, which groups are listed, and to which ones articles may be added.
+Groups: what is written about a group, which groups are listed, and to which ones articles may be added.
 
 A group needs none of this: it is there as long as it has articles. A listed one, which an admin has made, is there
 without them, too.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from store import keys, queries, records, roles, validation
 from store.client import Command
 from store.errors import Invalid, NotAModerator
-from store.records import GroupPlace
+from store.records import GroupDescription
 from store.reserved_names import ReservedNames
 from store.roles import OPERATOR, Authority, Moderator
 from store.scripts.registry import Script
@@ -46,7 +46,7 @@ class GroupRules:
         return Invalid(f"the name {name} is reserved: only an admin makes a group with this name", place)
 
 
-class Places:
+class Groups:
     """Commands on what is written about groups, and on which groups are listed."""
 
     def __init__(self, site: Site, rules: GroupRules) -> None:
@@ -110,14 +110,15 @@ class Places:
         """
         return await self._edit(OPERATOR, validation.group(group, "group"), changes={}, listing="unlisted")
 
-    async def listed(self) -> dict[str, GroupPlace]:
+    async def listed(self) -> dict[str, GroupDescription]:
         """The listed groups, by name. Two round trips."""
         site = self._site
-        found = await site.redis.pipeline([queries.groups(partition).command for partition in range(site.partitions)])
-        names = sorted({name for part in found for name in part})
-        hashes = await site.redis.pipeline([queries.hash_of(site, queries.PLACES, name).command for name in names])
-        places = {name: records.place(name, fields) for name, fields in zip(names, hashes, strict=True)}
-        return {name: place for name, place in places.items() if place and place.listed_at is not None}
+        parts = await site.redis.pipeline([queries.groups(partition).command for partition in range(site.partitions)])
+        names = sorted({name for part in parts for name in part})
+        reads = [queries.hash_of(site, queries.GROUP_DESCRIPTIONS, name).command for name in names]
+        hashes = await site.redis.pipeline(reads)
+        found = {name: records.group_description(name, fields) for name, fields in zip(names, hashes, strict=True)}
+        return {name: each for name, each in found.items() if each and each.listed_at is not None}
 
     async def to_check(self, groups: Sequence[str]) -> tuple[str, str]:
         """

@@ -1,5 +1,5 @@
 """
-Places, which say of a group what it is about and whether the site lists it, and which groups take articles.
+What is written about groups and whether the site lists them, and which groups take articles.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -16,7 +16,7 @@ from store.client.client import RedisUsage, current_usage
 from store.errors import Banned, Invalid, NotAModerator, StoreUnavailable, Unauthenticated
 from store.maintenance.write_lock import WriteLock
 from store.moderation_records import Role
-from store.records import GroupPlace
+from store.records import GroupDescription
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from store.site import Session
@@ -45,32 +45,32 @@ async def session_of(store, username):
     return parse_token((await store.sessions.open(username)).token)
 
 
-async def place(store, name):
-    return (await Reads(store, login=None).places([name]))[0]
+async def description(store, name):
+    return (await Reads(store, login=None).group_descriptions([name]))[0]
 
 
 async def test_texts_of_a_group_are_added_changed_and_removed(store, clock):
     listed_at = clock.now
-    assert await store.places.add("Lua", {"title": " Lua and its kin ", "about": "Small *languages*.\nAll of them."})
-    assert await place(store, "lua") == GroupPlace(
+    assert await store.groups.add("Lua", {"title": " Lua and its kin ", "about": "Small *languages*.\nAll of them."})
+    assert await description(store, "lua") == GroupDescription(
         title="Lua and its kin", about="Small *languages*.\nAll of them.", created_at=listed_at, listed_at=listed_at
     )
 
     clock.advance(5)
-    assert await store.places.add("lua", {"title": ""})
-    assert await place(store, "lua") == GroupPlace(
+    assert await store.groups.add("lua", {"title": ""})
+    assert await description(store, "lua") == GroupDescription(
         title=None, about="Small *languages*.\nAll of them.", created_at=listed_at, listed_at=listed_at
     )
-    assert await place(store, "show") is None
+    assert await description(store, "show") is None
 
 
 async def test_equal_edit_changes_nothing(store, redis):
-    await store.places.add("lua", {"title": "Lua"})
+    await store.groups.add("lua", {"title": "Lua"})
     before = everything(redis)
 
-    assert not await store.places.add("LUA", {"title": "Lua"})
-    assert not await store.places.add("lua")
-    assert not await store.places.remove("show")
+    assert not await store.groups.add("LUA", {"title": "Lua"})
+    assert not await store.groups.add("lua")
+    assert not await store.groups.remove("show")
     assert everything(redis) == before
 
 
@@ -92,24 +92,24 @@ async def test_malformed_texts_are_refused(store, redis, group, changes, fields)
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await store.places.add(group, changes)
+        await store.groups.add(group, changes)
 
     assert [each.field[0] for each in (refusal.value, *refusal.value.others)] == fields
     assert everything(redis) == before
 
 
 async def test_longest_texts_are_kept(store):
-    await store.places.add("lua", {"title": "x" * 100, "about": "x" * 5_000})
+    await store.groups.add("lua", {"title": "x" * 100, "about": "x" * 5_000})
 
-    found = await place(store, "lua")
+    found = await description(store, "lua")
     assert (found.title, found.about) == ("x" * 100, "x" * 5_000)
 
 
 async def test_each_edit_is_an_entry_with_all_values(store, clock):
     first = str(clock.now)
-    await store.places.add("lua", {"title": "Lua", "about": "What?"})
+    await store.groups.add("lua", {"title": "Lua", "about": "What?"})
     clock.advance(1)
-    await store.places.remove("lua")
+    await store.groups.remove("lua")
 
     site = store.site
     entries = await log.read(site, site.home_of_group("lua"), log.START, 10)
@@ -123,53 +123,53 @@ async def test_each_edit_is_an_entry_with_all_values(store, clock):
 
 async def test_listed_groups_are_found_without_articles(store, alice):
     for name in ("music", "lua"):
-        await store.places.add(name)
+        await store.groups.add(name)
     await post(store, alice, groups=["show", "lua"])
 
-    assert list(await store.places.listed()) == ["lua", "music"]
+    assert list(await store.groups.listed()) == ["lua", "music"]
     assert await all_names(Reads(store, login=None)) == ["lua", "music", "show"]
 
 
 async def test_group_stays_as_long_as_it_has_articles_or_is_listed(store, alice):
-    """Whatever ends first, and where the articles and the place of a group are."""
+    """Whatever ends first, and where the articles and the description of a group are."""
     for name in NAMES:
-        await store.places.add(name)
+        await store.groups.add(name)
     number = (await post(store, alice, groups=NAMES)).number
 
-    await store.places.remove("ask")
+    await store.groups.remove("ask")
     await store.articles.regroup(number, alice, add=[], remove=["show", "ask"])
-    await store.places.remove("lua")
+    await store.groups.remove("lua")
     assert await all_names(Reads(store, login=None)) == ["graphics", "lua", "music", "show"]
 
-    await store.places.remove("music")
+    await store.groups.remove("music")
     await store.articles.delete(number, alice)
     assert await all_names(Reads(store, login=None)) == ["graphics", "show"]
     assert await verified(store) == []
 
 
-async def test_places_of_many_groups_are_one_round_trip_and_then_cached(store):
+async def test_descriptions_of_many_groups_are_one_round_trip_and_then_cached(store):
     for name in NAMES:
-        await store.places.add(name, {"title": name.upper()})
+        await store.groups.add(name, {"title": name.upper()})
     usage = RedisUsage()
     current_usage.set(usage)
     reads = Reads(store, login=None)
 
-    both = await asyncio.gather(reads.places(NAMES), reads.places(NAMES[:2]))
+    both = await asyncio.gather(reads.group_descriptions(NAMES), reads.group_descriptions(NAMES[:2]))
     assert [each.title for each in both[0]] == [name.upper() for name in NAMES]
     assert both[1] == both[0][:2]
     assert (usage.round_trips, usage.commands) == (1, len(NAMES))
 
-    await store.places.add("lua", {"title": "changed"})
-    assert (await Reads(store, login=None).places(["lua"]))[0].title == "changed"
+    await store.groups.add("lua", {"title": "changed"})
+    assert (await Reads(store, login=None).group_descriptions(["lua"]))[0].title == "changed"
 
 
 async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob, clock):
     await granted(store, alice, Role.MODERATOR, "lua")
     await granted(store, bob, Role.MODERATOR)
 
-    assert await store.places.edit(alice, "LUA", {"title": "Lua"}) == "lua"
-    assert await store.places.edit(await session_of(store, bob), "lua", {"about": "Languages."}) == "lua"
-    assert await place(store, "lua") == GroupPlace(
+    assert await store.groups.edit(alice, "LUA", {"title": "Lua"}) == "lua"
+    assert await store.groups.edit(await session_of(store, bob), "lua", {"about": "Languages."}) == "lua"
+    assert await description(store, "lua") == GroupDescription(
         title="Lua", about="Languages.", created_at=clock.now, listed_at=None
     )
     assert await all_names(Reads(store, login=None)) == []
@@ -179,13 +179,13 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
 
 async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
     await granted(store, bob, Role.MODERATOR, "lua")
-    await store.places.edit(bob, "lua", {"title": "Lua"})
+    await store.groups.edit(bob, "lua", {"title": "Lua"})
     clock.advance(7)
     await granted(store, alice, Role.ADMIN)
-    await store.places.edit(await session_of(store, alice), "lua", {})
-    await store.places.edit(alice, "admin", {"title": "The desk"})
+    await store.groups.edit(await session_of(store, alice), "lua", {})
+    await store.groups.edit(alice, "admin", {"title": "The desk"})
 
-    assert await place(store, "lua") == GroupPlace(
+    assert await description(store, "lua") == GroupDescription(
         title="Lua", about=None, created_at=clock.now - 7_000, listed_at=clock.now
     )
     assert await all_names(Reads(store, login=None)) == ["admin", "lua"]
@@ -193,18 +193,18 @@ async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
 
 
 async def test_others_may_not_edit_a_group(store, alice, bob, redis):
-    await store.places.add("lua", {"title": "Lua"})
+    await store.groups.add("lua", {"title": "Lua"})
     await granted(store, alice, Role.MODERATOR, "show")
     ended = Session("0" * 64, slot=7)
     before = everything(redis)
 
     for editor in (alice, bob):
         with pytest.raises(NotAModerator, match="only moderators of the group lua and admins"):
-            await store.places.edit(editor, "lua", {"title": "mine"})
+            await store.groups.edit(editor, "lua", {"title": "mine"})
     with pytest.raises(Unauthenticated):
-        await store.places.edit(ended, "lua", {"title": "mine"})
+        await store.groups.edit(ended, "lua", {"title": "mine"})
     with pytest.raises(Invalid):
-        await store.places.edit(alice, "show", {"title": "x" * 101})
+        await store.groups.edit(alice, "show", {"title": "x" * 101})
     assert everything(redis) == before
 
 
@@ -213,12 +213,12 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
     await granted(store, alice, Role.MODERATOR, "lua")
     session = await session_of(store, alice)
     await Reads(listed, login=None).profiles([alice])
-    await listed.places.edit(session, "lua", {"title": "Lua"})
+    await listed.groups.edit(session, "lua", {"title": "Lua"})
 
     await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "lua", "a reason")
     before = everything(redis)
     with pytest.raises(NotAModerator):
-        await listed.places.edit(session, "lua", {"title": "mine"})
+        await listed.groups.edit(session, "lua", {"title": "mine"})
     assert everything(redis) == before
 
 
@@ -232,7 +232,7 @@ async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store
     before = everything(redis)
 
     with pytest.raises(NotAModerator):
-        await store.places.edit(read_before, name, {"title": "mine"})
+        await store.groups.edit(read_before, name, {"title": "mine"})
     assert everything(redis) == before
 
 
@@ -243,7 +243,7 @@ async def test_banned_moderator_may_not_edit(store, alice, redis):  # M1
     before = everything(redis)
 
     with pytest.raises(Banned):
-        await store.places.edit(alice, "lua", {"title": "mine"})
+        await store.groups.edit(alice, "lua", {"title": "mine"})
     assert everything(redis) == before
 
 
@@ -251,11 +251,11 @@ async def test_closed_store_takes_no_edits(store):
     await WriteLock(store.site).acquire()
 
     with pytest.raises(StoreUnavailable):
-        await store.places.add("lua")
+        await store.groups.add("lua")
 
 
 async def test_post_to_a_group_that_is_not_listed_is_refused(listed, alice, redis):
-    await listed.places.add("lua")
+    await listed.groups.add("lua")
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
@@ -271,7 +271,7 @@ async def test_post_to_a_group_that_is_not_listed_is_refused(listed, alice, redi
 
 
 async def test_regroup_to_a_group_that_is_not_listed_is_refused(store, listed, alice, redis):
-    await listed.places.add("lua")
+    await listed.groups.add("lua")
     number = (await post(store, alice, groups=["show"])).number
     before = everything(redis)
 
@@ -285,24 +285,24 @@ async def test_regroup_to_a_group_that_is_not_listed_is_refused(store, listed, a
 
 
 async def test_every_process_knows_a_listed_group_at_once(store, listed, alice):
-    """Also one whose cache has read the place before."""
+    """Also one whose cache has read the description before."""
     with pytest.raises(Invalid):
         await post(listed, alice, groups=["lua"])
-    await Reads(listed, login=None).places(["lua"])
+    await Reads(listed, login=None).group_descriptions(["lua"])
 
-    await store.places.add("lua")
+    await store.groups.add("lua")
     assert (await post(listed, alice, groups=["lua"])).groups == ("lua",)
-    await Reads(listed, login=None).places(["lua"])
-    await store.places.remove("lua")
+    await Reads(listed, login=None).group_descriptions(["lua"])
+    await store.groups.remove("lua")
     with pytest.raises(Invalid):
         await post(listed, alice, groups=["lua"])
 
 
 async def test_post_is_replayed_after_its_group_left_the_list(listed, alice):
-    await listed.places.add("lua")
+    await listed.groups.add("lua")
     draft = Draft("a title", content="text", groups=("lua",))
     first = await listed.articles.post(alice, draft, "a key")
-    await listed.places.remove("lua")
+    await listed.groups.remove("lua")
 
     again = await listed.articles.post(alice, draft, "a key")
     assert (again.replayed, again.number) == (True, first.number)
@@ -324,7 +324,7 @@ async def test_new_group_with_a_reserved_name_is_refused(store, alice, redis, na
 
 async def test_group_with_a_reserved_name_that_is_there_takes_articles(store, alice, redis_url, clock):
     """An admin has made it, or it is older than the reservation, and its articles are in any partition."""
-    await store.places.add("security")
+    await store.groups.add("security")
     assert (await post(store, alice, groups=["security"])).groups == ("security",)
 
     await post(store, await registered(store, "bob"), groups=["lobby"])
@@ -341,7 +341,7 @@ async def test_group_with_a_reserved_name_that_is_there_takes_articles(store, al
 async def test_groups_are_checked_without_a_further_round_trip_where_the_script_sees_them(store, listed, alice):
     """With several partitions one more reads them all; nothing is read for usual names of an open site."""
     for name in NAMES:
-        await listed.places.add(name)
+        await listed.groups.add(name)
     trips = []
     for each in (store, listed):
         usage = RedisUsage()
@@ -353,9 +353,9 @@ async def test_groups_are_checked_without_a_further_round_trip_where_the_script_
 
 
 async def test_article_in_a_group_that_left_the_list_stays(listed, alice):
-    await listed.places.add("lua")
+    await listed.groups.add("lua")
     number = (await post(listed, alice, groups=["lua"])).number
-    await listed.places.remove("lua")
+    await listed.groups.remove("lua")
 
     assert (await article(listed, number)).groups == ("lua",)
     assert (await listed.articles.regroup(number, alice, add=["lua"], remove=[])).groups == ("lua",)
