@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -106,18 +105,22 @@ class ServeProcess:
 
     async def until_ready(self) -> None:
         async with httpx.AsyncClient(base_url=self.url, timeout=5) as client:
-            deadline = time.monotonic() + PATIENCE
+            deadline, last = time.monotonic() + PATIENCE, ""
             while time.monotonic() < deadline:
                 if self.process and self.process.poll() is not None:
                     raise WrongAnswer(
                         f"the server ended by itself with {self.process.returncode}: {self._last_lines()}"
                     )
-                with suppress(httpx.HTTPError, KeyError, json.JSONDecodeError):
-                    answer = (await client.post("/graphql", json={"query": READ})).json()
-                    if answer["data"]["articles"] is not None:
+                try:
+                    response = await client.post("/graphql", json={"query": READ})
+                    last = response.text
+                    if response.json()["data"]["articles"] is not None:
                         return
+                except (httpx.HTTPError, KeyError, json.JSONDecodeError) as error:
+                    last = last or repr(error)
                 await asyncio.sleep(0.1)
-        raise WrongAnswer(f"the server does not answer after {PATIENCE:g} s")
+        logged = self._logged.decode(errors="replace")[-2_000:]
+        raise WrongAnswer(f"no articles after {PATIENCE:g} s: {last}; logged: {logged}")
 
     async def end(self, by: signal.Signals) -> int:
         """Send a signal, wait until all processes of the server have ended, and return its exit code."""

@@ -111,6 +111,7 @@ async def test_orders_of_a_store_do_not_follow_the_settings(redis_url, redis, pa
     await store.close()
 
 
+@pytest.mark.timeout(300)
 async def test_orders_are_added_and_dropped_while_users_vote(scene, redis):
     store, progress = scene.store, []
 
