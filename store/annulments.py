@@ -127,7 +127,11 @@ async def annul(
     with faults:
         note = validation.note(note)
     faults.raise_any()
-    return await _run(site, actor, username, "" if since is None else since, end, reason, note or "")
+    span = (
+        "" if since is None else max(since, 0),
+        max(end, 0),
+    )  # no vote is older than 1970, nor an instant of an action
+    return await _run(site, actor, username, *span, reason, note or "")
 
 
 async def revert(
