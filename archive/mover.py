@@ -166,7 +166,7 @@ class Mover:
         return moved
 
     async def _move_removed(self, partition: int) -> int:
-        """Move articles that were removed, within the limits, too: no index has them, and nobody reads them."""
+        """Move articles that were removed, within the limits, too: no index has them, and few read them."""
         moved, quiet_since = 0, self.limits.quiet_since(self.site)
         if quiet_since is None:
             return 0

@@ -116,7 +116,7 @@ def _without_password(url: str) -> str:
 
 def _run(settings: Settings, listener: socket.socket) -> None:
     if settings.workers == 1:
-        serve(settings, listener)
+        uvicorn.Server(configuration(settings)).run(sockets=[listener])
         return
     with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
         os.environ[metrics.FOLDER] = folder
@@ -124,13 +124,8 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         ProcessSupervisor(listeners(listener, settings.workers)).run()
 
 
-def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
-    """Serve in this process until a signal comes. `worker` is its number."""
-    uvicorn.Server(configuration(settings, worker)).run(sockets=[listener])
-
-
 def configuration(settings: Settings, worker: int = 1) -> uvicorn.Config:
-    """The configuration of uvicorn for the application and its limits."""
+    """The configuration of uvicorn for the application and its limits. `worker` is the number of the process."""
     limiter = connection_limiter(settings)
     return uvicorn.Config(
         partial(create, settings, limiter, worker),

@@ -15,8 +15,12 @@ import time
 from collections.abc import Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING
 
 from server.errors import CommandError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 STARTUP_FAILURE = 3  # uvicorn's exit code
 SHUTDOWN_SECONDS = 10  # in which open requests are answered when a process stops
@@ -160,7 +164,7 @@ def listeners(listener: socket.socket, count: int) -> list[socket.socket]:
     return [listener, *others]
 
 
-_is_serving = threading.Event()  # in a worker
+_servers: "list[uvicorn.Server]" = []  # in a worker: its server, once there is one
 
 
 def run_worker(number: int, listener: socket.socket, parent: "Connection[object, object]") -> None:
@@ -169,7 +173,9 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     threading.Thread(target=_answer_pings, args=(parent,), name="parent", daemon=True).start()
 
-    from server.http_server import serve
+    import uvicorn
+
+    from server.http_server import configuration
     from server.observability import log_stream, logs
     from server.settings import read_settings
 
@@ -177,8 +183,9 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     try:
         settings = read_settings()
         logs.configure(settings)
-        _is_serving.set()
-        serve(settings, listener, number)
+        server = uvicorn.Server(configuration(settings, number))
+        _servers.append(server)
+        server.run(sockets=[listener])
     except CommandError as error:  # such as a setting that is wrong: another start would end in the same way
         logger.error("%s", error)
         sys.exit(STARTUP_FAILURE)
@@ -195,7 +202,7 @@ def _answer_pings(parent: "Connection[object, object]") -> None:
 
 def _stop_process() -> None:
     """Stop as at SIGTERM, so that open requests are answered; end at once if it does not serve yet."""
-    if _is_serving.is_set():
+    if any(server.started for server in _servers):
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(SHUTDOWN_SECONDS + 2)
     os._exit(1)

@@ -132,12 +132,15 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
         "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
         "comment": [],
     }
-    alone = cut_to(size, data)
-    comments = [
-        json_in_html({"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)})
+    answers = [
+        {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
         for comment, text in thread.comments
         if comment["content"] is not None
     ]
+    whole = json_in_html({**data, "comment": answers})
+    if len(whole.encode()) <= size:
+        return whole
+    alone, comments = cut_to(size, data), [json_in_html(each) for each in answers]
     sizes = [len(each.encode()) + 1 for each in comments]  # with a comma
     smallest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
     count = bisect_right([*accumulate(sizes[each] for each in smallest_first)], size - len(alone.encode()))

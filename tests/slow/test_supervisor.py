@@ -97,6 +97,26 @@ def test_worker_that_cannot_start_while_valkey_does_not_answer_is_started_again(
         assert live.stop() == 0
 
 
+@pytest.mark.timeout(240)
+def test_worker_that_is_starting_ends_at_once_with_its_parent(tmp_path):
+    """Valkey does not answer. A worker that waited until it gives up would log that, and hold the address meanwhile."""
+    with serving(tmp_path, workers=2) as live:
+        until(lambda: len(family(live.metrics(), "upvote_open_connections")) == 2)
+        before, stopped = set(processes_of(tmp_path)), valkey_of(tmp_path)
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            os.kill(workers_of(live, tmp_path)[0], signal.SIGKILL)
+            until(lambda: set(processes_of(tmp_path)) - before)
+            time.sleep(3)  # in which it has imported the server
+            given_up = live.errors.read_text().count("Application startup failed")
+            live.stop(signal.SIGKILL)
+            until(lambda: not set(processes_of(tmp_path)) - before)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+
+        assert live.errors.read_text().count("Application startup failed") == given_up
+
+
 def test_second_server_with_workers_does_not_share_the_address(tmp_path):
     port = free_port()
     with serving(tmp_path / "first", port=port, workers=2):

@@ -133,10 +133,7 @@ class World:
         if self.settings.imported and self.random.random() < 0.015:
             return self._archive()
         if answer := self._crowd.answer():
-            self._posts += 1
-            document = self._generator().plain_mutation("comment")
-            answers = self._operation(document, self._viewer(logged_in=1), {INPUT: answer})
-            return self._step(StepKind.TOGETHER, [answers])
+            return self._step(StepKind.TOGETHER, [self._answer_of_crowd(answer)])
         if self.random.random() < 0.02:
             return self._step(StepKind.WRITE_AND_SEARCHES, self._write_and_searches())
         if stepwise.is_due(self.random, self.run.model) and (in_steps := self._in_steps()):
@@ -432,6 +429,10 @@ class World:
             name, field, ids = "voteOnComment", "commentId", known.comments
         given = {field: ids[subject.number], "value": self.random.choice(("UP", "DOWN"))}
         return self._operation(self._generator().plain_mutation(name), self._viewer(logged_in=1), {INPUT: given})
+
+    def _answer_of_crowd(self, given: dict[str, Any]) -> Operation:
+        self._posts += 1
+        return self._operation(self._generator().plain_mutation("comment"), self._viewer(logged_in=1), {INPUT: given})
 
     def _independent(self) -> list[Operation]:
         """

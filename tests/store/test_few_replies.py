@@ -12,7 +12,9 @@ import pytest
 from store import keys, threads
 from store.listings import Window
 from store.records import Vote
+from store.scripts.registry import FILES
 from store.threads import CommentOrder, ThreadWindow
+from tests.soak.threads import FEW_REPLIES
 from tests.store.discussions import commented, comments, expected, thread, walked
 from tests.store.reading import read, verified
 
@@ -40,6 +42,12 @@ async def siblings(store, article: int, order: CommentOrder, size: int, upwards:
         if not found or not (page.above if upwards else page.total - page.above - len(found)):
             return shown
         beyond = page.positions[0 if upwards else -1]
+
+
+def test_all_agree_on_how_many_are_few():
+    assert f"local FEW_REPLIES = {FEW} " in FILES["few_replies"].read_text()
+    assert f"more than {FEW} " in threads.REPLIES.holds
+    assert FEW_REPLIES == FEW
 
 
 async def check_all_orders(store, article: int) -> None:

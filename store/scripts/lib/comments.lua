@@ -2,7 +2,7 @@
 -- keeps the order that a thread had at a moment, for those who read its further pages.
 -- requires: branch_paths, few_replies, notifications, recent_comments
 -- from branch_paths: parse_path(stored) -> {text, index}
--- from few_replies: FEW_REPLIES
+-- from few_replies: FEW_REPLIES (to one comment or article: only more have the indexes of all orders)
 -- from prelude: split(text) -> {word, ...}, order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups) -> {orders, own, next_weights},
 --   set_in_order(article, order, ranking)
@@ -120,14 +120,13 @@ end
 -- milliseconds.
 local function keep_place(comment, lifetime, before)
   local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
-  local parent = comment.parent or comment.article
-  for _, pin in ipairs(pins_of(comment.article)) do
+  local parent, siblings, pins = comment.parent or comment.article, siblings_of(comment), pins_of(comment.article)
+  local has_all = pins[1] and has_all_orders(siblings)
+  for _, pin in ipairs(pins) do
     local order, moves = string.match(pin, "(%l+):(%d+)")
     if last_move <= tonumber(moves) then
       local places = KEY.pinned .. parent .. ":" .. pin
-      local siblings = siblings_of(comment)
-      local is_stored = order == "best" or has_all_orders(siblings)
-      local value = is_stored and redis.call("ZSCORE", siblings .. order, comment.member)
+      local value = (order == "best" or has_all) and redis.call("ZSCORE", siblings .. order, comment.member)
       redis.call("ZADD", places, value or order_value(before, order, SITE_WEIGHTS), comment.member)
       redis.call("PEXPIRE", places, lifetime)
     end

@@ -111,7 +111,7 @@ end
 -- {member, value, ...} as two lists.
 local function unzipped(flat) --> (members, values)
   local members, values = {}, {}
-  for i = 1, #flat, 2 do members[#members + 1], values[#values + 1] = flat[i], flat[i + 1] end
+  for i = 1, #flat / 2 do members[i], values[i] = flat[2 * i - 1], flat[2 * i] end
   return members, values
 end
 

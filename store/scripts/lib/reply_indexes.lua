@@ -1,7 +1,7 @@
 -- Functions that read an index of the replies to a comment or an article. Where these are few, only the index `best` is
 -- stored: the others are computed from the hashes of the comments.
 -- requires: few_replies, formulas, index_rank
--- from few_replies: FEW_REPLIES
+-- from few_replies: FEW_REPLIES (to one comment or article: only more have the indexes of all orders)
 -- from formulas: controversial(up, down)
 -- from index_rank: rank_of(key, value, member, including) -> number
 --

@@ -2,7 +2,7 @@
 -- that lose weight with age, that are in some listings of one partition.
 -- requires: gravity_search, home_places
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest)
--- from gravity_index: value_of(base, time), time_bounds(weight, size) -> (first, last), weight(sign, base),
+-- from gravity_index: time_bounds(weight, size) -> (first, last), weight(sign, base), value_of(base, time),
 --   by_votes (the index of VOTES of the same listing),
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew),
 --   budget (articles and classes that this step may still read)
@@ -35,12 +35,25 @@ local ZEROS_AT_ONCE = 50 -- articles of value 0 that are read at once
 local position = from and {value = from, member = from_member} or nil
 local by_time
 local marks_of_classes = {} -- {first, last} by class, see `marks_between`
+local first_times = {} -- by votes as text, see `first_time_of`
 
--- Adds those of some articles whose values are not below the bound, given their votes and times: nil for an article that the
+-- The first posting time at which an article of these votes (as text) may stand at the bound, CLASS if there is none. Most
+-- articles are passed over by it, as few votes are common: a value takes five times as long.
+local function first_time_of(votes) --> unix milliseconds
+  local first = first_times[votes]
+  if not first then
+    first = votes - 1 > 0 and time_bounds(weight(1, votes - 1), bound) or CLASS
+    first_times[votes] = first
+  end
+  return first
+end
+
+-- Adds those of some articles whose values are not below the bound, given their votes and times: false for an article that the
 -- other index lacks.
 local function add_to_bound(members, votes, times)
   for i, member in ipairs(members) do
-    if votes[i] and times[i] then
+    local first = votes[i] and times[i] and first_time_of(votes[i]) or CLASS
+    if first < CLASS and tonumber(times[i]) >= first then
       local value = value_of(votes[i] - 1, tonumber(times[i]))
       if value >= bound then add_beyond(member, value) end
     end
@@ -49,7 +62,7 @@ end
 
 -- Reads the articles that are newer than one of these votes is at the bound. Returns false if they are more than `most`.
 local function read_newer(votes, most)
-  local first = votes > 1 and time_bounds(weight(1, votes - 1), bound) or CLASS
+  local first = first_time_of(votes)
   if first == CLASS then return true end
   local count = redis.call("ZCOUNT", by_time, first, "+inf")
   if count > most then return false end
@@ -115,9 +128,9 @@ end
 -- Reads all articles of a listing down to the bound, which is above 0. Returns false if that may be many.
 local function read_to_positive_bound()
   local votes = redis.call("ZRANGE", by_votes, 0, 0, "REV", "WITHSCORES")[2]
-  if not votes or read_newer(tonumber(votes), FEW) then return true end
+  if not votes or read_newer(votes, FEW) then return true end
   local next_one, next_votes = unpack(redis.call("ZRANGE", by_votes, TOP, TOP, "REV", "WITHSCORES"))
-  if not next_one or tonumber(next_votes) < 2 or read_newer(tonumber(next_votes), MANY) then
+  if not next_one or tonumber(next_votes) < 2 or read_newer(next_votes, MANY) then
     read_voted(0, TOP - 1, "REV")
     return true
   end
@@ -145,7 +158,7 @@ local function raise_bound()
   if #places + #fresh < 2 * wanted then return end
   local last = last_wanted()
   if not last or not comes_first(last, {bound, bound_member}) then return end
-  bound, bound_member, marks_of_classes = last[1], last[2], {}
+  bound, bound_member, marks_of_classes, first_times = last[1], last[2], {}, {}
   local before = {}
   for _, place in ipairs(places) do
     if not comes_first(last, place) then before[#before + 1] = place end

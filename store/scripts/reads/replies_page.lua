@@ -1,5 +1,7 @@
 -- Read a page of the replies to a comment or an article: by value, then by member.
--- requires: reply_indexes
+-- requires: page_ranks, reply_indexes
+-- from page_ranks: page_ranks(direction, count, skip, total, count_before) -> (from, to),
+--   page_reply(above, total, entries) -> "above total member value ..."
 -- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list, size_of(index) -> number,
 --   count_before(index, value, member, including, is_ascending) -> number,
 --   members_at(index, first, last, is_ascending) -> {member, value, ...}
@@ -10,18 +12,12 @@
 -- Reply "above total member value ...": replies above these, all replies, then these
 local is_ascending = ARGV[2] == "asc"
 local index = read_index(KEYS[2], ARGV[1], KEYS[1], is_ascending)
-local count, skip, value, member = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], ARGV[7]
 local total = size_of(index)
-local from, to
-if ARGV[3] == "down" then
-  from = value ~= "" and count_before(index, value, member, true, is_ascending) or math.min(skip, total)
-  to = math.min(from + count, total)
-else
-  to = value ~= "" and count_before(index, value, member, false, is_ascending) or total
-  from = math.max(0, to - count)
+
+local function before_position(including)
+  return count_before(index, ARGV[6], ARGV[7], including, is_ascending)
 end
 
-local reply = from < to and members_at(index, from, to - 1, is_ascending) or {}
-table.insert(reply, 1, total)
-table.insert(reply, 1, from)
-return table.concat(reply, " ")
+local from, to =
+  page_ranks(ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), total, ARGV[6] ~= "" and before_position or nil)
+return page_reply(from, total, from < to and members_at(index, from, to - 1, is_ascending) or {})

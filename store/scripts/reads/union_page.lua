@@ -1,11 +1,13 @@
 -- Read the part of a page of a listing that one partition holds, if the listing has what is in any of some indexes, or what
 -- is in all of them: by value, then by member, highest first. It reads all of that: it is little.
+-- requires: page_ranks
+-- from page_ranks: page_ranks(direction, count, skip, total, count_before) -> (from, to),
+--   page_reply(above, total, entries) -> "above total member value ..."
 -- KEYS  the indexes
 -- ARGV  1 "down": the entries that follow a position; "up": those that precede it
 --       2 number of entries   3 entries to skip at the top, if there is no position
 --       4 value and 5 member of the position, or ""   6 ZUNION: what is in any of the indexes, or ZINTER: in all of them
 -- Reply "above total member value ...": entries of the listing above these, entries of the whole listing, then these
-local down, count, skip = ARGV[1] == "down", tonumber(ARGV[2]), tonumber(ARGV[3])
 local value, member = tonumber(ARGV[4]), ARGV[5]
 
 local arguments = {#KEYS, unpack(KEYS)}
@@ -19,8 +21,8 @@ local function at(rank)
   return flat[place + 1], flat[place]
 end
 
--- How many entries are before the position, or with `including` at it or before it.
-local function above(including)
+-- How many entries precede the position, with `including` the one at the position, too.
+local function count_before(including)
   local low, high = 0, total
   while low < high do
     local middle = math.floor((low + high) / 2)
@@ -32,19 +34,11 @@ local function above(including)
   return low
 end
 
-local from, to
-if down then
-  from = value and above(true) or math.min(skip, total)
-  to = math.min(from + count, total)
-else
-  to = value and above(false) or total
-  from = math.max(0, to - count)
-end
-
-local reply = {from, total}
+local from, to = page_ranks(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), total, value and count_before or nil)
+local entries = {}
 for rank = from, to - 1 do
   local found, name = at(rank)
-  reply[#reply + 1] = name
-  reply[#reply + 1] = found
+  entries[#entries + 1] = name
+  entries[#entries + 1] = found
 end
-return table.concat(reply, " ")
+return page_reply(from, total, entries)
