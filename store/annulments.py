@@ -127,7 +127,9 @@ async def annul(
     with faults:
         note = validation.note(note)
     faults.raise_any()
-    return await _run(site, actor, username, "" if since is None else since, end, reason, note or "")
+    earliest = 0  # no vote is older than 1970, and no instant of an action may be
+    begin = "" if since is None else max(since, earliest)
+    return await _run(site, actor, username, begin, max(end, earliest), reason, note or "")
 
 
 async def revert(

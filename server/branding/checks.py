@@ -20,6 +20,7 @@ LENGTH = re.compile(r"\s*([0-9.]+)(px|mm|cm|in|pt|pc|em|ex)?\s*")  # of an SVG's
 DEFAULT_RATIO = 2.0  # of a replaced element without a size of its own, 300 x 150 pixels in CSS
 MOST_RATIO = 100.0  # a longer drawing is cut by the header
 FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
+SIGNED, SIGNATURE = "-----BEGIN PGP SIGNED MESSAGE-----", "-----BEGIN PGP SIGNATURE-----"  # lines around its fields
 
 
 class WrongFile(Exception):
@@ -152,12 +153,16 @@ def png(body: bytes) -> Size:
 
 def security(body: bytes) -> None:
     """
+    Check the fields of a `security.txt`, also of one that has an OpenPGP signature, which is not verified.
+
     Raises:
         WrongFile: a line is no field of RFC 9116, `Contact` or `Expires` is missing, or it has expired.
     """
     fields: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(text(body).splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
+        if line.rstrip() == SIGNATURE:
+            break
+        if not line.strip() or line.startswith("#") or line.rstrip() == SIGNED:
             continue
         field = FIELD.fullmatch(line.rstrip())
         if field is None:

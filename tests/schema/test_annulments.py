@@ -10,7 +10,7 @@ from store.moderation_records import Role
 from store.records import Vote
 from store.roles import OPERATOR
 from tests.conftest import registered
-from tests.store.reading import post
+from tests.store.reading import findings, post
 
 ACTION = """kind reason annulledVotes annulment { state done total reachesBackTo }
   subject { ... on User { username } }"""
@@ -121,6 +121,24 @@ async def test_votes_of_a_span_are_annulled(store, ask, moderator, voted, clock)
     second = (await ask(ANNUL, moderator, input=given | {"from": instant, "to": later}))["data"]["annulVotes"]["action"]
 
     assert (first["annulledVotes"], second["annulledVotes"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("span", "is_annulled"),
+    [
+        ({"to": "1969-12-31T23:59:59.999Z"}, False),
+        ({"from": "0001-01-01T00:00:00Z", "to": "1960-01-01T00:00:00Z"}, False),
+        ({"from": "0001-01-01T00:00:00Z"}, True),
+    ],
+)
+async def test_action_whose_span_begins_before_1970_is_sound(store, ask, moderator, voted, span, is_annulled):
+    """`verify` would report an instant below 0, and a backup would leave out the action."""
+    given = {"userId": "user:mallory", "reason": "a ring"}
+    answer = (await ask(ANNUL, moderator, input=given | span))["data"]["annulVotes"]
+
+    assert answer["userErrors"] == []
+    assert (answer["action"]["annulledVotes"], answer["action"]["annulment"]["state"]) == (int(is_annulled), "DONE")
+    assert await findings(store) == []
 
 
 async def test_other_actions_have_no_annulment(store, ask, moderator, voted):

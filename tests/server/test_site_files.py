@@ -168,6 +168,23 @@ def test_broken_file_is_told_and_the_default_stands_in(folder, name, content, fa
     assert (dict(found.pages), found.security) == ({}, None)
 
 
+def test_signed_security_txt_is_taken_as_it_is(folder):
+    signed = f"""-----BEGIN PGP SIGNED MESSAGE-----
+Hash: SHA512
+
+{security_txt(datetime.now(UTC) + timedelta(days=1))}-----BEGIN PGP SIGNATURE-----
+
+iHUEARYKAB0WIQS=
+=njUN
+-----END PGP SIGNATURE-----
+"""
+    (folder / "security.txt").write_text(signed)
+
+    found = files.read(folder)
+
+    assert (found.security, found.faults) == (signed.encode(), ())
+
+
 @pytest.mark.parametrize(
     ("sides", "width"),
     [
