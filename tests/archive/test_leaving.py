@@ -23,7 +23,7 @@ from archive import banned_texts, leaving
 from archive.maintenance import records_of
 from database.database import Database
 from database.tables import METADATA
-from store import bans, keys, log, reverts, roles
+from store import bans, comment_moderation, keys, log, purges, reverts, roles
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
@@ -179,6 +179,22 @@ async def test_votes_of_a_deleted_user_can_still_be_annulled(site: Site) -> None
     assert answer["userErrors"] == [] and answer["action"]
     await site.settle_annulments()
     assert counts_of(site)[other] == (before[0] - 1, before[1])
+
+
+async def test_moderators_act_on_comments_of_a_deleted_user_and_notify_nobody(site: Site) -> None:  # U6, M9
+    """An action that notified the pseudonym would be damaged: `verify` reports it, and a backup leaves it out."""
+    store, number = site.store, site.comments[0]
+    await site.delete()
+    await site.settle()
+
+    removed = await comment_moderation.remove(store.site, OPERATOR, number, group=None, reason="off topic")
+    assert removed.action
+    await reverts.revert(store.site, OPERATOR, removed.action.number, "a mistake")
+    await comment_moderation.remove(store.site, OPERATOR, number, group=None, reason="off topic")
+    await comment_moderation.approve(store.site, OPERATOR, number)
+    await purges.purge(store.site, OPERATOR, number, "personal data")
+
+    assert await findings(store) == []
 
 
 def killed_at(site: Site, monkeypatch: pytest.MonkeyPatch, call: int) -> None:

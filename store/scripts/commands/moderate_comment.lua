@@ -59,9 +59,11 @@ local function is_in_group()
   return false
 end
 
--- Whom the action notifies: the poster, who may have another home. An approval of what was shown concerns nobody.
+-- Whom the action notifies: the poster, who may have another home; nobody if that is a deleted user. An approval of what
+-- was shown concerns nobody.
 local function notified()
-  if comment.poster == moderator or kind == "approve" and not comment.state and not has_edit then return "" end
+  if comment.poster == moderator or string.sub(comment.poster, 1, 1) == "~" then return "" end
+  if kind == "approve" and not comment.state and not has_edit then return "" end
   return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
 end
 

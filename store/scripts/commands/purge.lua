@@ -42,10 +42,10 @@ local function purge()
   reply[4], reply[5] = {}, {}
   if known then return reply end
 
-  -- Whom the action notifies: the poster of a comment may have another home.
+  -- Whom the action notifies: the poster of a comment may have another home. Nobody if that is a deleted user.
   local function notified()
     if article then return nil end
-    if comment.poster == admin then return "" end
+    if comment.poster == admin or string.sub(comment.poster, 1, 1) == "~" then return "" end
     return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
   end
 
