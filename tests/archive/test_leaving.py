@@ -158,6 +158,15 @@ def counts_of_others(site: Site) -> dict[int, tuple[int, int]]:
     return {number: counts for number, counts in counts_of(site).items() if number not in own}
 
 
+async def test_deletion_in_progress_is_not_reported(site: Site) -> None:  # U6
+    """At first the texts have a name without an account, and then the pseudonym, which gets its account in the end."""
+    await leavers.begin(site.store.site, NAME, password_hash="", removes_texts=False)
+    marked = await findings(site.store)
+    await site.delete()
+
+    assert (marked, await findings(site.store)) == ([], [])
+
+
 async def test_votes_of_a_deleted_user_can_still_be_annulled(site: Site) -> None:  # U6, M8
     id = (await site.delete())["deletedUserId"]
     await site.settle()

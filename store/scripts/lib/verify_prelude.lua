@@ -2,8 +2,9 @@
 -- and, with "repair", write what it should be, derived from other keys, in the same step.
 -- requires: log_entry, prelude
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
--- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), split(text) -> {word, ...}
+-- from prelude: split(text) -> {word, ...}, now (unix milliseconds), window (milliseconds in which votes are open)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+--       leaving: users who are being deleted
 -- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 "repair" or ""
 --       8 name: the last part of the key, after its kind and partition: `42` of `article:{0}:42`
 --       from 9 on: see the script
@@ -35,6 +36,17 @@ local function expect_member(index, member, value)
   report(index .. " " .. member, found, value, function()
     if value then redis.call("ZADD", index, value, member) else redis.call("ZREM", index, member) end
   end)
+end
+
+-- Whether a name, as written, is that of a user. It may also be the name or the pseudonym of one who is being deleted: then
+-- keys have these, and no account has.
+local function is_user(username)
+  if redis.call("HGET", KEY.user .. string.lower(username), "name") == username then return true end
+  for _, leaver in ipairs(redis.call("ZRANGE", KEY.leaving, 0, -1)) do
+    local written, pseudonym = unpack(split(leaver))
+    if username == written or username == pseudonym then return true end
+  end
+  return false
 end
 
 local repaired = {} -- fields and values of the entry in the log

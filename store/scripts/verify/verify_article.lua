@@ -11,7 +11,7 @@
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from decisions: state_of(subject) -> (state | nil, kind | nil)
 -- from verify_prelude: examine(number) -> article | nil, name (what the key ends with: a number, a username or a group),
---   reply (the next cursor, then four values of each finding), report(where, found, expected, repair),
+--   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), is_user(username),
 --   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
@@ -36,10 +36,7 @@ for _, field in ipairs(article.invalid) do
 end
 if article.invalid[1] then return reply end
 
-local account = KEY.user .. string.lower(article.poster)
-if redis.call("HGET", account, "name") ~= article.poster then
-  report(article.hash .. " poster", article.poster, "a user of this partition")
-end
+if not is_user(article.poster) then report(article.hash .. " poster", article.poster, "a user of this partition") end
 
 local voted, downvoted, upvoters = KEY.voted .. article.number, KEY.downvoted .. article.number, {}
 for _, voter in ipairs(article.both or {}) do

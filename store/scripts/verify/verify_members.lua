@@ -6,7 +6,7 @@
 -- from recent_comments: recent.places_of(groups)
 -- from comments: find_comment(number) -> fields by name | nil
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
---   reply (the next cursor, then four values of each finding), expect_member(index, member, value)
+--   reply (the next cursor, then four values of each finding), is_user(username), expect_member(index, member, value)
 -- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
 --       good: articles with many votes, by time   groups: names of groups that are listed or have articles
 --       posters: usernames, by the time of the newest article
@@ -93,7 +93,7 @@ local function belongs(member)
     if redis.call("HEXISTS", KEY.place .. member, "listed") == 1 then return true end
     return redis.call("HEXISTS", KEY.archived, "count:group:" .. member) == 1
   end
-  if kind == "posters" then return redis.call("HGET", KEY.user .. string.lower(member), "name") == member end
+  if kind == "posters" then return is_user(member) end
   if kind == "tree" or kind == "stubs" then return is_in_tree(member) end
   local number = tonumber(member)
   if not number or string.format("%016.0f", number) ~= member then return false end
