@@ -237,6 +237,7 @@ async def test_killed_deletion_is_gone_on_with(site: Site, monkeypatch: pytest.M
             except Killed:
                 kills += 1
         await mirrored(site.store, site.database)
+        assert await findings(site.store) == []
     await mirrored(site.store, site.database)
 
     assert kills > 3

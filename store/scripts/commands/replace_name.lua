@@ -90,6 +90,7 @@ function REPLACE.comment(key, number)
   local poster = redis.call("HGET", key, "poster")
   forget_notified(key)
   replace_field(key, "poster")
+  if poster == written then replace_voter(KEY.voted .. number) end
   if drops and (poster == written or poster == pseudonym) then drop_entries(number) end
 end
 

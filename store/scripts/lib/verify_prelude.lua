@@ -21,8 +21,21 @@ local function text(value)
   return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
 end
 
--- Adds a finding. `repair` repairs it; nil if the expected value cannot be derived.
+-- Whether a text, such as a key with a member, has the name of a user who is being deleted, or the pseudonym of one.
+local function names_leaver(where)
+  for _, leaver in ipairs(redis.call("ZRANGE", KEY.leaving, 0, -1)) do
+    local username, pseudonym = unpack(split(string.lower(leaver)))
+    for word in string.gmatch(string.lower(where), "[^%s:]+") do
+      if word == username or word == pseudonym then return true end
+    end
+  end
+  return false
+end
+
+-- Adds a finding. `repair` repairs it; nil if the expected value cannot be derived. What names a user who is being deleted is
+-- left out: keys get the pseudonym step by step, and then it has an account.
 local function report(where, found, expected, repair)
+  if names_leaver(where) then return end
   if repairing and repair then repair() end
   for _, each in ipairs({where, text(found), text(expected), repairing and repair and "repaired" or ""}) do
     reply[#reply + 1] = each
@@ -38,15 +51,9 @@ local function expect_member(index, member, value)
   end)
 end
 
--- Whether a name, as written, is that of a user. It may also be the name or the pseudonym of one who is being deleted: then
--- keys have these, and no account has.
+-- Whether a name, as written, is that of a user, also of one who is being deleted.
 local function is_user(username)
-  if redis.call("HGET", KEY.user .. string.lower(username), "name") == username then return true end
-  for _, leaver in ipairs(redis.call("ZRANGE", KEY.leaving, 0, -1)) do
-    local written, pseudonym = unpack(split(leaver))
-    if username == written or username == pseudonym then return true end
-  end
-  return false
+  return redis.call("HGET", KEY.user .. string.lower(username), "name") == username or names_leaver(username)
 end
 
 local repaired = {} -- fields and values of the entry in the log
