@@ -365,7 +365,7 @@ class _Verification:
         await self._report_wrong(await comment_karma.find(self._site, lists, self._database_comments))
 
     async def _report_wrong(self, found: Sequence[Wrong]) -> None:
-        """Left out is what names a user who is being deleted: keys get the pseudonym step by step."""
+        """Report and repair what is wrong, except what names a user who is being deleted: that changes step by step."""
         leavers = await leaving.names(self._site) if found else set()
         for wrong in found:
             if not leavers.isdisjoint(re.split("[ :]", wrong.where.lower())):

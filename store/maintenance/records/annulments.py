@@ -16,9 +16,8 @@ from store.site import Site
 
 RESTORE_ANNULLED = Script("restore_annulled")
 VOTES_AT_ONCE = 500  # in a script
-ANNULLED_VOTE = re.compile(
-    r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII
-)  # the value of a vote, and the numbers of actions
+# the value of a vote, and the numbers of the actions that have annulled it
+ANNULLED_VOTE = re.compile(r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
