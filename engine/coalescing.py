@@ -15,8 +15,9 @@ class Coalescer:
     Executes queries with equal keys once if they arrive in the same iteration of the event loop, and subscriptions with
     equal keys once for each event that they receive.
 
-    A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
-    if it had been executed itself, and a client reads its own writes.
+    An iteration lasts from the beginning of an execution until a callback that was scheduled there runs: nothing is
+    received in between. So each execution reads data that is as new as if all who share it had executed it themselves,
+    and a client reads its own writes.
     """
 
     def __init__(self) -> None:
@@ -62,8 +63,8 @@ class Coalescer:
             execution.end(outcome)
 
     def _begin(self, key: Hashable, event: object) -> "SharedExecution":
-        if not self._executions:
-            get_running_loop().call_soon(self._executions.clear)
+        # each key by itself: another one's iteration may have begun earlier, and end before all subscribers are resumed
+        get_running_loop().call_soon(self._executions.pop, key, None)
         execution = self._executions[key] = SharedExecution(event)
         return execution
 

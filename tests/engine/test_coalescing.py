@@ -263,6 +263,26 @@ async def test_event_is_not_joined_in_a_later_iteration_while_it_runs():
     assert await asyncio.gather(first, second) == [ANSWER, ANSWER]
 
 
+async def test_subscriber_that_is_resumed_after_another_key_began_joins():
+    """Of subscribers that wait for one read, the one that sent it is resumed before the others."""
+    coalescer, executions, event = Coalescer(), AtOnce(), SentEvent()
+    read: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def subscriber():
+        await read
+        return await coalescer.execute("comment", executions.execute, event=event)
+
+    async def sender():
+        read.set_result(None)
+        return await coalescer.execute("comment", executions.execute, event=event)
+
+    others = [asyncio.ensure_future(subscriber()) for _ in range(3)]
+    await asyncio.sleep(0)
+    ranking = coalescer.execute("ranking", executions.execute, event=SentEvent())
+    assert await asyncio.gather(ranking, sender(), *others) == [ANSWER] * 5
+    assert executions.executions == 2
+
+
 async def test_query_does_not_join_an_ended_execution():
     """Its client may have written since then."""
     coalescer, executions = Coalescer(), AtOnce()
