@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from resolvers.dataloader import Reads
+from resolvers.home import TRIES
 from store import blocked, followed, hidden, home_pins
 from store.records import Article
 from store.store import Store
@@ -212,13 +213,14 @@ async def test_page_is_of_one_moment_while_the_viewer_chooses(
         clock.advance(1)
         groups = chance.sample(("lua", "show", "ask"), chance.choice((0, 1, 1, 2)))
         articles.append(await post(store, chance.choice((alice, bob, "vera")), groups=groups))
-    chooser, seen = Chooser(store, articles, chance), set()
+    chooser, seen, first = Chooser(store, articles, chance), set(), 0
     chooser.note()
 
     async def choose_all() -> None:
-        for _ in range(250):
-            clock.advance(0.001)
-            await chooser.choose()
+        while chooser.done < 250 or len(seen) <= 20:
+            if chooser.done < first + TRIES - 1:  # the last try is answered in any case
+                clock.advance(0.001)
+                await chooser.choose()
             await asyncio.sleep(chance.random() / 100)
 
     choosing = asyncio.create_task(choose_all())
@@ -229,7 +231,6 @@ async def test_page_is_of_one_moment_while_the_viewer_chooses(
         assert (ids(page), page["pageInfo"]["hasNextPage"]) in possible
         seen.add(tuple(ids(page)))
     await choosing
-    assert len(seen) > 20
 
 
 async def test_page_is_read_again_if_something_else_was_chosen_meanwhile(
