@@ -236,12 +236,12 @@ async def moderated(
         newest = await context.reads.page(listing, Window(PAGE))
         sent = Sent(newest.positions, (position.number for position in newest.positions))
         async for event in mailbox:
-            found = await context.live.read_after(event, partial(_new_actions, listing, event, sent))
-            for action in found:
-                is_wanted = subject_id is None or action.subject_id == subject_id.lower()
-                if is_wanted and sent.add(action.number, action.at, context.store.site.clock()):
-                    context.clear()
-                    yield action
+            async with aclosing(_new_actions(context, listing, event, sent)) as actions:
+                async for action in actions:
+                    is_wanted = subject_id is None or action.subject_id == subject_id.lower()
+                    if is_wanted and sent.add(action.number, action.at, context.store.site.clock()):
+                        context.clear()
+                        yield action
 
 
 async def ranking_changed(
@@ -460,13 +460,30 @@ async def _new_notifications(viewer: str, event: Event, sent: Sent[Position], re
     return [by_position[position] for position in sent.unsent(by_position)]
 
 
-async def _new_actions(listing: Listing, event: Event, sent: Sent[int], reads: Reads) -> list[ModerationAction]:
-    """The unsent actions that an event is about, oldest first."""
+async def _new_actions(
+    context: Context, listing: Listing, event: Event, sent: Sent[int]
+) -> AsyncGenerator[ModerationAction, None]:
+    """
+    The unsent actions that an event is about, oldest first; after an event MISSED, those of the log above `sent.floor`,
+    page by page.
+    """
     numbers = [event.number] if event.kind is EventKind.MODERATED else []
-    if event.kind is EventKind.MISSED:
-        page = await reads.page(listing, Window(PAGE, upwards=True, beyond=sent.floor))
-        numbers = [position.number for position in reversed(page.positions)]
-    return [action for action in await reads.actions(sent.unsent(numbers)) if action]
+    position = sent.floor if event.kind is EventKind.MISSED else None
+    while True:
+        if position:
+            page = await context.live.read_after(event, partial(_page_above, listing, position))
+            numbers = [each.number for each in reversed(page.positions)]
+            position = page.positions[0] if page.above else None
+        unsent = sent.unsent(numbers)
+        for action in await context.live.read_after(event, partial(_actions, unsent)):
+            yield action
+        if position is None:
+            return
+        event = Event(EventKind.MISSED)  # a new one, as `live` caches reads by event
+
+
+async def _actions(numbers: Sequence[int], reads: Reads) -> list[ModerationAction]:
+    return [action for action in await reads.actions(numbers) if action]
 
 
 async def _articles(numbers: Sequence[int], reads: Reads) -> list[Article]:

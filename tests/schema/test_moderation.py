@@ -2,6 +2,7 @@
 
 import pytest
 
+from resolvers.sent import PAGE
 from schema.schema import SCHEMA
 from store import keys, roles
 from store.events import Event, EventKind
@@ -331,6 +332,20 @@ async def test_missed_actions_are_sent_once(store, ask, live, admin, alice, list
 
     assert (removed["kind"], removed["subjectId"]) == ("REMOVE", article.id)
     assert (await subscriber.value())["kind"] == "REVERT"
+
+
+async def test_more_missed_actions_than_a_page_has_are_sent_once(ask, live, admin, bob, listen, monkeypatch):  # M9
+    """A ban that removes many texts has more events than a mailbox holds, which are missed then."""
+    subscriber = await listen(DONE, subjectId="user:bob")
+    with monkeypatch.context() as patched:
+        patched.setattr(live.events, "receive", lambda message: None)
+        given = {"userId": "user:bob", "role": "MODERATOR", "reason": "a good eye"}
+        for number in range(PAGE + 2):
+            await ask(GRANT, admin, input=given | {"group": f"g{number}"})
+    live.events.dispatch(Event(EventKind.MISSED))
+
+    sent = [(await subscriber.value())["id"] for _ in range(PAGE + 2)]
+    assert len(set(sent)) == PAGE + 2
 
 
 async def test_malformed_subject_of_actions_is_refused(url):
