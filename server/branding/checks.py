@@ -20,6 +20,9 @@ LENGTH = re.compile(r"\s*([0-9.]+)(px|mm|cm|in|pt|pc|em|ex)?\s*")  # of an SVG's
 DEFAULT_RATIO = 2.0  # of a replaced element without a size of its own, 300 x 150 pixels in CSS
 MOST_RATIO = 100.0  # a longer drawing is cut by the header
 FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
+URI = re.compile(r"(?!http:)[a-z][a-z0-9+.-]*:\S+", re.IGNORECASE)  # RFC 9116: one of the web begins with https
+URI_FIELDS = {"acknowledgments", "canonical", "contact", "encryption", "hiring", "policy"}
+FIELDS_ONCE = {"expires", "preferred-languages"}
 SIGNED, SIGNATURE = "-----BEGIN PGP SIGNED MESSAGE-----", "-----BEGIN PGP SIGNATURE-----"  # lines around its fields
 
 
@@ -156,7 +159,8 @@ def security(body: bytes) -> None:
     Check the fields of a `security.txt`, also of one that has an OpenPGP signature, which is not verified.
 
     Raises:
-        WrongFile: a line is no field of RFC 9116, `Contact` or `Expires` is missing, or it has expired.
+        WrongFile: a line is no field of RFC 9116, what has to be a URI is none, `Contact` or `Expires` is missing, a
+            field that may be there once is there again, or it has expired.
     """
     fields: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(text(body).splitlines(), 1):
@@ -167,7 +171,12 @@ def security(body: bytes) -> None:
         field = FIELD.fullmatch(line.rstrip())
         if field is None:
             raise WrongFile("it is not like `Contact: mailto:security@example.com`", number)
-        fields[field[1].lower()] = field[2], number
+        name = field[1].lower()
+        if name in URI_FIELDS and not URI.fullmatch(field[2]):
+            raise WrongFile(f"{field[1]} is not a URI like https://example.com/ or mailto:security@example.com", number)
+        if name in FIELDS_ONCE and name in fields:
+            raise WrongFile(f"{field[1]} is there already, on line {fields[name][1]}", number)
+        fields[name] = field[2], number
     if missing := [name for name in ("Contact", "Expires") if name.lower() not in fields]:
         raise WrongFile(f"it has no {missing[0]}")
     instant, number = fields["expires"]

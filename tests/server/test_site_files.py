@@ -147,6 +147,9 @@ async def test_search_is_named_in_the_language_of_the_site(serving):
         ("security.txt", "Contact: mailto:a@example.com\n", "security.txt: it has no Expires; the page is left out"),
         ("security.txt", security_txt(datetime(2020, 1, 1, tzinfo=UTC)), "security.txt:2: it has expired"),
         ("security.txt", "# ours\nmail us\n", "security.txt:2: it is not like `Contact"),
+        ("security.txt", "Contact: a@example.com\n", "security.txt:1: Contact is not a URI like"),
+        ("security.txt", "# ours\nPolicy: http://example.com\n", "security.txt:2: Policy is not a URI like https:"),
+        ("security.txt", "Expires: 2030-01-01\nexpires: 2031-01-01\n", "security.txt:2: expires is there already, on"),
         ("legal.md", "x" * 200_001, "legal.md: it has more than 200,000 bytes"),
         (
             "rule.md",

@@ -292,6 +292,7 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that its server ends, too
     print(f"seed {chosen.seed}", flush=True)
     for name, number in sorted(run(chosen.kills, chosen.seed, chosen.postgres).items()):
         print(f"{number:>9,}  {name}")

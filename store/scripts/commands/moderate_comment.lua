@@ -1,9 +1,10 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
--- from prelude: split(text) -> {word, ...}, now (unix milliseconds)
+-- from prelude: split(text) -> {word, ...}
 -- from flags: is_flagged(number)
 -- from actions: revertible(number) -> fields by name | nil,
+--   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
 --   standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id),
@@ -59,12 +60,10 @@ local function is_in_group()
   return false
 end
 
--- Whom the action notifies: the poster, who may have another home; nobody if that is a deleted user. An approval of what
--- was shown concerns nobody.
+-- Whom the action notifies: the poster, who may have another home. An approval of what was shown concerns nobody.
 local function notified()
-  if comment.poster == moderator or string.sub(comment.poster, 1, 1) == "~" then return "" end
   if kind == "approve" and not comment.state and not has_edit then return "" end
-  return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
+  return notified_user(comment.poster, comment.slot, moderator)
 end
 
 local entry = {}

@@ -1,7 +1,7 @@
 -- Remove an article or a comment for good, if the actor is an admin: its text is replaced, and the entries of the log
 -- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
 -- requires: article_states, comment_states, decisions, roles
--- from prelude: find_article(number) -> fields by name | nil, now (unix milliseconds), split(text) -> {word, ...},
+-- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...},
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from flags: drop_flags(number)
 -- from notifications: note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
@@ -11,6 +11,7 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
+--   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
@@ -42,16 +43,9 @@ local function purge()
   reply[4], reply[5] = {}, {}
   if known then return reply end
 
-  -- Whom the action notifies: the poster of a comment may have another home. Nobody if that is a deleted user.
-  local function notified()
-    if article then return nil end
-    if comment.poster == admin or string.sub(comment.poster, 1, 1) == "~" then return "" end
-    return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
-  end
-
-  local notifies = notified()
+  local notifies = comment and notified_user(comment.poster, comment.slot, admin) -- who may have another home
   local action, id = record_action(number % 1024, "purge", subject, admin, {
-    reason = ARGV[10], before = text.state or "", notified = notifies,
+    reason = ARGV[10], before = text.state or "", notified = notifies or nil,
   })
   if comment then reply[5] = {id, note_effects(id, slots_of(notifies)), notifies} end
 

@@ -48,9 +48,17 @@ local function indexes_of_action(subject, group, ban)
   return indexes
 end
 
--- Whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`: the user whom it is about,
--- or the poster of the article or comment that it is about. "" if that is the moderator, or a user of another
--- partition. `slot` is that of this user (see numbers.lua), unless it is about a comment, whose hash has it.
+-- A user whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`; "" if that is the
+-- moderator, or was deleted. `slot` is that of the name (see numbers.lua).
+local function notified_user(username, slot, moderator) --> moderation:NAME:SLOT:TIME | ""
+  local name = string.lower(username)
+  if name == string.lower(moderator) or string.sub(name, 1, 1) == "~" then return "" end
+  return string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+end
+
+-- Whom an action notifies: the user whom it is about, or the poster of the article or comment that it is about. "" if
+-- that is the moderator, or a user of another partition. `slot` is that of this user, unless it is about a comment,
+-- whose hash has it.
 local function notified_of_action(subject, slot, moderator) --> moderation:NAME:SLOT:TIME | ""
   local type, name = string.match(subject, "^(%l+):(.*)$")
   if type ~= "user" then
@@ -58,9 +66,8 @@ local function notified_of_action(subject, slot, moderator) --> moderation:NAME:
     name, own_slot = unpack(redis.call("HMGET", hash, "poster", "slot"))
     slot = own_slot or slot
   end
-  name = string.lower(name or "")
-  if name == string.lower(moderator) or string.sub(name, 1, 1) == "~" or redis.call("EXISTS", KEY.user .. name) == 0 then return "" end
-  return string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+  if not name or redis.call("EXISTS", KEY.user .. string.lower(name)) == 0 then return "" end
+  return notified_user(name, slot, moderator)
 end
 
 -- Notifies the user in `notified` (moderation:NAME:SLOT:TIME), who is in this partition; nobody if it is "".
