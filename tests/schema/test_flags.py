@@ -286,7 +286,9 @@ async def test_counts_of_the_queue_are_sent_as_they_change(store, ask, token, al
     assert await whole.value() == 0
 
 
-async def test_counts_follow_a_flagged_comment_whose_article_is_removed(store, ask, token, alice, listen, site_moderator):
+async def test_counts_follow_a_flagged_comment_whose_article_is_removed(
+    store, ask, token, alice, listen, site_moderator
+):
     article = await post(store, alice)
     comment = (await store.comments.post(article.number, None, alice, "a text")).comment
     subscriber = await listen(QUEUE_CHANGED, site_moderator)
