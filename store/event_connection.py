@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import NoReturn
 
 from store import keys, log, notifications
@@ -232,9 +233,8 @@ class Receiver:
             stored = await self._stored(entries)
             for entry in entries:
                 self._positions[entry.partition] = entry.id
-                for event in _notifications(entry):
+                for event in (*_notifications(entry), *_events(entry, stored)):
                     self.events.dispatch(event)
-                self.events.dispatch(_event(entry, stored))
             partitions = [partition for partition in partitions if len(pages[partition]) == count]
 
     async def _stored(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
@@ -277,8 +277,19 @@ def _notifications(entry: Entry) -> Iterator[Event]:
             yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
 
 
+def _events(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Iterator[Event]:
+    """The events that were published with an entry. `stored` are posters and groups of articles: see `_stored`."""
+    event = _event(entry, stored)
+    yield event
+    if entry.values.get("announced"):  # it is shown for the first time, as it was held when it was posted
+        if event.kind is EventKind.STATE_CHANGED:
+            yield replace(event, kind=EventKind.POSTED)
+        if event.kind is EventKind.COMMENT_STATE_CHANGED:
+            yield replace(event, kind=EventKind.COMMENT_ANNOUNCED)
+
+
 def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
-    """The event that was published with an entry. `stored` are posters and groups of articles: see `_stored`."""
+    """The event that was published with an entry, or the first of them."""
     try:
         kind = EventKind(entry.kind)
     except ValueError:
@@ -287,6 +298,10 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
         return _event_of_comment(kind, entry, stored)
     if kind in PRIVATE - ENDS_SESSIONS:
         return Event(kind, id=entry.id)
+    if kind in (EventKind.VOTES_ANNULLED, EventKind.VOTES_RESTORED):
+        return Event(EventKind.MISSED)  # the entry has not all that the events about each article and comment have
+    if kind is EventKind.USER_DELETED:
+        return Event(kind, keys.slot(entry.values["pseudonym"]), "-", id=entry.id)  # which is the slot of the name, too
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0
