@@ -37,8 +37,9 @@ LEAVE_SECONDS = 10.0  # after the last subscription, in which another one may be
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
 WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries without groups
-# kinds of entries whose value `notified` has users who were notified before: these are told nothing
-WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed", "comments_listed")
+# kinds of entries whose value `notified` has users who were notified before: these are told nothing, unless the text is
+# shown for the first time, as the value `announced` says
+WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed")
 NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
 
 logger = logging.getLogger("upvote")
@@ -272,9 +273,22 @@ def _notifications(entry: Entry) -> Iterator[Event]:
     """
     The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
     """
-    if entry.kind not in WITHOUT_NOTICE:
-        for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
-            yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
+    for number, words in _told(entry):
+        for each in notifications.notified(words):
+            yield Event(EventKind.NOTIFIED, int(number), each.username)
+
+
+def _told(entry: Entry) -> Iterator[tuple[str, str]]:
+    """The number of each text of which an entry tells users, and whom, as in the field `notified`."""
+    values, number = entry.values, entry.subject.partition(":")[2]
+    if entry.kind == EventKind.COMMENTS_LISTED.value:
+        for word in values.get("announced", "").split():
+            comment, _, told = word.partition(":")
+            yield comment, told
+        if values.get("article_announced"):
+            yield number, values["of_article"]
+    elif entry.kind not in WITHOUT_NOTICE or values.get("announced"):
+        yield number, values.get("told", values.get("notified", ""))
 
 
 def _events(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Iterator[Event]:

@@ -26,7 +26,9 @@ from store import (
     keys,
     leaving,
     log,
+    removals,
 )
+from store.articles import Draft
 from store.client import connection
 from store.errors import Refusal
 from store.events import CAPACITY, Event, EventKind, Events, Mailbox
@@ -37,7 +39,7 @@ from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import clients, registered, servers_of
-from tests.servers import until
+from tests.servers import PATIENCE, until
 from tests.store.held import holding
 from tests.store.reading import post
 from tests.store.replaying import entries
@@ -168,6 +170,33 @@ async def test_texts_that_are_shown_for_the_first_time_meanwhile_are_new_after_a
         (EventKind.COMMENT_ANNOUNCED, comment, "bob", ("show",)),
         (EventKind.POSTED, article, "Alice", ("ask",)),
     ]
+
+
+async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_missed(
+    store, alice, bob, received, disconnection
+):  # C8, M2
+    """Of a comment, of one whose article comes back after it, and of an article."""
+    first, second = [(await post(store, alice)).number for _ in range(2)]
+    with holding(store):
+        comments = {(await store.comments.post(each, None, bob, "a text")).comment.number for each in (first, second)}
+        draft = Draft("a title", content="@bob should read this")
+        article = (await store.articles.post(alice, draft)).article.number
+    await article_moderation.remove(store.site, OPERATOR, second, group=None, reason="an advertisement")
+    await receive_all(store, received)
+    with received.mailbox(events.of_inbox("alice")) as own, received.mailbox(events.of_inbox("bob")) as other:
+        await disconnection.begin()
+        for number in comments:
+            await comment_moderation.approve(store.site, OPERATOR, number)
+        for number in (second, article):
+            await article_moderation.approve(store.site, OPERATOR, number)
+            await removals.remove_all(store.site, store.site.home_of_article(number))
+        await disconnection.finish(store, received)
+
+        async with asyncio.timeout(PATIENCE):
+            while comments:
+                comments.discard((await anext(own)).number)
+            while (await anext(other)).number != article:
+                pass
 
 
 async def test_annulled_votes_that_were_missed_may_be_any(store, alice, bob, received, disconnection):  # M8
