@@ -253,6 +253,7 @@ async def _run(
         case "refused":
             raise NotAModerator("only moderators of the site annul votes")
         case "self":
-            raise NotAModerator("nobody annuls their own votes, or restores them", "userId")
+            field = moderation.field_of("userId", reverts)
+            raise NotAModerator("nobody annuls their own votes, or restores them", field)
     moderation.refuse_about_user(reply[0], name, reverts)
     return moderation.moderated(reply)

@@ -120,9 +120,11 @@ async def _run(
     reply = await roles.run(site, BAN, site.home_of_user(name), authority, name, *values)
     match reply[0]:
         case "refused":
-            raise NotAModerator(f"only moderators of {group or 'the site'} ban from it", "group")
+            field = moderation.field_of("group", reverts)
+            raise NotAModerator(f"only moderators of {group or 'the site'} ban from it", field)
         case "self":
-            raise NotAModerator("nobody bans themselves, or ends their own ban", "userId")
+            field = moderation.field_of("userId", reverts)
+            raise NotAModerator("nobody bans themselves, or ends their own ban", field)
     moderation.refuse_about_user(reply[0], name, reverts)
     return moderation.moderated(reply)
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import NoReturn
 
 from store import keys, log, notifications
@@ -36,8 +37,9 @@ LEAVE_SECONDS = 10.0  # after the last subscription, in which another one may be
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
 WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries without groups
-# kinds of entries whose value `notified` has users who were notified before: these are told nothing
-WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed", "comments_listed")
+# kinds of entries whose value `notified` has users who were notified before: these are told nothing, unless the text is
+# shown for the first time, as the value `announced` says
+WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed")
 NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
 
 logger = logging.getLogger("upvote")
@@ -232,9 +234,8 @@ class Receiver:
             stored = await self._stored(entries)
             for entry in entries:
                 self._positions[entry.partition] = entry.id
-                for event in _notifications(entry):
+                for event in (*_notifications(entry), *_events(entry, stored)):
                     self.events.dispatch(event)
-                self.events.dispatch(_event(entry, stored))
             partitions = [partition for partition in partitions if len(pages[partition]) == count]
 
     async def _stored(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
@@ -272,13 +273,37 @@ def _notifications(entry: Entry) -> Iterator[Event]:
     """
     The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
     """
-    if entry.kind not in WITHOUT_NOTICE:
-        for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
-            yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
+    for number, words in _told(entry):
+        for each in notifications.notified(words):
+            yield Event(EventKind.NOTIFIED, int(number), each.username)
+
+
+def _told(entry: Entry) -> Iterator[tuple[str, str]]:
+    """The number of each text of which an entry tells users, and whom, as in the field `notified`."""
+    values, number = entry.values, entry.subject.partition(":")[2]
+    if entry.kind == EventKind.COMMENTS_LISTED.value:
+        for word in values.get("announced", "").split():
+            comment, _, told = word.partition(":")
+            yield comment, told
+        if values.get("article_announced"):
+            yield number, values["of_article"]
+    elif entry.kind not in WITHOUT_NOTICE or values.get("announced"):
+        yield number, values.get("told", values.get("notified", ""))
+
+
+def _events(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Iterator[Event]:
+    """The events that were published with an entry. `stored` are posters and groups of articles: see `_stored`."""
+    event = _event(entry, stored)
+    yield event
+    if entry.values.get("announced"):  # it is shown for the first time, as it was held when it was posted
+        if event.kind is EventKind.STATE_CHANGED:
+            yield replace(event, kind=EventKind.POSTED)
+        if event.kind is EventKind.COMMENT_STATE_CHANGED:
+            yield replace(event, kind=EventKind.COMMENT_ANNOUNCED)
 
 
 def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
-    """The event that was published with an entry. `stored` are posters and groups of articles: see `_stored`."""
+    """The event that was published with an entry, or the first of them."""
     try:
         kind = EventKind(entry.kind)
     except ValueError:
@@ -287,6 +312,10 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
         return _event_of_comment(kind, entry, stored)
     if kind in PRIVATE - ENDS_SESSIONS:
         return Event(kind, id=entry.id)
+    if kind in (EventKind.VOTES_ANNULLED, EventKind.VOTES_RESTORED):
+        return Event(EventKind.MISSED)  # the entry has not all that the events about each article and comment have
+    if kind is EventKind.USER_DELETED:
+        return Event(kind, keys.slot(entry.values["pseudonym"]), "-", id=entry.id)  # which is the slot of the name, too
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0

@@ -107,9 +107,11 @@ CHANGES_QUEUES = frozenset(
         EventKind.APPEAL_ANSWERED,
         EventKind.MODERATED,
         EventKind.STATE_CHANGED,
+        EventKind.REGROUPED,
         EventKind.DELETED,
         EventKind.COMMENT_DELETED,
         EventKind.COMMENT_STATE_CHANGED,
+        EventKind.COMMENTS_LISTED,
     }
 )
 # clients are not sent these entries of the log, and of most of these events only moderators learn

@@ -26,6 +26,11 @@ def moderated(reply: Sequence[Any]) -> Moderated:
     return Moderated(moderation_records.moderation_action(int(number or 0), records.pairs(flat)), status == "changed")
 
 
+def field_of(name: str, reverts: int | None) -> str:
+    """The field of the input that a refusal is about: this one, or `actionId` where an action is reverted."""
+    return name if reverts is None else "actionId"
+
+
 def refuse_about_user(status: str, username: str, reverts: int | None = None) -> None:
     """
     Raise what a status says, if it is one by which scripts refuse an action on a user, or the revert of one: missing,
@@ -33,9 +38,9 @@ def refuse_about_user(status: str, username: str, reverts: int | None = None) ->
     """
     match status:
         case "missing":
-            raise NotFound(f"there is no user:{username}", "userId" if reverts is None else "actionId")
+            raise NotFound(f"there is no user:{username}", field_of("userId", reverts))
         case "outranked":
-            raise NotAModerator(f"user:{username} has the same or a higher role", "userId")
+            raise NotAModerator(f"user:{username} has the same or a higher role", field_of("userId", reverts))
         case "reverted":
             raise AlreadyReverted(reverts or 0)
 

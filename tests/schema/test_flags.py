@@ -5,7 +5,7 @@ import pytest
 from resolvers.context import Context
 from resolvers.rate_limits import WriteRates
 from schema.schema import SCHEMA
-from store import flags, roles
+from store import flags, removals, roles
 from store.flags import FlagReason
 from store.moderation_records import Role
 from store.records import ContentState
@@ -13,7 +13,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import subscribed
-from tests.store.held import set_article_state
+from tests.store.held import holding, set_article_state
 from tests.store.reading import everything, post, read, verified
 
 pytestmark = pytest.mark.many_partitions
@@ -284,6 +284,32 @@ async def test_counts_of_the_queue_are_sent_as_they_change(store, ask, token, al
     assert [await each.value() for each in (whole, own, group)] == [1, 0, 0]
     await store.articles.delete(other.number, alice)
     assert await whole.value() == 0
+
+
+async def test_counts_follow_a_flagged_comment_whose_article_is_removed(
+    store, ask, token, alice, listen, site_moderator
+):
+    article = await post(store, alice)
+    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    subscriber = await listen(QUEUE_CHANGED, site_moderator)
+    await ask(FLAG, token, id=comment.id)
+    assert await subscriber.value() == 1
+
+    for state, waiting in ((ContentState.REMOVED, 0), (ContentState.VISIBLE, 1)):
+        await set_article_state(store, article.number, state)
+        await removals.remove_all(store.site, store.site.home_of_article(article.number))
+        assert await subscriber.value() == waiting
+
+
+async def test_counts_of_groups_follow_a_regrouped_article(store, alice, listen, site_moderator):
+    """What waits below it changes groups with it."""
+    article = await post(store, alice, groups=["go"])
+    with holding(store):
+        await store.comments.post(article.number, None, alice, "a text that is held")
+    before, after = [await listen(QUEUE_CHANGED, site_moderator, group=group) for group in ("go", "lua")]
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
+
+    assert [await before.value(), await after.value()] == [0, 1]
 
 
 async def test_subscription_is_for_moderators_and_ends_with_the_role(store, ask, token, alice, listen, live):  # M1

@@ -4,13 +4,14 @@ import pytest
 
 from resolvers.sent import PAGE
 from schema.schema import SCHEMA
-from store import keys, roles
+from store import annulments, bans, keys, moderation, roles
 from store.events import Event, EventKind
 from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.engine.sample import until
+from tests.schema.moderators import signed_in
 from tests.schema.subscribers import subscribed
-from tests.store.reading import everything, post
+from tests.store.reading import everything, numbers, post
 
 pytestmark = pytest.mark.many_partitions
 
@@ -288,6 +289,29 @@ async def test_revert_of_others_and_of_malformed_ids_is_refused(store, ask, redi
         ]
         assert refused["code"] == code
     assert everything(redis) == before
+
+
+async def test_refused_revert_names_a_field_of_its_input(store, ask, admin):  # M9
+    """A revert has no `userId` and no `group`, unlike the mutation that it reverts."""
+    site = store.site
+    carol = await signed_in(store, "carol", Role.MODERATOR)
+    dave = await signed_in(store, "dave", Role.MODERATOR, "show")
+    of_vera = await numbers(store, moderation.log(site, "user:vera"))
+    annulled = await annulments.annul(site, OPERATOR, "carol", None, None, "a reason")
+    banned = [
+        (await bans.ban(site, OPERATOR, username, group, None, "a reason")).action
+        for username, group in (("carol", "show"), ("dave", "tell"))
+    ]
+    for number, viewer, code in (
+        (of_vera[0], admin, "INVALID"),  # she is the last admin
+        (annulled.action.number, carol, "NOT_A_MODERATOR"),  # it is about her, and so is the first ban
+        (banned[0].number, carol, "NOT_A_MODERATOR"),
+        (banned[1].number, dave, "NOT_A_MODERATOR"),  # he moderates another group
+    ):
+        asked = {"actionId": f"action:{number}", "reason": "a reason"}
+        (refused,) = (await ask(REVERT, viewer, input=asked))["data"]["revertModeration"]["userErrors"]
+
+        assert (refused["code"], refused["field"]) == (code, ["input", "actionId"])
 
 
 async def test_actions_are_sent_as_they_are_done(store, ask, admin, alice, bob, listen):  # M9

@@ -15,7 +15,20 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from store import article_moderation, bans, event_connection, events, flags, keys, log
+from store import (
+    annulments,
+    article_moderation,
+    bans,
+    comment_moderation,
+    event_connection,
+    events,
+    flags,
+    keys,
+    leaving,
+    log,
+    removals,
+)
+from store.articles import Draft
 from store.client import connection
 from store.errors import Refusal
 from store.events import CAPACITY, Event, EventKind, Events, Mailbox
@@ -26,7 +39,8 @@ from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import clients, registered, servers_of
-from tests.servers import until
+from tests.servers import PATIENCE, until
+from tests.store.held import holding
 from tests.store.reading import post
 from tests.store.replaying import entries
 from tests.support.events import Disconnection, receive_all
@@ -130,6 +144,85 @@ async def test_missed_action_of_a_moderator_has_its_number(store, alice, receive
 
     found = [as_tuple(event) for event in seen if event.kind is EventKind.MODERATED]
     assert found == [(EventKind.MODERATED, banned.action.number, "operator", ())]
+
+
+async def test_texts_that_are_shown_for_the_first_time_meanwhile_are_new_after_a_lost_connection(
+    store, alice, bob, received, disconnection
+):  # M2
+    shown = await post(store, alice, groups=["show"])
+    with holding(store):
+        article = (await post(store, alice, groups=["ask"])).number
+        comment = (await store.comments.post(shown.number, parent=None, poster=bob, content="a text")).comment.number
+    await receive_all(store, received)
+    seen = all_of(received)
+    await disconnection.begin()
+    await article_moderation.approve(store.site, OPERATOR, article)
+    await comment_moderation.approve(store.site, OPERATOR, comment)
+    await disconnection.finish(store, received)
+    await disconnection.begin()
+    for module, number in ((article_moderation, article), (comment_moderation, comment)):
+        await module.remove(store.site, OPERATOR, number, group=None, reason="an advertisement")
+        await module.approve(store.site, OPERATOR, number)
+    await disconnection.finish(store, received)
+
+    new = [as_tuple(event) for event in seen if event.kind in (EventKind.POSTED, EventKind.COMMENT_ANNOUNCED)]
+    assert sorted(new, key=str) == [
+        (EventKind.COMMENT_ANNOUNCED, comment, "bob", ("show",)),
+        (EventKind.POSTED, article, "Alice", ("ask",)),
+    ]
+
+
+async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_missed(
+    store, alice, bob, received, disconnection
+):  # C8, M2
+    """Of a comment, of one whose article comes back after it, and of an article."""
+    first, second = [(await post(store, alice)).number for _ in range(2)]
+    with holding(store):
+        comments = {(await store.comments.post(each, None, bob, "a text")).comment.number for each in (first, second)}
+        draft = Draft("a title", content="@bob should read this")
+        article = (await store.articles.post(alice, draft)).article.number
+    await article_moderation.remove(store.site, OPERATOR, second, group=None, reason="an advertisement")
+    await receive_all(store, received)
+    with received.mailbox(events.of_inbox("alice")) as own, received.mailbox(events.of_inbox("bob")) as other:
+        await disconnection.begin()
+        for number in comments:
+            await comment_moderation.approve(store.site, OPERATOR, number)
+        for number in (second, article):
+            await article_moderation.approve(store.site, OPERATOR, number)
+            await removals.remove_all(store.site, store.site.home_of_article(number))
+        await disconnection.finish(store, received)
+
+        async with asyncio.timeout(PATIENCE):
+            while comments:
+                comments.discard((await anext(own)).number)
+            while (await anext(other)).number != article:
+                pass
+
+
+async def test_annulled_votes_that_were_missed_may_be_any(store, alice, bob, received, disconnection):  # M8
+    """The entry names neither posters nor groups."""
+    article = await post(store, alice)
+    await store.articles.vote(article.number, bob, Vote.UP)
+    done = await annulments.annul(store.site, OPERATOR, bob, since=None, until=None, reason="a ring")
+    await receive_all(store, received)
+    seen = all_of(received)
+    await disconnection.begin()
+    partition, votes = store.site.home_of_article(article.number), [(article.number, 0)]
+    await annulments.annul_some(store.site, partition, done.action.number, bob, complete_at=0, votes=votes)
+    await disconnection.finish(store, received)
+
+    assert EventKind.MISSED in {event.kind for event in seen}
+
+
+async def test_missed_deletion_of_a_user_has_the_slot(store, alice, received, disconnection):  # U6
+    """By it the sessions of the user are found, so that their sockets are closed."""
+    seen = all_of(received)
+    await disconnection.begin()
+    leaver = await leaving.begin(store.site, alice, "", removes_texts=True)
+    await leaving.end(store.site, leaver)
+    await disconnection.finish(store, received)
+
+    assert {event.number for event in seen if event.kind is EventKind.USER_DELETED} == {keys.slot("alice")}
 
 
 async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, received):

@@ -123,6 +123,6 @@ def check_instant(where: str, what: str, value: object) -> None:
 
 
 def check_text(where: str, what: str, value: object, pattern: re.Pattern[str] | Text) -> None:
-    expected = pattern.pattern
-    if type(value) is not str or not re.fullmatch(expected, value):
+    fits = pattern.fits if isinstance(pattern, Text) else pattern.fullmatch
+    if type(value) is not str or not fits(value):
         raise MalformedRecord(f"{where}: {shown(value)} is no usable {what}")

@@ -9,7 +9,7 @@
 --   add_notified(hash, before, notified), with_notified(notified, ...) -> field, value, ...,
 --   notify_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...},
 --   slots_of(notified, ...) -> {slot, ...}
--- from article_states: log_state(article, actor) -> entry id
+-- from article_states: log_state(article, actor, announced) -> entry id
 -- from group_rules: refused_groups(groups, checked, condition) -> names | nil
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id

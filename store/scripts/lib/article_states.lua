@@ -15,12 +15,14 @@
 --       tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 
--- Logs and publishes the state and the lock of an article as they are now.
-local function log_state(article, actor) --> entry id
+-- Logs and publishes the state and the lock of an article as they are now. `announced` is "1" if subscribers learn of it now for
+-- the first time, as the event "posted" that follows says; else nil.
+local function log_state(article, actor, announced) --> entry id
   local id = append_log(
     "state_changed", actor, "article:" .. article.number,
     "state", article.state or "visible", "locked", article.locked or "",
-    "poster", article.poster, "groups", table.concat(article.groups, " ")
+    "poster", article.poster, "groups", table.concat(article.groups, " "),
+    unpack(announced and {"announced", announced} or {})
   )
   publish_event("state_changed", article, article.groups, id)
   return id
@@ -61,7 +63,7 @@ local function set_state(article, state, actor)
     redis.call("ZADD", KEY.removing, now, article.number)
   end
   recent.note(article.number, recent.places_of(article.groups)) -- its comments enter or leave the recent ones there
-  local id = log_state(article, actor)
+  local id = log_state(article, actor, not state and article.unannounced == "all" and "1" or nil)
   if not state then announce_article(article, id) end
 end
 

@@ -14,9 +14,10 @@ import pytest
 from redis import Redis
 
 from server.cli import backup_file
-from store import keys, kinds, listings, log
+from store import flags, keys, kinds, listings, log
 from store.articles import Draft
 from store.errors import StoreMismatch
+from store.flags import FlagReason
 from store.kinds import Backup
 from store.maintenance import dump, reindex
 from store.maintenance.import_stories import Story, import_batch
@@ -33,7 +34,7 @@ from tests.conftest import Clock, registered
 from tests.store import scene as scenes
 from tests.store.discussions import commented, thread
 from tests.store.held import holding
-from tests.store.reading import article, contents, numbers, post, upvoters, verified
+from tests.store.reading import article, contents, numbers, post, read, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
 STORES = Path(__file__).parent / "stores"  # of earlier versions, written by `make_store`
@@ -410,6 +411,17 @@ async def test_dump_has_why_the_check_holds_a_text(store, alice):
         await store.articles.edit(article.number, alice, {"title": "a better title"})
 
     assert str(await dumped(store)).count("'check it names a shop'") == 3
+
+
+async def test_flag_with_a_note_of_several_lines_is_restored(scene, place):  # M5
+    site, number = scene.store.site, scene.open.number
+    await flags.flag(site, "bob", "article", number, FlagReason.SPAM, "it sells shoes\nin each comment")
+    store = await restored(place, scene, await dumped(scene.store))
+
+    assert await read(store, flags.standing(store.site, number)) == await read(
+        scene.store, flags.standing(site, number)
+    )
+    await store.close()
 
 
 async def test_progress_adds_up_to_the_size(scene):
