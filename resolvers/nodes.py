@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from resolvers import arguments, comments, feeds, home, inboxes
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from store import records
+from store import leaving, records
 from store.inboxes import find as find_notifications
 from store.moderation_records import ModerationAction
 from store.notifications import Inbox, Notification
@@ -43,11 +43,19 @@ async def _comments(context: Context, ids: Sequence[str]) -> dict[str, Comment |
 
 
 async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]:
+    """Users by id. The pseudonym of somebody who is being deleted has no profile yet."""
     names = {id: name for id in ids if (name := records.username(id))}
-    profiles = await context.reads.profiles(names.values())
-    return {
-        id: records.user(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)
-    }
+    pseudonyms = [name for name in names.values() if records.is_pseudonym(name)]
+    begun, profiles = await gather(
+        context.reads.load_all([leaving.is_begun(context.store.site, name) for name in pseudonyms]),
+        context.reads.profiles(names.values()),
+    )
+    unfinished = {name for name, is_begun in zip(pseudonyms, begun, strict=True) if is_begun}
+    written = [
+        profile.username if profile else name if name in unfinished else None
+        for name, profile in zip(names.values(), profiles, strict=True)
+    ]
+    return {id: records.user(name) if name else None for id, name in zip(names, written, strict=True)}
 
 
 async def _feeds(context: Context, ids: Sequence[str]) -> dict[str, Feed | None]:

@@ -20,6 +20,7 @@ from store.errors import WRONG_PASSWORD, BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
 from store.needed_writes import needed
+from store.queries import Read
 from store.ranking.formulas import DAY
 from store.scripts.registry import Script
 from store.site import Site
@@ -237,6 +238,11 @@ async def names(site: Site) -> set[str]:
     return {name for leaver in leavers for name in (leaver.folded, leaver.pseudonym)}
 
 
+def is_begun(site: Site, pseudonym: str) -> Read[bool]:
+    """Whether a user is being deleted for whom this pseudonym stands. It gets a hash of its own when that is done."""
+    return Read(("ZRANGE", leaving(site.home_of_user(pseudonym)), 0, -1), _has, (pseudonym,))
+
+
 def is_own(name: str, kind: Kind, suffix: str) -> bool:
     """Whether a key is that of a list, or of something else, of the user with a name in lower case."""
     return bool(kind.parts) and kind.parts[0].is_folded and suffix.split(":")[0] == name  # type: ignore[index]
@@ -305,6 +311,10 @@ def _names(entry: Entry) -> set[str]:
         words = [word.split(":") for word in entry.values.get(field, "").split()]
         found += [parts[place] for parts in words if len(parts) >= abs(place)]
     return {name.lower() for name in found if records.NAME.fullmatch(name)}
+
+
+def _has(pseudonym: str, leavers: Sequence[str]) -> bool:
+    return any(Leaver.parse(text).pseudonym == pseudonym for text in leavers)
 
 
 def _renamed(entry: Entry, pseudonyms: Mapping[str, str]) -> Entry:

@@ -27,7 +27,7 @@ def moderated(reply: Sequence[Any]) -> Moderated:
 
 
 def field_of(name: str, reverts: int | None) -> str:
-    """The field of the input that a refusal is about: that with this name, but `actionId` for the revert of an action."""
+    """The field of the input that a refusal is about: this one, or `actionId` where an action is reverted."""
     return name if reverts is None else "actionId"
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.headerregistry import Address
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime, make_msgid
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,24 @@ SUBJECTS = f"""query($ids: [ID!]!) {{ nodes(ids: $ids) {{
   ... on Comment {{ id content commenter: poster {{ username }} article {{ id title }} }}
   ... on Article {{ id title content poster {{ username }} }}
   ... on ModerationAction {{ id reason {ACTION_FIELDS} }} }} }}"""
-POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
 TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
 PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)
+
+
+class LinkHeader(UnstructuredHeader, BaseHeader):
+    """
+    A header that has a link, on one line. If the link is longer than a line, the library would write encoded words,
+    which programs for mail do not decode in such a header.
+    """
+
+    def fold(self, *, policy: "Policy[Any]") -> str:
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+HEADERS = HeaderRegistry()
+HEADERS.map_to_type("List-Unsubscribe", LinkHeader)
+POLICY = SMTP.clone(cte_type="7bit", header_factory=HEADERS)  # not all servers take 8 bits
 
 
 @dataclass(frozen=True, slots=True)

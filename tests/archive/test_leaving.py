@@ -167,6 +167,20 @@ async def test_deletion_in_progress_is_not_reported(site: Site) -> None:  # U6
     assert (marked, await findings(site.store)) == ([], [])
 
 
+async def test_pseudonym_is_a_node_from_the_first_answer_on(site: Site) -> None:  # U6
+    query = """query($ids: [ID!]!, $about: ID!) {
+      nodes(ids: $ids) { id ... on User { username karma } }
+      moderationLog(subjectId: $about) { totalCount nodes { subject { id } } } }"""
+    id = (await site.delete())["deletedUserId"]
+    given = {"ids": [id, f"user:{NAME}", "user:~000000000000"], "about": id}
+    before = (await site.ask(query, "Bob", given))["data"]
+    await site.settle()
+
+    assert before["nodes"] == [{"id": id, "username": "[deleted]", "karma": 0}, None, None]
+    assert before["moderationLog"]["nodes"] == [{"subject": {"id": id}}] * before["moderationLog"]["totalCount"] != []
+    assert (await site.ask(query, "Bob", given))["data"] == before
+
+
 async def test_votes_of_a_deleted_user_can_still_be_annulled(site: Site) -> None:  # U6, M8
     id = (await site.delete())["deletedUserId"]
     await site.settle()

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from store import links, listings
 from store.articles import Draft
+from store.errors import StoreUnavailable
 from store.listings import Window
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import Order
 from store.store import Store
 from tests.conftest import registered
 from tests.store.histories import PEOPLE, sorted_by_hand
-from tests.store.reading import article, findings, numbers, page
+from tests.store.reading import article, everything, findings, numbers, page
+from tests.support.memory import full
 
 pytestmark = pytest.mark.many_partitions
 
@@ -170,3 +172,14 @@ async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed
 
 async def listed(store: Store, link: str) -> list[int]:
     return await numbers(store, listings.by_link(store.site, link))
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("changes", [{"link": "https://example.com/other"}, {"link": "", "content": "a long text"}])
+async def test_full_store_changes_no_link(store, alice, redis, changes):  # D6
+    number = (await store.articles.post(alice, Draft("a title", PAGE))).article.number
+    before = everything(redis)
+
+    with full(redis), pytest.raises(StoreUnavailable, match="out of memory"):
+        await store.articles.edit(number, alice, changes)
+    assert everything(redis) == before

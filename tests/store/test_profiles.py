@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from store import bans, keys, leaving, log
-from store.errors import Banned, Invalid, Unauthenticated
+from store.errors import Banned, Invalid, StoreUnavailable, Unauthenticated
 from store.roles import OPERATOR
 from store.sessions import new_token, parse_token
 from tests.store.reading import everything, profile
+from tests.support.memory import full
 
 pytestmark = pytest.mark.many_partitions
 
@@ -135,3 +136,14 @@ async def test_name_of_digits_is_no_number_of_an_article(store, redis):
     await log.trim(store.site, kept_ms=0, max_entries=0)
 
     assert redis.hgetall(keys.logged(home)) == {"1024": "1-0"}
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("earlier", [{}, PROFILE])
+async def test_full_store_takes_no_text_of_a_profile(store, alice, redis, earlier):  # D6
+    await store.users.edit_profile(alice, earlier)
+    before = everything(redis)
+
+    with full(redis), pytest.raises(StoreUnavailable, match="out of memory"):
+        await store.users.edit_profile(alice, {"display_name": "", "about": "Sings."})
+    assert everything(redis) == before

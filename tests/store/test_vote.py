@@ -9,10 +9,11 @@ import asyncio
 import pytest
 
 from store import keys, listings
-from store.errors import Forbidden, NotFound, VotingClosed
+from store.errors import Forbidden, NotFound, StoreUnavailable, VotingClosed
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
 from tests.store.reading import article, downvoters, everything, numbers, page, post, profile, upvoters, voters
+from tests.support.memory import full
 
 WEEK = 7 * 86_400  # seconds
 GRACE = 60_000  # milliseconds that sets of voters are kept for after voting has closed
@@ -196,3 +197,15 @@ async def test_article_is_good_while_it_has_enough_votes(store, alice, bob):  # 
 
     await store.articles.vote(number, bob, Vote.NONE)
     assert await numbers(store, front) == []
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize(("first", "second"), [(Vote.UP, Vote.DOWN), (Vote.DOWN, Vote.UP)])
+async def test_full_store_reverses_no_vote(store, alice, bob, redis, first, second):  # D6
+    number = (await post(store, alice)).number
+    await store.articles.vote(number, bob, first)
+    before = everything(redis)
+
+    with full(redis), pytest.raises(StoreUnavailable, match="out of memory"):
+        await store.articles.vote(number, bob, second)
+    assert everything(redis) == before

@@ -19,6 +19,7 @@
 -- effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
 local function change_article(article, changes, link_digest, most, mentioned) --> (entry id, effects, notified)
   local hash = KEY.article .. article.number
+  redis.call("HSET", hash, "edited", now) -- before anything is removed: after that a full store would take all the rest
   for i = 1, #changes, 2 do
     if changes[i] == "link" then set_link_digest(article, link_digest) end
     if changes[i + 1] == "" then
@@ -27,7 +28,6 @@ local function change_article(article, changes, link_digest, most, mentioned) --
       redis.call("HSET", hash, changes[i], changes[i + 1])
     end
   end
-  redis.call("HSET", hash, "edited", now)
   forget_cleared_flags(article.number)
   local notified = newly_notified(article.poster, article.notified, nil, most, mentioned)
   add_notified(hash, article.notified, notified)

@@ -35,13 +35,14 @@ local function cast_vote(subject, voter, vote) --> (counts before, change) | (ni
   if voter == subject.poster then return nil, {"forbidden"} end
 
   local before = {time = subject.time, up = subject.up, down = subject.down}
-  if earlier == 1 then redis.call("SREM", voted, voter) end
-  if earlier == -1 then redis.call("SREM", downvoted, voter) end
+  -- A full store refuses what takes memory only as long as a script has removed nothing. So the earlier vote goes last.
   if vote == 1 then redis.call("SADD", voted, voter) end -- the poster is in it, so it expires
   if vote == -1 then
     redis.call("SADD", downvoted, voter)
     expire_voters(KEY.downvoted, subject)
   end
+  if earlier == 1 then redis.call("SREM", voted, voter) end
+  if earlier == -1 then redis.call("SREM", downvoted, voter) end
   subject.up = subject.up + math.max(vote, 0) - math.max(earlier, 0)
   subject.down = subject.down - math.min(vote, 0) + math.min(earlier, 0)
   subject.counts = {up = string.format("%.0f", subject.up), down = string.format("%.0f", subject.down)}

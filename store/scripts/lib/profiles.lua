@@ -21,8 +21,12 @@ local function write_profile(name, changes)
   end
   if not is_changed then return false end
 
+  -- Texts are set first: a full store refuses what takes memory only as long as a script has removed nothing.
   for _, field in ipairs(fields) do
-    if after[field] == "" then redis.call("HDEL", account, field) else redis.call("HSET", account, field, after[field]) end
+    if after[field] ~= "" then redis.call("HSET", account, field, after[field]) end
+  end
+  for _, field in ipairs(fields) do
+    if after[field] == "" then redis.call("HDEL", account, field) end
   end
   local id = append_user_text("profile_edited", name, subject, unpack(values))
   publish("profile_edited", 0, name, id)
