@@ -6,8 +6,9 @@ queries share the bytes.
 """
 
 from asyncio import CancelledError, current_task
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Hashable, Mapping, MutableMapping
 from contextlib import aclosing
+from functools import partial
 from math import ceil
 from sys import getsizeof
 from time import perf_counter
@@ -25,7 +26,7 @@ from engine.compiler.execution import EventSource, Execution, Result
 from engine.compiler.plan import Outcomes
 from engine.documents import Operation, Operations, PersistedDocuments
 from engine.errors import AnswerTooLarge, ErrorFormatter, Refused, session_changed
-from engine.interfaces import Observation, Observer, OpenContext, OperationContext, Options
+from engine.interfaces import Observation, Observer, OpenContext, OperationContext, Options, Refreshes
 from engine.limits.cost import check_cost
 from engine.limits.rate_limiter import Charge
 from engine.requests import GraphQLRequest, OperationRequest, PreparedOperation
@@ -189,11 +190,11 @@ class RequestHandler:
         return result
 
     async def stream(
-        self, request: OperationRequest, token: Callable[[], str | None] | None = None
+        self, request: OperationRequest, refreshes: Refreshes | None = None
     ) -> AsyncGenerator[EncodedResult, None]:
         """
-        Execute any operation: a query or mutation once, a subscription for each of its events. `token` returns the
-        token of the client as it is now, if that can change.
+        Execute any operation: a query or mutation once, a subscription for each of its events. `refreshes` tells
+        when the client has another token, if that can happen.
 
         Raises:
             Refused: as in `execute`; or the subscription failed.
@@ -202,7 +203,7 @@ class RequestHandler:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
-            async with self._while_subscribed(), aclosing(self._event_results(observation, token)) as results:
+            async with self._while_subscribed(), aclosing(self._event_results(observation, refreshes)) as results:
                 async for result in results:
                     if request.charge:
                         more = self._points_of_bytes(result) - request.prepared.cost
@@ -241,16 +242,18 @@ class RequestHandler:
         return self._encode(observation, result, context)
 
     async def _event_results(
-        self, observation: Observation, token: Callable[[], str | None] | None
+        self, observation: Observation, refreshes: Refreshes | None
     ) -> AsyncGenerator[EncodedResult, None]:
-        source = await self._subscribe(observation.request)
-        key = self._subscription_key(observation.request)
+        context = self._open_context(observation.request.client)
+        source = await self._subscribe(observation.request, context)
+        client, key = observation.request.client, self._subscription_key(observation.request)
+        on_refresh = partial(_refresh, observation, context)
+        if refreshes is not None:
+            refreshes.watch_token(on_refresh)
         try:
             async for event in source.events:
-                if token is not None and token() != observation.request.client.token:
-                    client = await self.identified(observation.request.client._replace(token=token(), identified=None))
-                    observation.request = observation.request._replace(client=client)
-                    key = self._subscription_key(observation.request)
+                if observation.request.client is not client:
+                    client, key = observation.request.client, self._subscription_key(observation.request)
                 id = self._event_id(event)
                 if id is None:
                     yield await self._event_result(observation, source, event, key)
@@ -260,6 +263,8 @@ class RequestHandler:
                     result = await self._event_result(observation, source, event, key)
                     yield result._replace(event_id=id.text)
         finally:
+            if refreshes is not None:
+                refreshes.unwatch_token(on_refresh)
             if isinstance(source.events, AsyncGenerator):
                 await source.events.aclose()
 
@@ -285,8 +290,7 @@ class RequestHandler:
             return None
         return request.operation, encode_to_keep(request.prepared.variables), self._viewer_key(request.client)
 
-    async def _subscribe(self, request: OperationRequest) -> EventSource:
-        context = self._open_context(request.client)
+    async def _subscribe(self, request: OperationRequest, context: OperationContext) -> EventSource:
         source = await self._execution.subscribe(request.operation, request.prepared.variables, context)
         if isinstance(source, ExecutionResult):
             errors = self.error_formatter.format(source.errors or (), request.request_id)
@@ -312,6 +316,15 @@ class RequestHandler:
         if len(body) > self._limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self._limits.answer)
         return EncodedResult(body, bool(result.errors), context.is_shareable, headers=context.headers)
+
+
+def _refresh(observation: Observation, context: OperationContext, client: Client) -> None:
+    """Go on with another token of the same user: in the source of a subscription, and in the results of its events."""
+    own = observation.request.client
+    if client.token != own.token:
+        client = own._replace(token=client.token, identified=client.identified)
+        observation.request = observation.request._replace(client=client)
+        context.refresh(client.token, client.identified)
 
 
 class Observed:

@@ -53,6 +53,12 @@ class OperationContext(Protocol):
         """Return further entries of the response's `extensions`."""
         ...
 
+    def refresh(self, token: str | None, identified: Any) -> None:
+        """
+        Go on with another token of the same user, while a subscription runs. `identified` is that of its `Client`.
+        """
+        ...
+
 
 class EventId(NamedTuple):
     """
@@ -70,7 +76,18 @@ ViewerKey: TypeAlias = Callable[[Client], Hashable]
 Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
 FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
 WhileSubscribed: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
+OnRefresh: TypeAlias = Callable[[Client], object]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
+
+
+class Refreshes(Protocol):
+    """Tells the operations of a client that it goes on with another token of the same user."""
+
+    def watch_token(self, on_refresh: OnRefresh) -> None:
+        """Call a function with the client now, and whenever it has another token."""
+        ...
+
+    def unwatch_token(self, on_refresh: OnRefresh) -> None: ...
 
 
 async def nobody(token: str) -> str | None:

@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from engine.clients import Client, Headers, authenticated_by_init, headers_of, is_loopback, is_own_origin, request_id_of
 from engine.errors import SESSION_ENDED, Code, Refused
 from engine.handler import RequestHandler
-from engine.interfaces import TEXT_PARTS, Options, stop_event_of
+from engine.interfaces import TEXT_PARTS, OnRefresh, Options, stop_event_of
 from engine.requests import GraphQLRequest, decode, parse_request
 from engine.results import encode, encode_to_keep
 
@@ -131,6 +131,7 @@ class WebSocketSession:
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
+        self._on_refresh: list[OnRefresh] = []  # one of each subscription
         self._watch: AbstractContextManager[object] = nullcontext()  # no `ExitStack`, which takes 0.8 kB
         self._while_subscribed: AbstractAsyncContextManager[object] = nullcontext()
         self._has_ended = False
@@ -226,6 +227,16 @@ class WebSocketSession:
         if not await self._handler.is_of_same_user(self._client, given.token):
             raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
         self._client = refreshed
+        for on_refresh in self._on_refresh:
+            on_refresh(refreshed)
+
+    def watch_token(self, on_refresh: OnRefresh) -> None:
+        """Call a function with the client now, and whenever it has another token."""
+        on_refresh(self._client)
+        self._on_refresh.append(on_refresh)
+
+    def unwatch_token(self, on_refresh: OnRefresh) -> None:
+        self._on_refresh.remove(on_refresh)
 
     async def _identified(self, client: Client) -> Client:
         try:
@@ -284,7 +295,7 @@ class WebSocketSession:
         prepared = await self._handler.prepare(request, self._client, self._request_id)
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
-        async with aclosing(self._handler.stream(prepared, lambda: self._client.token)) as results:
+        async with aclosing(self._handler.stream(prepared, self)) as results:
             beginning = b'{"id":%b,"type":"next","payload":' % name
             async for result in results:
                 if not result.body:  # only an id of an event, which Server-sent events have

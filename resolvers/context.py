@@ -143,6 +143,10 @@ class Context:
         self._read_rate_limit = read_rate_limit
         self.is_shareable = True
         self._expired_pins: list[str] = []
+        self.refresh(token, identified)
+
+    def refresh(self, token: str | None, identified: Identified | None) -> None:
+        """Go on with another token of the same user, and discard everything that was read."""
         session = parse_token(token) if token else None
         self._use(session, identified)
         self._is_token_refused = bool(token) and session is None and identified is None

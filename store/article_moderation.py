@@ -120,7 +120,8 @@ def _refuse(status: str, kind: str, number: int, group: str, reverts: int | None
         case "missing":
             raise NotFound(f"there is no article:{number}", FIELDS.get(kind, "subjectId"))
         case "refused":
-            place = f"the group {group}" if group else "its place" if reverts else "the site, or all of its groups"
+            whole = "its place" if reverts else "the site, or all of its groups"
+            place = f"the group {group}" if kind == "remove" and group else whole
             moderation.refuse_rank(place, f"article:{number}")
         case "reverted":
             raise AlreadyReverted(reverts or 0)

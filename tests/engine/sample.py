@@ -57,6 +57,9 @@ class Opened:
     def extensions(self) -> dict[str, Any]:
         return {}
 
+    def refresh(self, token: str | None, identified: Any) -> None:
+        self.client = self.client._replace(token=token, identified=identified)
+
 
 @dataclass
 class Contexts:

@@ -119,6 +119,32 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
     assert await close_code(socket) == 4403
 
 
+async def test_subscriptions_that_need_a_viewer_go_on_with_the_token_of_a_ping(two):
+    """The session that they began with has ended."""
+    live, _ = two
+    loop = asyncio.get_running_loop()
+
+    async def ask(query, token=None):
+        return (await loop.run_in_executor(None, lambda: live.ask(query, token)))["data"]
+
+    erin = REGISTER.replace("alice", "erin")
+    first = (await ask(erin))["register"]["token"]
+    second = (await ask(LOG_IN.replace("alice", "erin")))["logIn"]["token"]
+    socket, _ = await opened_socket(live.url, first)
+    await socket.send(json.dumps({"type": "complete", "id": "1"}))
+    fed = "subscription { feedArticle { title viewerVote } }"
+    await socket.send(json.dumps({"type": "subscribe", "id": "3", "payload": {"query": fed}}))
+    await socket.send(json.dumps({"type": "ping", "payload": {"Authorization": f"Bearer {second}"}}))
+    await said(socket, "pong")
+    await ask(LOG_OUT, first)
+    await ask('mutation { post(input: {title: "A title", content: "text"}) { article { id } } }', second)
+
+    while (message := json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)))["id"] != "3":
+        pass
+    assert message["payload"] == {"data": {"feedArticle": {"title": "A title", "viewerVote": "UP"}}}
+    await socket.close()
+
+
 async def test_upgrade_takes_the_cookie_of_pages_of_the_site_only(two):  # U4
     live, _ = two
     register = REGISTER.replace("alice", "carol").replace('horse"', 'horse", cookie: true')

@@ -274,6 +274,8 @@ async def test_only_moderators_of_the_place_act(store, alice, bob, redis):
                 await command(store, number.number, by)
     with pytest.raises(NotAModerator):
         await remove(store, in_both.number, show, "ask")
+    with pytest.raises(NotAModerator, match="who moderate the site, or all of its groups, and"):
+        await lock(store, in_both.number, show, "show")
     with pytest.raises(Invalid, match="is not in the group"):
         await remove(store, in_one.number, both, "ask")
     assert everything(redis) == before
