@@ -51,9 +51,13 @@ async def _revert(store: Store, arguments: Namespace) -> int:
     """
     Revert all actions of a moderator since an instant. Exit code 1 if one was not reverted; those that others revert
     meanwhile count as reverted.
+
+    Raises:
+        CommandError: there is neither a user of this name nor an action since then, as of `operator`.
     """
-    done, left = 0, 0
+    found, done, left = 0, 0, 0
     async for action in _actions_by(store.site, arguments.by, arguments.since):
+        found += 1
         if action.reverted_by:
             continue
         if action.kind not in REVERTERS:
@@ -70,6 +74,9 @@ async def _revert(store: Store, arguments: Namespace) -> int:
         else:
             print(f"reverted {action.id}: {action.kind.name} {action.subject_id}")
             done += 1
+    account = keys.user(store.site.home_of_user(arguments.by), arguments.by)
+    if not found and not await store.site.redis.run(("EXISTS", account)):
+        raise CommandError(f"there is no user:{arguments.by.lower()}")
     print(f"{done} of {arguments.by} reverted" + (f", {left} not" if left else ""))
     return 1 if left else 0
 

@@ -94,6 +94,8 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
     ]
     assert main(["moderation", "revert", "--by", "alice", "--since", at]) == 1
     assert capsys.readouterr().out == "0 of alice reverted, 1 not\n"
+    assert main(["moderation", "revert", "--by", "Carol", "--since", at]) == 2
+    assert capsys.readouterr().err == "upvote: there is no user:carol\n"
 
     async def left(store):
         found = [await reverts.read_action(store.site, each.number) for each in (early, *done)]
