@@ -238,12 +238,15 @@ async def _kids(request: Request, found: Item, article: str, under: str | None =
 
 
 async def _changed(request: Request) -> list[str]:
-    """The ids of the articles and comments in the newest entries of the log. Some of them may be deleted by now."""
+    """
+    The ids of the articles and comments in the newest entries of the log, but for private ones, such as flags. Some of
+    them may be deleted by now.
+    """
     try:
         entries = await log.newest_entries(request.app.state.store.site, LOG_ENTRIES)
     except StoreUnavailable as error:
         raise HTTPException(503, headers=documents.UNAVAILABLE) from error
-    subjects = dict.fromkeys(entry.subject for entry in entries)
+    subjects = dict.fromkeys(entry.subject for entry in entries if entry.kind not in log.PRIVATE)
     return [id for id in subjects if article_number(id) or comment_number(id)][:MAX_CHANGED]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from server.hacker_news import MAX_KIDS
 from server.markdown_html import TEXT_LENGTH
-from store import keys, log
+from store import flags, keys, log
 from store.articles import Draft
+from store.flags import FlagReason
 from store.ranking.formulas import Policy
 from store.records import Vote
 from store.store import Store
@@ -324,6 +325,26 @@ async def test_votes_and_edits_are_in_updates_and_what_is_deleted_is_not(store, 
 
     assert {*old, answer} & set(changed["items"]) == {old[0], old[1], answer}
     assert sorted(changed["profiles"]) == ["Alice", "carol"]
+
+
+async def test_private_entries_of_the_log_are_not_in_updates(store, alice, bob, read, clock):
+    carol = await registered(store, "carol")
+    old = [await posted(store, alice, f"Title {each}") for each in range(2)]
+    answer = await commented(store, old[0], alice)
+    for number in range(20):
+        clock.advance(1)
+        newest = await posted(store, carol, f"Newer {number}")
+        for content in ("one", "two", "three"):
+            await commented(store, newest, carol, content=content)
+    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
+    before = await read("updates.json")
+    await flags.flag(store.site, bob, "article", old[0], FlagReason.SPAM)
+    await flags.flag(store.site, bob, "comment", answer, FlagReason.SPAM)
+    await flags.flag(store.site, bob, "article", old[1], FlagReason.SPAM)
+    await flags.unflag(store.site, bob, "article", old[1])
+
+    assert await read("updates.json") == before
+    assert not {*old, answer} & set(before["items"])
 
 
 async def test_pretty_json_has_lines(http, store, alice):
