@@ -14,6 +14,8 @@ IPV6_PREFIX = 64  # bits: the smallest network that a provider gives to a custom
 MAX_IPV6_LENGTH = 45  # characters of an address without the name of an interface
 HEADERS_BY_NAME = "engine.headers"  # the key of an ASGI scope under which `headers_of` keeps its result
 LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
+# An address with a port, or an IPv6 address in brackets: proxies such as Azure's write both.
+WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9]{1,3}(?:\.[0-9]{1,3}){3}):[0-9]{1,5}")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 make_tuple = tuple.__new__  # creates a named tuple without a call of Python code; each request creates four
 
@@ -120,7 +122,7 @@ def address_of(
     proxies: Container[str],
     on_untrusted_proxy: Callable[[str], object],
 ) -> str:
-    """Return the client's address: the last address of X-Forwarded-For that is not a trusted proxy's."""
+    """Return the client's address, without a port: the last of X-Forwarded-For that is not a trusted proxy's."""
     client = scope.get("client")
     address: str = client[0] if client else ""
     if address not in proxies:
@@ -129,8 +131,14 @@ def address_of(
         return address
     hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
     while address in proxies and hops:
-        address = hops.pop().strip() or address
+        address = without_port(hops.pop().strip()) or address
     return address
+
+
+def without_port(hop: str) -> str:
+    """The address of a hop, which a port may follow; any other text as it is."""
+    found = WITH_PORT.fullmatch(hop)
+    return (found[1] or found[2]) if found else hop
 
 
 def network_of(address: str, ipv6_prefix: int) -> str:

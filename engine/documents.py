@@ -77,7 +77,7 @@ class Operations:
 
     def __init__(self, schema: strawberry.Schema, limits: Limits, pool: Pool) -> None:
         self._schema = core_schema(schema)
-        self._hide_suggestions = schema.config.disable_field_suggestions
+        self._hide_suggestions = schema.config.disable_field_suggestions or not limits.introspection
         self._limits = limits
         self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
         self.cache: Cache[tuple[str, str | None], Operation] = pool.cache("operations", OPERATION_MICROSECONDS)

@@ -51,7 +51,13 @@ class RequestHandler:
         self._documents = PersistedDocuments(options.trusted_documents, options.only_trusted, options.pool)
         self._operations = Operations(schema, options.limits, options.pool)
         templates = TemplateCache(options.pool)  # of the JSON of records
-        self._execution = Execution(schema, templates, grew=self._operations.add_size, max_answer=options.limits.answer)
+        self._execution = Execution(
+            schema,
+            templates,
+            grew=self._operations.add_size,
+            max_answer=options.limits.answer,
+            hide_suggestions=not options.limits.introspection,
+        )
         self._open_context = open_context
         self._observer = options.observer
         self._limits = options.limits

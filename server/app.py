@@ -275,7 +275,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
 
 def _add_routes(app: Application, settings: Settings) -> None:
     app.router.routes += [
-        Route("/schema.graphql", contract),
+        *([Route("/schema.graphql", contract)] if settings.introspection == "on" else []),
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),

@@ -312,7 +312,10 @@ class Settings(BaseModel):
         ge=100,
         description="Maximum number of ranking places that an address subscribes to, at least 50 for each ranking.",
     )
-    introspection: Literal["on", "off"] = Field("on", description="`off` disables introspection of the schema.")
+    introspection: Literal["on", "off"] = Field(
+        "on",
+        description="`off` hides the schema: no introspection, no `/schema.graphql`, and no names that errors suggest.",
+    )
     allowed_origins: Annotated[str, AfterValidator(setting_checks.origins)] | None = Field(
         None,
         description="Allowed CORS origins, separated by commas, as browsers send them; the port may be `*`, as in "

@@ -78,7 +78,7 @@ class NotUsed(NotCompilable):
 class Execution:
     """
     Executes the operations of a schema. `grew` is called with an operation and the bytes by which what is cached for it
-    has grown. A result has at most `max_answer` bytes.
+    has grown. A result has at most `max_answer` bytes. With `hide_suggestions` errors of variables propose no names.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Execution:
         templates: TemplateCache | None = None,
         grew: Callable[[Operation, int], None] = ignore_growth,
         max_answer: int = MAX_ANSWER,
+        hide_suggestions: bool = False,
     ) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
@@ -98,7 +99,7 @@ class Execution:
         self._templates = TemplateCache() if templates is None else templates
         self._grew = grew
         self._plans: WeakKeyDictionary[Operation, PlanCache] = WeakKeyDictionary()  # a PlanCache refers to no operation
-        self._hide_suggestions = schema.config.disable_field_suggestions
+        self._hide_suggestions = schema.config.disable_field_suggestions or hide_suggestions
 
     async def execute(
         self, operation: Operation, variables: Variables, context: OperationContext, outcomes: Outcomes | None = None

@@ -49,7 +49,7 @@ class Limits:
     weights: Weights = DEFAULT_WEIGHTS
     seconds: float = 8.0
     answer: int = MAX_ANSWER  # bytes
-    introspection: bool = True
+    introspection: bool = True  # without it, errors suggest no names of the schema, either
 
     def check(self, document: DocumentNode) -> None:
         """

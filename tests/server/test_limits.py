@@ -110,6 +110,20 @@ def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
     assert refused["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
 
 
+def test_schema_is_hidden_where_introspection_is_off(live, tmp_path):
+    """Neither its file nor the errors of documents and variables tell what is in it."""
+    query = "query($order: ArticleOrder) { articles(order: $order) { totalCount } }"
+    with serving(tmp_path, introspection="off") as hidden:
+        misspelt = [hidden.ask("{ vewer { id } }"), hidden.ask(query, order="TIM")]
+        statuses = [httpx.get(f"{each.url}/schema.graphql").status_code for each in (live, hidden)]
+
+    assert statuses == [200, 404]
+    assert [answer["errors"][0]["message"] for answer in misspelt] == [
+        "Cannot query field 'vewer' on type 'Query'.",
+        "Variable '$order' has invalid value: Value 'TIM' does not exist in 'ArticleOrder' enum.",
+    ]
+
+
 def test_failed_log_ins_are_limited(tmp_path):
     wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) {
       userErrors { code ... on RateLimited { retryAt } } } }"""

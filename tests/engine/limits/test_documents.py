@@ -127,6 +127,13 @@ def test_introspection_can_be_switched_off(text):
     assert "introspection has been disabled" in refused.value.errors[0]["message"]
 
 
+def test_no_names_are_suggested_where_introspection_is_off():
+    with pytest.raises(Refused) as refused:
+        operations(introspection=False).find("{ helo }", None)
+
+    assert refused.value.errors[0]["message"] == "Cannot query field 'helo' on type 'Query'."
+
+
 async def test_limits_apply_to_http_and_websocket(ask, http, socket):
     text = next(iter(BEYOND))
     posted = await ask(text)
