@@ -134,15 +134,13 @@ end
 
 -- How many places a range of an index has, and the members and values of those that the viewer does not hide. As most may be
 -- hidden, only the values of the others are read then.
-local function read_range(key, ...) --> (number of places, members, values)
-  local arguments = {...}
+local function read_range(key, start, stop, ...) --> (number of places, members, values)
   if not hides then
-    arguments[#arguments + 1] = "WITHSCORES"
-    local members, values = unzipped(redis.call("ZRANGE", key, unpack(arguments)))
+    local members, values = unzipped(redis.call("ZRANGE", key, start, stop, "WITHSCORES", ...))
     left = left - #members
     return #members, members, values
   end
-  local members = redis.call("ZRANGE", key, unpack(arguments))
+  local members = redis.call("ZRANGE", key, start, stop, ...)
   local shown = shown_of_read(members)
   return #members, shown, shown[1] and redis.call("ZMSCORE", key, unpack(shown)) or {}
 end

@@ -12,7 +12,7 @@
 --   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   read_range(key, ...) -> (number of places, members, values), bound_member (its member),
+--   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (its member),
 --   left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,

@@ -3,7 +3,7 @@
 -- page comes after the last of them.
 -- requires: gravity_index, home_places
 -- from gravity_index: value_of(base, time)
--- from home_places: read_range(key, ...) -> (number of places, members, values), add_beyond(member, value),
+-- from home_places: read_range(key, start, stop, ...) -> (number of places, members, values), add_beyond(member, value),
 --   hides (whether the viewer hides articles), blocks (whether the viewer blocks users), sort_fresh(),
 --   is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read) -> number of listings
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME

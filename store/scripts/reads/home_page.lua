@@ -1,9 +1,8 @@
 -- Read the places of a page of a home (one listing of the articles of all groups that a user follows) that are in some
 -- indexes of one partition, by an order whose values do not change with age.
 -- requires: home_places, index_rank
--- from home_places: most_read (about how many articles to look at in all),
+-- from home_places: most_read (about how many articles to look at in all), is_down (the direction of the page),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
---   is_down (the direction of the page),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
 --   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
 --   left (articles that may still be read), hides (whether the viewer hides articles),
@@ -20,6 +19,7 @@
 -- those that may still have one that comes before the last. While much is hidden, the last is not known yet: then more is
 -- read of those that have come the least far.
 local MOST_AT_ONCE = most_read -- places of an index that are read
+local DIRECTION = is_down and {"REV"} or {} -- of a range by rank
 local MANY = 8 -- places of an index: so many are looked up in the list of what is hidden before their values are read
 local lowest = tonumber(ARGV[1])
 
@@ -53,18 +53,19 @@ local function is_wanted(value, member)
   return not lowest or value >= lowest
 end
 
--- Adds the places in a range of an index. Returns how many there are, and the last of them, {value, member}. If most may be
--- hidden, only values of the others are read.
-local function add_range(key, arguments, may_be_hidden)
+-- Adds the places in a range of an index, from the arguments of ZRANGE. Returns how many there are, and the last of them,
+-- {value, member}. If most may be hidden, only values of the others are read. Most ranges are empty, so that is seen first.
+local function add_range(key, may_be_hidden, start, stop, ...)
   local members, values
   if may_be_hidden then
-    members = redis.call("ZRANGE", key, unpack(arguments))
+    members = redis.call("ZRANGE", key, start, stop, ...)
+    if not members[1] then return 0 end
   else
-    arguments[#arguments + 1] = "WITHSCORES"
-    members, values = unzipped(redis.call("ZRANGE", key, unpack(arguments)))
+    local flat = redis.call("ZRANGE", key, start, stop, "WITHSCORES", ...)
+    if not flat[1] then return 0 end
+    members, values = unzipped(flat)
   end
   local count, last = #members, members[#members]
-  if count == 0 then return 0 end
   if may_be_hidden then
     members = not_hidden(members)
     members[#members + 1] = last -- for its value; it is left out all the same if it is hidden
@@ -81,17 +82,17 @@ end
 local function read_to_bound(key)
   local first, count, last = first_rank(key), nil, nil
   repeat
-    count, last = add_range(key, {"+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, MOST_AT_ONCE}, hides)
+    count, last = add_range(key, hides, "+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, ARGV[14])
     first = first + count
   until count < MOST_AT_ONCE or left <= 0
   left = left - COST
-  stops[#stops + 1] = count == MOST_AT_ONCE and last or {bound, bound_member}
+  if count == MOST_AT_ONCE then stops[#stops + 1] = last end
 end
 
 -- Reads the next places of an index, which then has more only if there are as many.
 local function read_more(each)
-  local arguments = {each.next, each.next + each.count - 1, is_down and "REV" or nil}
-  local count, last = add_range(each.key, arguments, hides and each.count >= MANY)
+  local may_be_hidden, stop = hides and each.count >= MANY, each.next + each.count - 1
+  local count, last = add_range(each.key, may_be_hidden, each.next, stop, unpack(DIRECTION))
   each.has_more, each.stop = count == each.count and not (lowest and last[1] < lowest), last
   each.next, each.count = each.next + count, math.min(4 * each.count, MOST_AT_ONCE)
 end
@@ -130,6 +131,7 @@ local function read_first(indexes)
 end
 
 local keys, indexes = site_ranked(), {}
+if bound then stops[1] = {bound, bound_member} end
 for i, key in ipairs(keys) do
   if bound and left <= 0 then return reply_of_places(i - 1) end
   if bound then read_to_bound(key) else indexes[i] = {key = key, next = first_rank(key), count = 1} end
