@@ -235,15 +235,15 @@ class Site:
 
     async def write_error(self) -> str | None:
         """
-        Why Redis refuses writes; None if it takes them. One round trip, which changes nothing.
+        Why the store refuses writes; None if it takes them. One round trip, which changes nothing.
 
-        `SET ... XX` on a missing key writes nothing, but a server that takes no writes answers with an error.
+        `SET ... XX` on a missing key writes nothing, but a server that takes no writes answers with an error. Scripts
+        refuse writes to a store that is being moved, or was.
         """
-        writes: list[Command] = [
-            ("SET", keys.mark(partition), 1, "PX", MARK_LIFETIME, "XX")
-            for partition in range(min(self.partitions, MAX_PROBED))
-        ]
-        return await self.redis.write_error(writes)
+        probed = range(min(self.partitions, MAX_PROBED))
+        writes: list[Command] = [("SET", keys.mark(each), 1, "PX", MARK_LIFETIME, "XX") for each in probed]
+        closed: list[Command] = [("EXISTS", keys.closed(each)) for each in probed]
+        return await self.redis.write_error(writes, closed)
 
     def partition_and_digest(self, subject: str) -> tuple[int, str]:
         """A partition and the SHA-256 of a text from a client, so that the text itself never becomes part of a key."""

@@ -79,9 +79,14 @@ class RedisClient:
         if not any(_is_alive(reply) for (reply,) in await asyncio.gather(*pings)):
             raise StoreUnavailable("the store does not answer")
 
-    async def write_error(self, writes: Sequence[Command]) -> str | None:
-        """Why one of these writes fails, if one does. One attempt, in one round trip."""
-        replies = await self._server.send(writes)
+    async def write_error(self, writes: Sequence[Command], closed: Sequence[Command]) -> str | None:
+        """
+        Why one of these writes fails, if one does; or why scripts refuse to write, if one of the reads `closed` finds
+        its key. One attempt, in one round trip.
+        """
+        replies = await self._server.send([*writes, *closed])
+        if 1 in replies[len(writes) :]:
+            return MESSAGES["CLOSED"]
         errors = [reply for reply in replies if type(reply) is ReplyError]
         errors = [error for error in errors if error_code(error) not in RETRY_AT_ONCE]
         return str(_exception(errors)) if errors else None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from store.maintenance.write_lock import WriteLock
 from tests.store.reading import everything
 
 
@@ -10,6 +11,17 @@ async def test_check_of_writes_changes_nothing(store, redis):
 
     assert await store.site.write_error() is None
     assert everything(redis) == before
+
+
+async def test_store_that_was_moved_gives_its_reason(store):
+    lock = WriteLock(store.site)
+    await lock.acquire()
+    await lock.make_permanent()
+    moved = await store.site.write_error()
+    await lock.release()
+
+    assert moved == "the store is being moved, or was: it can be read only, and nothing was changed"
+    assert await store.site.write_error() is None
 
 
 @pytest.mark.one_server
