@@ -46,6 +46,11 @@ def revert(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
     check(action.kind not in ("REVERT", "PURGE", "REJECT_EDIT"), "actionId")
     keeps_votes = bool(given.get("keepVotesAnnulled"))
     check(action.kind != "ANNUL_VOTES" or not keeps_votes, "keepVotesAnnulled")
-    if action.kind == "BAN":
-        return bans.revert(model, actor, action, texts, number, keeps_votes=keeps_votes), True
-    return REVERTERS[action.kind](model, actor, action, texts, number), True
+    try:
+        if action.kind == "BAN":
+            return bans.revert(model, actor, action, texts, number, keeps_votes=keeps_votes), True
+        return REVERTERS[action.kind](model, actor, action, texts, number), True
+    except Refused as refused:
+        if refused.path in (["input", "userId"], ["input", "group"]):  # the input of a revert has neither
+            refused.path = ["input", "actionId"]
+        raise
