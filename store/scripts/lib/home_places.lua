@@ -132,8 +132,8 @@ local function shown_of_read(members) --> members
   return shown
 end
 
--- How many places a range of an index has, and the members and values of those that the viewer does not hide. As most may be
--- hidden, only the values of the others are read then.
+-- How many places a range of an index, given as ZRANGE takes it, has, and the members and values of those that the viewer does
+-- not hide. As most may be hidden, only the values of the others are read then.
 local function read_range(key, start, stop, ...) --> (number of places, members, values)
   if not hides then
     local members, values = unzipped(redis.call("ZRANGE", key, start, stop, "WITHSCORES", ...))

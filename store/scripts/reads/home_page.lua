@@ -53,7 +53,7 @@ local function is_wanted(value, member)
   return not lowest or value >= lowest
 end
 
--- Adds the places in a range of an index, from the arguments of ZRANGE. Returns how many there are, and the last of them,
+-- Adds the places in a range of an index, given as ZRANGE takes it. Returns how many there are, and the last of them,
 -- {value, member}. If most may be hidden, only values of the others are read. Most ranges are empty, so that is seen first.
 local function add_range(key, may_be_hidden, start, stop, ...)
   local members, values
