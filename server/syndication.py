@@ -105,8 +105,8 @@ class WebFeed:
 
     def html_of(self, entry: FeedEntry) -> str:
         """
-    The text. An article with a link has a link to its comments, too: few feed readers show where these are.
-    """
+        The text. An article with a link has a link to its comments, too: few feed readers show where these are.
+        """
         comments = (
             f'<p><a href="{self.page_of(entry)}">{escape(self.words("footer-comments"))}</a></p>\n'
             if entry.link
