@@ -188,8 +188,8 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
 
 def own_vote_cast(number: int, posted: int) -> int | None:
     """
-    When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown, as for
-    imported ones ("stories"), which the sequence in the number tells.
+    When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown: for
+    imported ones ("stories") and those of early versions, both of which the sequence in the number tells.
     """
     sequence = numbering.sequence_of(number)
     return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None

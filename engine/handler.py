@@ -40,7 +40,7 @@ COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, sinc
 
 
 class RequestHandler:
-    """Prepares and executes the requests of an endpoint."""
+    """Prepares and executes the requests of an endpoint. See `Endpoint` for what it is made with."""
 
     def __init__(
         self,

@@ -231,7 +231,7 @@ class Field:
     """`resolve` returns the values of a level's parents, or an awaitable of them. `is_pure`: as in `BatchResolver`."""
 
     number: int  # the field's number in its plan
-    key: str
+    key: str  # in the result: its alias or name
     resolve: Callable[..., Any]
     complete: Completion
     is_pure: bool = False
