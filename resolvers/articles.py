@@ -1,4 +1,9 @@
-"""Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do."""
+"""
+Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do.
+
+Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order. An
+archived article is in the database only. The policy of a site has the weights of its orders and its time limits.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -38,7 +43,7 @@ NUMBER, STATE, POSTED_AT = map(attrgetter, ("number", "state", "posted_at"))
 
 
 class PostResult(Protocol):
-    """The payload of a post: `article` is None if it was refused."""
+    """The payload of the mutation `post`, made in `schema`: `article` is None if it was refused."""
 
     @property
     def article(self) -> Article | None: ...
@@ -154,11 +159,11 @@ async def standing(
     site = context.store.site
     name = arguments.group_name(group) if group is not None else None
     order, listing, policy = maintained_order(site, order), articles_by(site, order, name), site.policy_of(name)
-    now = listing.decay.at if listing.decay else context.now
+    now = listing.decay.at if listing.decay else context.now  # `decay` is set if values change with age
     visible = [article for article in articles if article.state is ContentState.VISIBLE]
     listed = [article for article in visible if name is None or name in article.groups]
-    places = [standings.position(policy, order, article, now) for article in listed]
-    ranks = zip(listed, await context.reads.ranks(listing, places), strict=True)
+    positions = [standings.position(policy, order, article, now) for article in listed]
+    ranks = zip(listed, await context.reads.ranks(listing, positions), strict=True)
     found = {article.number: standings.standing(policy, order, article, rank, now) for article, rank in ranks}
     return [found.get(article.number) for article in articles]
 
@@ -189,7 +194,7 @@ async def articles(
 async def by_link(context: Context, link: str, *, paging: PageArguments) -> Connection[Article]:
     """
     Raises:
-        BadInput: this is no link, or an earlier version made the store and its links are not indexed yet.
+        BadInput: this is no link, or the links of the store are not indexed yet, as an earlier version has made it.
     """
     site = context.store.site
     if not site.rankings.has_links:
@@ -214,8 +219,8 @@ async def post(
     session = context.actor()
     command = partial(context.store.articles.post, session, draft, idempotency_key)
     posted = await context.write(context.within_limits(context.rates.of_posts, command))
-    context.reads.prime_login(posted.poster)
-    if posted.article is None:  # replayed, and deleted or archived since
+    context.reads.prime_login(posted.poster)  # the write has checked the session, so it need not be read again
+    if posted.article is None:  # the same was posted before (`replayed`), and was deleted or archived since
         posted = replace(posted, article=await reads.find(context.store, context.database, posted.number))
     if posted.article and not posted.replayed:
         context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
@@ -226,7 +231,8 @@ async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list
     """
     The newest other article with the link of a posted one, if it was posted within the site's window.
 
-    Two round trips for each: one for the places in all partitions, one for the article.
+    Two round trips for each: one to find it by its link in all partitions, which are shares of the data; one to read
+    it.
     """
     return [await _duplicate_of(payload.article, context) for payload in payloads]
 
@@ -285,7 +291,7 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on an article, also on one that is archived: then it is written back to Redis first."""
+    """Run a command on an article. One that is archived is written back to Redis first."""
     changed = write_back.run_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

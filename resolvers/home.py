@@ -1,6 +1,9 @@
 """
 The viewer's home, their own front page: its articles, and what they choose for it, which is the groups that they
 follow, the users whom they block and the articles that they hide. A request has at most one home.
+
+Functions that take a sequence are batch resolvers: they return a value for each element. A place is the position of an
+article in a listing: its value by the order, and its number.
 """
 
 import asyncio
@@ -27,7 +30,7 @@ from store.listings import Page, Window
 from store.ranking.formulas import Order
 from store.records import Article, Group, Home, Position, User
 
-TRIES = 20  # to read a page while the viewer chooses something else
+TRIES = 20  # to read a page, as long as the viewer follows, blocks or hides something else meanwhile
 
 
 async def home(context: Context) -> Home | None:
@@ -72,7 +75,7 @@ async def blocked_of(
 async def block(context: Context, user_id: str) -> Blocked:
     actor, username = context.actor(), users.checked_username(user_id)
     result = await context.write(blocked.block(context.store.site, actor, username))
-    context.reads.prime_login(result.username)
+    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
     return result
 
 
@@ -151,7 +154,7 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
     hides = await reads.hidden(choices.username, [place.number for place in places])
     names = {name.lower() for name in choices.blocked}
     slots = set(map(keys.slot, names))
-    # the number of an article contains the slot of its poster
+    # the number of an article contains the slot, a hash of its poster's name: those with other slots need not be read
     suspects = [place.number for place in places if place.number % keys.SLOTS in slots]
     posters = dict(zip(suspects, await reads.articles(suspects), strict=True))
     return [

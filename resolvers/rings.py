@@ -1,6 +1,9 @@
 """
 Rings, groups of accounts that vote for each other far more often than chance explains: those that the last search has
 found, for moderators of the site. The command `upvote rings` searches; here nothing is computed.
+
+Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order. The
+votes of a user are annulled if a moderator's action keeps them from counting.
 """
 
 from collections.abc import Iterable, Sequence
@@ -85,6 +88,7 @@ def _is_annulled(ring: Ring, actions: Iterable[ModerationAction | None]) -> bool
 
 
 async def articles(moves: Sequence[RingMove], context: Context) -> list[Article | None]:
+    """The article of each move: it would change its place in the ranking if all votes of a ring were annulled."""
     return await context.articles([move.article for move in moves])
 
 
