@@ -6,6 +6,9 @@ Measures pages of archived articles, which are in the SQL database only, in SQLi
 Writes the places of the articles, which are their values in listings, directly: one article a minute, with votes as
 unevenly spread as on a real site, in the listings of all orders and in the timelines of 1 000 users. The figures are
 CPU time of the thread, with SQLAlchemy.
+
+By GRAVITY values change with age, they decay. There, articles with about the same votes are a class, which has an index
+by time, and a page merges the classes.
 """
 
 import gc
@@ -41,7 +44,7 @@ ROUNDS = 15
 USERS = 1_000
 DEPTHS = (0.1, 0.5, 0.9)  # shares of a listing that are before a page
 APART = 97  # places from one measured position to the next
-# as `Place`: value, number, and the votes in a listing by TIME, or the posting time in one by VOTES
+# rows, as `Place`: value, number of the article, and `extra`: its votes by TIME, and its posting time by VOTES
 Places = Iterable[tuple[float, int, int | None]]
 
 

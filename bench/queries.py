@@ -1,4 +1,4 @@
-"""The documents, and for each query the requests that the load sends in turn."""
+"""The GraphQL documents of the comparison, and for each query the requests that the load generator sends in turn."""
 
 import random
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from store.store import Store
 
 VARIED = 300  # different pages
 DRAWN = 6_000  # requests for them, where their order is drawn
-UNEQUAL = 100  # unequal requests that are made of equal ones, at least
+UNEQUAL = 100  # requests, at least, that `unequal` makes
 DISCUSSED = 20  # first articles of the site, which have comments
 FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
