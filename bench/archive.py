@@ -93,8 +93,8 @@ def in_order(site: Site, order: Order, articles: list[Article]) -> Places:
 
 
 def write(connection: Connection, name: str, votes_class: int, rows: Places) -> None:
-    """Write a listing and its counts."""
-    # no text of weights: they do not change meanwhile
+    """Write a listing, and for a long one the counts of ranges of its places, by which ranks are found."""
+    # "": the text of the weights that its values are computed with, which do not change meanwhile
     index = place_writes.create_indexes(connection, {(name, votes_class): ""})[name, votes_class].id
     values = [(index, *row) for row in sorted(rows)]
     connection.exec_driver_sql("INSERT INTO places VALUES (?, ?, ?, ?)", values)

@@ -34,10 +34,10 @@ from store.site import Site
 from store.store import Store
 from tests.archive.filling import archive_all, write_rows
 
-IDENTITY = "0123456789abcdef"  # of the archive
-GOOD = "good"  # the listing of the articles with many votes
-ORDERS = tuple((order, order.value, order.decays) for order in Order)
-BATCH = 1_000
+IDENTITY = "0123456789abcdef"  # of the archive, in the database and in the store
+GOOD = "good"  # the listing of the articles with enough votes for the front page
+ORDERS = tuple((order, order.value, order.decays) for order in Order)  # its name, and whether values change with age
+BATCH = 1_000  # articles
 PLACES = 100  # that `archive` returns at least, if there are as many batches; it returns fewer than twice as many
 AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 

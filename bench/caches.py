@@ -39,6 +39,7 @@ REQUESTS = 1_500  # of a trace
 FLOOD = "query Flood%d { a%d: articles(first: 5) { totalCount nodes { id title } } b%d: %s }"
 ROOM = 4_096  # megabytes of the pool while traces are recorded, in which nothing is evicted
 PARTS = (2, 4, 8)  # of the bytes of a trace, that a pool has
+# each figure of the server's pool is followed by that of LRU
 HEAD = ["trace", "pool MB", "evictions", "LRU", "misses", "LRU", "ms to make them", "LRU", "saved"]
 
 

@@ -69,7 +69,7 @@ class Memory:
 
 
 async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tuple[Cost, Cost, Memory]:
-    """The cost of a vote and that of a page, and the memory of what is stored."""
+    """The cost of a vote and that of a page, and the memory of what is stored, with all partitions on these servers."""
     store = await Store.open(url, partitions=partitions, cached_keys=0)
     load = Load(store)
     sizes = [used(servers)]

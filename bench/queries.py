@@ -44,8 +44,9 @@ Request = tuple[str, str]  # the body of a POST, and the token of its viewer
 @dataclass(frozen=True, slots=True)
 class Ground:
     """
-    The data for requests: tokens of the viewers, the first places of the site and of each group by score (by the names
-    that cursors have for these listings), comments on the first articles, and tokens of many further viewers.
+    The data from which requests are made: tokens of the viewers; the first places of the site and of each group by
+    score, by the name of the listing (`score`, `group:NAME:score`); numbers of comments on the first articles; and
+    tokens of many further viewers.
     """
 
     tokens: list[str]
@@ -74,7 +75,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
 
 
 async def first_places(store: Store, listing: str) -> list[Position]:
-    """The first places of a listing, of all partitions. It has the name that cursors have for it."""
+    """The first places of a listing, of all partitions. It has its name in cursors: `score` or `group:NAME:score`."""
     found: list[Position] = []
     for partition in range(store.site.partitions):
         group = listing.split(":")[1] if ":" in listing else None

@@ -1,8 +1,8 @@
 """
 The account of the viewer: their address, which mails they get, and where they are logged in.
 
-Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order. An
-issuer is a service outside at which users may log in; who only does that has no password here.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+An issuer is a service outside at which users may log in; who only does that has no password here.
 """
 
 import asyncio

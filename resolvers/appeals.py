@@ -1,8 +1,9 @@
 """
 Appeals against actions of moderators, and the queue in which they wait for an answer.
 
-The place of an action is its group or, without one, any group of the article or comment that it is about: moderators
-of these see its appeal. Functions that take a sequence are batch resolvers: they return a value for each element.
+The place of an action is its group or, without one, any group of the article or comment that it is about: moderators of
+these see its appeal. Public functions whose first argument is a sequence are batch resolvers: they return a value for
+each element, in order.
 """
 
 from collections.abc import Sequence

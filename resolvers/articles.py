@@ -1,8 +1,8 @@
 """
 Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do.
 
-Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order. An
-archived article is in the database only. The policy of a site has the weights of its orders and its time limits.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+An archived article is in the database only. The policy of a site has the weights of its orders and its time limits.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -58,6 +58,7 @@ def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
 
 
 def score(articles: Sequence[Article], context: Context) -> list[float]:
+    """The value by which the order SCORE sorts each."""
     return [context.store.site.policy.score(article) for article in articles]
 
 
@@ -66,6 +67,7 @@ def is_good(articles: Sequence[Article], context: Context) -> list[bool]:
 
 
 def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]:
+    """When voting on each closes (unix milliseconds)."""
     return [context.store.site.policy.closes_at(subject) for subject in subjects]
 
 
@@ -183,6 +185,10 @@ async def articles(
     page: int | None = None,
     pinned: bool | None = False,
 ) -> Connection[Article]:
+    """
+    A page of all articles, or of those of a group or posted `since` an instant (unix milliseconds). With `pinned`, the
+    next pages show the order of this instant.
+    """
     name = arguments.group_name(group) if group is not None else None
     listing = articles_by(context.store.site, order, name, since)
     if page is not None:
@@ -204,6 +210,7 @@ async def by_link(context: Context, link: str, *, paging: PageArguments) -> Conn
 
 @paginated
 async def front_page(context: Context, date: int | None = None, *, paging: PageArguments) -> Connection[Article]:
+    """The newest good articles, all or those of a UTC day. `date` is its first instant (unix milliseconds)."""
     return await article_connection(context, listings.front_page(context.store.site, date), paging, FRONT_PAGE_SIZE)
 
 

@@ -1,9 +1,9 @@
 """
 Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do.
 
-Functions that take a sequence of records are batch resolvers: they return the value of a field for each, in order. The
-conversation of an article is all its comments; if it is archived, it is in the database only. A place is an entry of a
-listing, such as the replies to a comment.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+The conversation of an article is all its comments; if it is archived, it is in the database only. A place is an entry
+of a listing, such as the replies to a comment.
 """
 
 from asyncio import gather

@@ -3,7 +3,8 @@ Fields of Feed: the articles of the viewer and of those whom they follow, newest
 A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
 
 The mark is the position up to which the viewer has seen the feed; where only unseen articles are wanted, it is the
-floor, above which they are. Functions that take a sequence are batch resolvers: they return a value for each element.
+floor, above which they are. Public functions whose first argument is a sequence are batch resolvers: they return a
+value for each element, in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -144,7 +145,7 @@ async def _size(reads: Reads, username: str) -> int:
         return size
     numbers = chain(*await reads.load_all(hidden.numbers(reads.site, username)))
     slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}
-    # the number of an article contains the slot, a hash of the name of its poster, so most articles of others are not read
+    # the number of an article contains the slot, a hash of its poster's name, so most articles of others are not read
     suspects = await reads.articles([number for number in numbers if number % keys.SLOTS in slots])
     return size - sum(each is not None and each.poster.lower() in names for each in suspects)
 

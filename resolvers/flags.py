@@ -1,8 +1,8 @@
 """
 Flags on articles and comments, and the queues of what is flagged or pending.
 
-A flag stands until its user withdraws it or a moderator's decision clears it. Functions that take a sequence are batch
-resolvers: they return the value of a field for each element, in order.
+A flag stands until its user withdraws it or a moderator's decision clears it. Public functions whose first argument is
+a sequence are batch resolvers: they return a value for each element, in order.
 """
 
 from asyncio import gather

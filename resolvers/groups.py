@@ -1,8 +1,8 @@
 """
 Groups, and the articles of each.
 
-Functions that take a sequence of groups are batch resolvers: they return the value of a field for each, in order. What
-is written about a group (title, about) and whether an admin has listed it are its description; most have none.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+What is written about a group (title, about) and whether an admin has listed it are its description; most have none.
 """
 
 from collections.abc import Awaitable, Sequence

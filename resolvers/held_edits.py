@@ -2,7 +2,7 @@
 Texts that rules of the site hold, and edits, until a moderator approves or rejects them. Until then the texts that are
 edited do not change.
 
-Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
 """
 
 from collections.abc import Sequence

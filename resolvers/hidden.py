@@ -1,8 +1,9 @@
 """
 The articles that the viewer hides: the list, whether an article is in it, and the mutations that change it.
 
-Functions that take a sequence are batch resolvers: they return a value for each element. In `store.records`, `HIDDEN`
-means something else: the classes of records of articles that are not visible, because they are pending or removed.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+In `store.records`, `HIDDEN` means something else: the classes of records of articles that are not visible, because they
+are pending or removed.
 """
 
 from collections.abc import Iterable, Sequence

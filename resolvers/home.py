@@ -2,8 +2,8 @@
 The viewer's home, their own front page: its articles, and what they choose for it, which is the groups that they
 follow, the users whom they block and the articles that they hide. A request has at most one home.
 
-Functions that take a sequence are batch resolvers: they return a value for each element. A place is the position of an
-article in a listing: its value by the order, and its number.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A place is the position of an article in a listing: its value by the order, and its number.
 """
 
 import asyncio
@@ -91,8 +91,8 @@ async def _page(
 ) -> Connection[Article]:
     """A page. If the viewer chooses something else while it is read, it is read again, up to `TRIES` times."""
     site, username, reads = context.store.site, home.username, context.reads
-    whole, wanted = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
-    chosen = Chosen.of(username, await reads.load_all(wanted))
+    whole, choice_reads = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
+    chosen = Chosen.of(username, await reads.load_all(choice_reads))
     for tries_left in reversed(range(TRIES)):
         listing = homes_of_store.listing_of(chosen.choices, order, whole)
         window = article_window(whole._replace(name=listing.name), paging)
@@ -100,7 +100,7 @@ async def _page(
         page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, window)
         connecting = connection_of_page(context, listing.name, page, total=0)  # a home has no `totalCount`
         connection: Connection[Article]
-        connection, again = await asyncio.gather(connecting, load_again(site, wanted))
+        connection, again = await asyncio.gather(connecting, load_again(site, choice_reads))
         before, chosen = chosen, Chosen.of(username, again)
         if chosen == before or not tries_left:
             return connection

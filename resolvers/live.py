@@ -147,7 +147,7 @@ class Live:
         self._subscribed: defaultdict[str, Counter[RankingKey]] = defaultdict(Counter)  # by address
         self._store = store
         self._database = database
-        self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
+        self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()  # after each event, shared by subscribers
         self._rankings: dict[RankingKey, SharedRanking] = {}
         self._articles: dict[int, SharedArticle] = {}  # each removes itself
 
@@ -279,7 +279,7 @@ class SharedRanking:
     def __init__(self, store: Store, events: Events, key: RankingKey, database: Database | None = None) -> None:
         self.subscribers = 0
         self.latest = RankedArticles()
-        self._read_at = 0
+        self._read_at = 0  # unix milliseconds
         # changes to the latest articles, by the articles that were sent before
         self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store

@@ -2,8 +2,8 @@
 Roles, the log of moderators' actions, and the mutations that grant, revoke and revert.
 
 The subject of an action is the article, comment or user that it is about; a text is an article or a comment. The place
-of an action is its group or, without one, any group of its text. Functions that take a sequence are batch resolvers:
-they return the value of a field for each element, in order.
+of an action is its group or, without one, any group of its text. Public functions whose first argument is a sequence
+are batch resolvers: they return a value for each element, in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -177,7 +177,11 @@ Total = int | LateTotal
 
 
 class Edge(NamedTuple, Generic[T]):
-    """Its cursor is encoded only if a client asks for it."""
+    """
+    An entry of a page. `position` has the value and the member of the entry, or a name in a listing by name. Where
+    values change with age or the page is pinned, the instant of the page follows. The cursor, which has the same, is
+    encoded only if a client asks for it.
+    """
 
     listing: str
     position: tuple[object, ...]
@@ -213,7 +217,10 @@ class PageInfo(NamedTuple):
 
 
 class Connection(NamedTuple, Generic[T]):
-    """`is_cacheable` says that this object, of `held_bytes`, is in a cache, so that its JSON may be cached, too."""
+    """
+    A page of a listing, as in the Relay specification. `is_cacheable` says that this object, of `held_bytes`, is in a
+    cache, so that its JSON may be cached, too.
+    """
 
     edges: Sequence[Edge[T]]
     page_info: PageInfo
@@ -317,9 +324,9 @@ def _name_connection(
             start = bisect_right(names, beyond, key=str.lower)
         else:
             end = bisect_left(names, beyond, key=str.lower)
-    places = range(max(start, end - size), end) if paging.last is not None else range(start, min(start + size, end))
-    edges = [Edge(listing, (names[place],), node(names[place])) for place in places]
-    return Connection(edges, page_info(edges, places.start > 0, places.stop < len(names)), len(names))
+    shown = range(max(start, end - size), end) if paging.last is not None else range(start, min(start + size, end))
+    edges = [Edge(listing, (names[index],), node(names[index])) for index in shown]
+    return Connection(edges, page_info(edges, shown.start > 0, shown.stop < len(names)), len(names))
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:

@@ -35,7 +35,8 @@ QUERY_LENGTH = 500  # characters
 NOBODY = "-"  # no valid name: nobody posts under it
 CURSOR = CursorFormat(re.compile(r"(?:article|comment):[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
 T = TypeVar("T")
-TIMEOUTS: WeakKeyDictionary[Context, dict[Search, str]] = WeakKeyDictionary()  # the messages of a request's searches
+# by request, the message of each search that has timed out: the same search is not tried again
+TIMEOUTS: WeakKeyDictionary[Context, dict[Search, str]] = WeakKeyDictionary()
 Node: TypeAlias = Article | Comment | User
 LONG = 20_000  # characters of a page: more are looked through in a thread, so that the event loop goes on
 READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time, so that other threads get the interpreter's lock

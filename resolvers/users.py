@@ -1,8 +1,8 @@
 """
 Users: their fields, and whom the viewer follows.
 
-Functions that take a sequence are batch resolvers: they return the value of a field for each element, in order. A User
-is only a name; what else is known of a user is a Profile, which is read.
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A User is only a name; what else is known of a user is a Profile, which is read.
 """
 
 from collections.abc import Sequence
