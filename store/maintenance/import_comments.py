@@ -1,8 +1,8 @@
 """
 Imports comments of other sites in bulk, below imported stories. Nobody is notified of them.
 
-A comment is stored with the story that it is about, so a caller first finds the partition of each comment: that of the
-story's poster, or what `homes` returns for what was imported before.
+A comment is stored with the story that it is about, so a caller first finds the partition (a share of the data) of each
+comment: that of the story's poster, or what `homes` returns for what was imported before.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Backup records of the addresses of users, and of mails that wait."""
+"""Backup records of the mail addresses of users, and of mails that wait to be sent."""
 
 import re
 from collections.abc import Iterator, Sequence
