@@ -1,5 +1,5 @@
 """
-The log of each partition: a stream with an entry for each change, which the script that makes the change appends. Here
+The log of each partition (a share of the data): a stream with an entry for each change, appended by its script. Here
 entries are read, consumers keep their positions, and entries that nobody needs are removed. A consumer is what reads
 all of the log, such as the mirror that writes it to the database; its position is the id of the last entry taken.
 """
