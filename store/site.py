@@ -1,4 +1,9 @@
-"""What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts."""
+"""
+What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts.
+
+A partition is a share of the data, all on one server. A slot is one of 1,024 smaller shares, in which a user falls by
+the name, and an article by its poster: modulo the number of partitions it is the home, the partition of both.
+"""
 
 import time
 from collections import deque
