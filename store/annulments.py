@@ -234,7 +234,8 @@ async def _apply_karma(
 ) -> None:
     """
     Add the karma of posters with a home in another partition, words of a name, `:` and the change, by the entry of a
-    step. `id` is that of the entry, `noted` says which partitions these are (see `effects.noted_of`).
+    step. `id` is that of the entry, `noted` has each of these partitions, followed by the id of the last earlier entry
+    with an effect there.
     """
     entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
     await effects.apply_noted(site, entry, noted)

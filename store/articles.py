@@ -314,8 +314,8 @@ async def _apply(
     """
     Apply the effects that a new entry about an article has in other partitions: those on inboxes.
 
-    `id` is the entry's, `noted` says which partitions these are (see `effects.noted_of`), `notified` whose inboxes
-    change, in the form of the field of this name.
+    `id` is the entry's. `noted` has each of these partitions, followed by the id of the last earlier entry with an
+    effect there. `notified` says whose inboxes change, in the form of the field of this name.
     """
     partition, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
     await effects.apply_noted(site, Entry(partition, id, kind, now, actor, f"article:{number}", values), noted)

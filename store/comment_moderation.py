@@ -90,8 +90,9 @@ async def read_poster(site: Site, number: int) -> Poster | None:
 async def notify(site: Site, moderator: str, number: int, action: str, entry: Sequence[Any]) -> None:
     """
     Notify the poster of an article or a comment of an action about it, if the poster's home is another partition.
-    `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, the partitions
-    in which it has effects (see `effects.noted_of`), and whom the action notifies (as the field `notified`).
+    `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, a list of the
+    partitions in which it has effects, each followed by the id of the last earlier entry with an effect there, and whom
+    the action notifies (as the field `notified`).
     """
     id, noted, notified = entry
     of_action = Entry(

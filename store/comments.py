@@ -237,9 +237,9 @@ class Comments:
         change: Sequence[Any] = (),
     ) -> None:
         """
-        Apply the effects of a new comment in other partitions: `id` is its entry in the log, `noted` says which
-        partitions these are (see `effects.noted_of`), `told` is whom it notifies. A comment that is held has the
-        `change` of its state, too: see `apply_state`.
+        Apply the effects of a new comment in other partitions. `id` is its entry in the log, `noted` has each of these
+        partitions, followed by the id of the last earlier entry with an effect there, and `told` is whom it notifies. A
+        comment that is held has the `change` of its state, too: see `apply_state`.
         """
         values = {"time": str(comment.posted_at), "notified": told}
         await self._apply("commented", username, comment.number, values, id, noted)
@@ -327,7 +327,7 @@ async def _apply(
 ) -> None:
     """
     Apply the effects of a new entry of the log about a comment in other partitions. `values` are those of the entry,
-    `noted` says which partitions these are (see `effects.noted_of`).
+    `noted` has each of these partitions, followed by the id of the last earlier entry with an effect there.
     """
     entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
     await effects.apply_noted(site, entry, noted)

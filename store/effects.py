@@ -287,7 +287,7 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, as `apply` does. `noted` is the reply of `note_effects` (see `noted_of`)."""
+    """Apply the effects of a new entry, as `apply` does. `noted` is as for `noted_of`."""
     if found := noted_of(entry, noted):
         await apply(site, found)
 

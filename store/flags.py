@@ -32,7 +32,7 @@ FLAG_TEXT = re.compile(  # the value of a field of `flags`
     rf"(?P<groups>-|{GROUP.pattern}(?:,{GROUP.pattern})*) (?P<note>.*)",
     re.DOTALL,
 )
-APPEALS = "appeals"  # the queue of the actions whose appeals wait: see `store/appeals.py`
+APPEALS = "appeals"  # the queue of the actions to which a user objects and nobody has answered
 QUEUE_NAME = Text("QUEUE", f"(?:flagged|pending|{APPEALS})")
 QUEUE_SCOPE = Text("SCOPE", rf"(?:all|group:{GROUP.pattern})")
 ALL = "all"  # the scope of a queue that has everything

@@ -325,7 +325,7 @@ def _read(
     listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, newest: Script | None = None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
-    # `given` has ARGV 1-5, which differ by script, then ARGV 6-14 of all: see home_places.lua
+    # `given` has ARGV 1-5, which differ by script, then ARGV 6-14, which home_places.lua reads in each of them
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
         numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)

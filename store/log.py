@@ -59,7 +59,7 @@ OUTDATED = Kind(
     written_by="deleteUser",
 )
 
-Removable = Callable[[Site], Awaitable[Sequence[str] | None]]  # see `kept_trimmed`
+Removable = Callable[[Site], Awaitable[Sequence[str] | None]]  # of each partition the last entry to remove; None: all
 
 
 class EntriesRemoved(StoreError):

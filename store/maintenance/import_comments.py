@@ -147,7 +147,7 @@ def _entries(
 ) -> list[NewEntry]:
     """
     The entry of an imported comment, once for each other partition in which it has an effect. `id` is that of the
-    entry, `noted` says which partitions these are (see `effects.noted_of`).
+    entry, `noted` has each of these partitions, followed by the id of the last earlier entry with an effect there.
     """
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")

@@ -104,7 +104,7 @@ class Finding:
 
 
 def findings_in(flat: Sequence[str]) -> list[Finding]:
-    """The findings in the reply of a script that verifies, without the cursor (see verify_prelude.lua)."""
+    """The findings in the reply of a script that verifies, without its cursor: four values of each, as of `Finding`."""
     parts = (flat[i::4] for i in range(4))
     return [
         Finding(where, found, expected, repaired == "repaired")
