@@ -1,4 +1,8 @@
-"""Lists of articles: orders, pages, votes, and ranks and times that change, by mouse and by keyboard."""
+"""
+Lists of articles: orders, pages, votes, and ranks and times that change, by mouse and by keyboard.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import asyncio
 import re
