@@ -42,7 +42,7 @@ FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
 # in a page: its base address, and the addresses of its scripts and style sheets
 BASE = re.compile(r'<base href="([^"]*)"')
 FILE = re.compile(r'<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*? (?:src|href)="([^"]+)"')
-WAIT = 1000 * PATIENCE  # milliseconds
+WAIT = 1000 * PATIENCE  # milliseconds, as Playwright takes them
 FAULT = re.compile(r'.*(?:\[(?:error|crit|alert|emerg)\]|"level":"(?:error|fatal)").*')  # a line of a log
 BY_CLIENTS = ("context canceled", "too large body")  # a client left a stream, or sent too much
 FENCES = {"nginx": "nginx", "caddy": "caddyfile"}  # languages of the blocks of the page
