@@ -57,7 +57,7 @@ class Answer:
 
 
 class Bubble(Exception):
-    """A field that cannot be null is null: its parent becomes null."""
+    """A field that cannot be null is null: its parent, which `Execution` completes, becomes null."""
 
 
 def answer(request: Request, text: str) -> Answer:
@@ -126,7 +126,7 @@ class Execution:
             if result is None:
                 raise Bubble
             return result
-        if value is None or value is ANYTHING:
+        if value is None or value is ANYTHING:  # which stands for any value
             return value
         if isinstance(value, BadInput):
             self.request.model.reached.count("errors of items")

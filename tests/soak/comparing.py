@@ -1,6 +1,7 @@
 """
 Compares the answers of the server with those of its model: all data, and of errors their codes and the nulls that they
-caused.
+caused. Where the model does not know a value exactly, its answer has an object that equals several: `Between`,
+`Unordered`, `ANYTHING` or `Rank`.
 """
 
 from collections import defaultdict

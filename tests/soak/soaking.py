@@ -50,14 +50,14 @@ async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = Fal
     Run worlds for some minutes, and shrink the history of each difference, the list of all requests that led to it.
     `root` is the source tree of the server. With `stop`, end at the first difference.
     """
-    with databases() as made:
-        return await _soak(seed, minutes, made, root=root, stop=stop)
+    with databases() as factory:
+        return await _soak(seed, minutes, factory, root=root, stop=stop)
 
 
-async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop: bool) -> SoakResult:
+async def _soak(seed: int, minutes: float, factory: Databases, *, root: Path, stop: bool) -> SoakResult:
     until, result = time.monotonic() + minutes * 60, SoakResult()
     while time.monotonic() < until:
-        world = World(seed, made, root)
+        world = World(seed, factory, root)
         began, difference = time.monotonic(), None
         try:
             await world.generate(OPERATIONS, until)
@@ -77,7 +77,7 @@ async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop:
         )
         if difference:
             print(f"seed {seed} differs: {str(difference)[:SHOWN]}", flush=True)
-            result.differences.append(await description(world, difference, made, root))
+            result.differences.append(await description(world, difference, factory, root))
             print(result.differences[-1], flush=True)
             if stop:
                 break
@@ -100,9 +100,9 @@ async def search_rings(world: World) -> None:
         world.run.model.reached.count("searches for rings among votes", votes > 0)
 
 
-async def description(world: World, found: Difference, made: Databases, root: Path) -> str:
+async def description(world: World, found: Difference, factory: Databases, root: Path) -> str:
     """The difference with the shortest history that shows it."""
-    shrinker = Shrinker(partial(replay, world.settings, databases=made, root=root), time.monotonic() + SHRINKING)
+    shrinker = Shrinker(partial(replay, world.settings, databases=factory, root=root), time.monotonic() + SHRINKING)
     steps, again = await shrinker.shrunk(world.steps, found)
     lines = [f"seed {world.seed} differs after {len(world.steps)} steps, {world.settings}: {str(found)[:SHOWN]}"]
     if again is None:

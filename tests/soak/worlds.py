@@ -257,7 +257,9 @@ class World:
         if step:
             self._posts = 0
         self._now += step
-        if self._now % 1_000 > 900:  # pins of one's own are kept at the instants after this, up to the next second
+        # A viewer who has posted gets a pin at the first instant from now that has none: it must not be the next whole
+        # second, at which the server makes the pin that others share.
+        if self._now % 1_000 > 900:
             self._now += 1_000 - self._now % 1_000
 
     def _step(self, kind: StepKind, operations: list[Operation]) -> Step:
@@ -284,7 +286,7 @@ class World:
         return chosen + [self._again(self.random.choice(chosen)) for _ in range(self.random.randint(1, 5))]
 
     def _again(self, operation: Operation) -> Operation:
-        """The same query by the same viewer or by another one."""
+        """The same query with the same variables, by the same viewer or by another one."""
         token = operation.token if self.random.random() < 0.7 else self._token(self._viewer())
         self._count += 1
         return replace(operation, number=self._count, token=token)
