@@ -155,7 +155,7 @@ def test_http_leads_to_https(proxy):
     assert urlsplit(response.headers["location"])._replace(netloc="").geturl() == "https:///search?q=a"
 
 
-def test_query_over_tls(proxy):
+def test_query_is_answered_over_tls(proxy):
     response, body = proxy.get("/graphql?query=%7B__typename%7D", Accept="application/json")
 
     assert json.loads(body) == {"data": {"__typename": "Query"}}
@@ -291,7 +291,7 @@ def test_metrics_below_a_path_are_closed(below_path, path):
     assert b"upvote_" not in body
 
 
-def test_query_and_stream_below_a_path(below_path):
+def test_query_and_stream_are_answered_below_a_path(below_path):
     article, vote = article_and_votes(below_path)
     headers = {"Accept": "text/event-stream"}
     with (

@@ -61,10 +61,11 @@ class StepKind(StrEnum):
     ARTICLES_LEAVE = "archive"  # Redis, beyond `limits`; meanwhile reads are sent again and again, or next steps run
     EXPORT = "export"  # a user takes their data along
     PURGE = "purge"  # of a text by a command, beside reads
-    LINK_FOR_PASSWORD = "reset"  # a user gets it by a command, and mostly chooses a password by it
+    LINK_FOR_PASSWORD = "reset"  # a user gets such a link by a command, and mostly uses it
     LOG_IN_BY_TOKEN = "token"  # of an issuer, which is exchanged for a session
     TOKEN_OF_ISSUER = "bearer"  # an operation is sent with it
-    SOCKETS_END = "ends"  # and a stream, with tokens of issuers; one goes on with a newer token; then a write
+    # WebSockets and a stream end with the token of an issuer; one goes on with a newer token, by which a user posts
+    SOCKETS_END = "ends"
     IMPORT = "import"  # of stories by a command
     NEW_ADMIN = "admin"  # by a command
     RESTART = "restart"  # of the server

@@ -166,9 +166,9 @@ class Notes:
 
     def _may_share_cursor(self, one: Position, other: Position) -> bool:
         """
-        Whether two positions are one place of a thread that is, or has been, in the database instead of Redis. There
-        its cursors say nothing of votes and comments elsewhere, and a pinned walk goes on without its pin once the
-        thread is in Redis again.
+        Whether two positions may have the same cursor: they are one place of a thread that is, or was, in the database
+        instead of Redis. There, cursors do not say how many votes and comments there were, and a pinned walk goes on
+        without its pin once the thread is in Redis again.
         """
         if one.listing != other.listing or one.article_of_thread is None:
             return False

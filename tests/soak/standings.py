@@ -57,8 +57,8 @@ def standing(request: Request, article: Article, order: str | None = "SCORE", gr
 
 def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:
     """
-    The upvotes that lift an article above a position, given as a sort key. In CONTROVERSIAL, those beyond its downvotes
-    lower it. Few are tried one after the other, more are found by bisection.
+    The upvotes that lift an article above the sort key `goal`; None if none do. In CONTROVERSIAL, upvotes beyond its
+    downvotes lower it. Up to `FEW_UPVOTES` are tried one after the other, more are found by bisection.
     """
     policy, now, up, down = request.model.policy, request.model.now, len(article.up), len(article.down)
 
