@@ -50,6 +50,7 @@ function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number
     case "HOT":
       return [
         { name: "votes", value: of("votes") },
+        // posting time = (posted at - epoch) / divisor, so this is the age by the same divisor
         { name: "age", value: (-age * of("posting time")) / (postedAt - HOT_EPOCH) },
       ];
     default:

@@ -68,9 +68,12 @@ export const ACTION_LINE = graphql(`
   }
 `);
 
-/** An action in the log: who did what to whom, when and why, with the note for moderators, and what has reverted it. */
-export function ActionLine({ action: masked }: { action: FragmentType<typeof ACTION_LINE> }) {
-  const action = readFragment(ACTION_LINE, masked);
+/**
+ * An action of a moderator in the public log: who did what to whom, when and why, with the note for moderators, and
+ * what has reverted it.
+ */
+export function ActionLine({ action: fragment }: { action: FragmentType<typeof ACTION_LINE> }) {
+  const action = readFragment(ACTION_LINE, fragment);
   const { moderator, at, group, reason, note, revertedBy } = action;
   const [before, after] = wordsOf(action);
   return (

@@ -132,8 +132,10 @@ export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps)
 
 interface TextFormProps {
   label: string;
+  /** The text of the button that sends it. */
   submit: string;
   draft: Draft<string>;
+  /** Why the server refused it, and why the request failed, if one of these is so. */
   refusals: readonly Refusal[];
   fault: string | null;
   action: () => Promise<void>;

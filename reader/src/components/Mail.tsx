@@ -59,6 +59,7 @@ export function Mail({ account, proof, renew }: MailProps) {
   );
 }
 
+/** What both forms of the section need. */
 interface PartProps {
   mail: MailFragment;
   renew: () => void;

@@ -34,6 +34,7 @@ const REVOKE_ROLE = graphql(`
   }
 `);
 
+/** "admin" or "moderator", in the language of the page. */
 export const roleText = (role: Role): string => (role === "ADMIN" ? t("role-admin") : t("role-moderator"));
 
 interface Answer {

@@ -44,7 +44,7 @@ interface SaveItemProps {
   close: () => void;
 }
 
-/** Saves what a menu is about, or takes it out again. */
+/** An item of the menu of an article or a comment: it saves it for the viewer, or takes it out of what is saved. */
 export function SaveItem({ id, name, isSaved, close }: SaveItemProps) {
   const client = useClient();
   const session = useSession();

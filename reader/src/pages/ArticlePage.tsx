@@ -18,7 +18,7 @@ import { Words } from "../components/Words";
 
 const ARTICLE_PAGE = graphql(`
   query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     article(id: $id) {
       id
       commentCount

@@ -14,12 +14,12 @@ import { FirstComments, isNumber, useLast } from "./ArticlePage";
 import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 
-/** The comments above that are shown at first. */
+/** How many of the comments above the one of the page are shown at first, the nearest ones. */
 const NEAREST = 4;
 
 const COMMENT_PAGE = graphql(`
   query CommentPage($id: ID!, $articleId: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     comment(id: $id) {
       id
       depth

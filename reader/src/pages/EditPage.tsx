@@ -20,7 +20,7 @@ import { Words } from "../components/Words";
 
 const EDIT_PAGE = graphql(`
   query EditPage($id: ID!) {
-    ...Frame
+    ...Frame # what the header shows
     article(id: $id) {
       id
       title

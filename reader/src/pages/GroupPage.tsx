@@ -19,7 +19,7 @@ import { t } from "../words";
 
 const GROUP = graphql(`
   query Group($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!, $first: Int!) {
-    ...Frame
+    ...Frame # what the header shows
     group(name: $name) {
       id
       name

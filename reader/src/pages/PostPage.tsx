@@ -15,7 +15,7 @@ import { t } from "../words";
 
 const POST_PAGE = graphql(`
   query PostPage {
-    ...Frame
+    ...Frame # what the header shows
   }
 `);
 

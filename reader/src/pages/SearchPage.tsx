@@ -61,7 +61,7 @@ const SEARCH = graphql(`
     $last: Int
     $before: String
   ) {
-    ...Frame
+    ...Frame # what the header shows
     search(query: $query, kinds: $kinds, order: $order, first: $first, after: $after, last: $last, before: $before)
       @include(if: $isAsked) {
       totalCount
@@ -244,8 +244,8 @@ function countOf(total: number, hasPeople: boolean): string {
   return total >= MOST_MATCHES ? t("found-many", { count: MOST_MATCHES }) : t("found", { count: total });
 }
 
-function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
-  const { excerpt, node } = readFragment(MATCH, masked);
+function Match({ match: fragment }: { match: FragmentType<typeof MATCH> }) {
+  const { excerpt, node } = readFragment(MATCH, fragment);
   const shown = <Matches excerpt={excerpt} />;
   switch (node.__typename) {
     case "Article": {

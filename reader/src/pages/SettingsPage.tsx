@@ -22,7 +22,7 @@ import { t } from "../words";
 
 const SETTINGS_PAGE = graphql(`
   query SettingsPage {
-    ...Frame
+    ...Frame # what the header shows
     viewer {
       id
       ...ProfileForm
