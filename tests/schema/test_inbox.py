@@ -1,4 +1,8 @@
-"""The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`."""
+"""
+The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`.
+
+Codes such as C8 name rows of docs/behaviours.md.
+"""
 
 from typing import Any
 
