@@ -1,4 +1,8 @@
-"""Errors in nested fields: each has its own path, and no task or log line is left."""
+"""
+Errors in nested fields: each has its own path, and no task or log line is left.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import re

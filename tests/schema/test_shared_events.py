@@ -1,4 +1,9 @@
-"""Equal subscriptions share the execution of each event. Executions are counted by an observer."""
+"""
+Equal subscriptions share the execution of each event. The endpoint tells an observer of each execution, which counts
+them.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,8 @@
-"""What the site offers, and invitations, over the real endpoint."""
+"""
+What the site offers, and invitations, over the real endpoint.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 from dataclasses import replace
 
