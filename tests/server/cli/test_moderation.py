@@ -99,8 +99,10 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
 
     async def left(store):
         found = [await reverts.read_action(store.site, each.number) for each in (early, *done)]
-        held = [group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)]
-        return [bool(each.reverted_by) for each in found], held
+        granted_groups = [
+            group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)
+        ]
+        return [bool(each.reverted_by) for each in found], granted_groups
 
     assert on_store(left) == ([False, True, True, True], ["early", None])
 

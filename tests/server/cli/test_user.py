@@ -1,4 +1,8 @@
-"""The commands `user` and `password`, and the first administrator, whom a start makes."""
+"""
+The commands `user` and `password`, and the first administrator, whom a start makes.
+
+Codes such as U5 name rows of docs/behaviours.md.
+"""
 
 import re
 from urllib.parse import urlsplit
@@ -25,6 +29,7 @@ INVITED = """mutation { register(input: {username: "%s", password: "correct hors
 
 @pytest.fixture
 def settings(redis_url, monkeypatch):
+    """An empty store and the public address of its site, which commands read from the environment."""
     monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
     monkeypatch.setenv("UPVOTE_PUBLIC_URL", URL)
 
