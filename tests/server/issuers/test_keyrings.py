@@ -1,4 +1,9 @@
-"""Keys that a provider publishes: fetched in the background, by one process for all, and rotated without a refusal."""
+"""
+The keys that a provider publishes, of which each process has a keyring: they are fetched in the background, by one
+process for all, and rotated without a refusal.
+
+Codes such as U3 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import itertools
@@ -128,7 +133,7 @@ async def test_revoked_key_is_refused_in_all_processes_soon_after_the_answer(run
     kept = [await ring.find("rsa-1", "RS256") for ring in rings]
     asked.keys = [EC]
 
-    ticking.ahead += 48_500  # four fifths of a minute
+    ticking.ahead += 48_500  # more than four fifths of a minute, when the keys are fetched again
     await until(lambda: not any(key.is_current for key in kept))
 
     assert all(ring.current.find("rsa-1", "RS256") is None for ring in rings)
@@ -167,7 +172,7 @@ async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking
     ring = await running()
     await ring.find("rsa-1", "RS256")
 
-    ticking.ahead += round(19.5 * HOUR)
+    ticking.ahead += round(19.5 * HOUR)  # more than four fifths of a day
     await until(lambda: asked.asked["/keys"] > 1, 20)
     assert asked.asked["/keys"] == 2
 
