@@ -1,4 +1,8 @@
-"""Searches in a running server."""
+"""
+Searches in a running server.
+
+Codes such as S1 name rows of docs/behaviours.md.
+"""
 
 from time import monotonic
 

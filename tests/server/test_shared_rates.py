@@ -1,4 +1,7 @@
-"""Points are those of a user or of an address, whichever process takes them and with whatever token."""
+"""
+Requests cost points. They are taken from the bucket of a user or of an address, whichever process takes them and with
+whatever token: each process counts in memory, and adds up with the others in the store when it synchronizes.
+"""
 
 from functools import partial
 
@@ -30,6 +33,7 @@ def process(store):
 
 @pytest.fixture
 def shared(process, store):
+    """Takes points from buckets in the store, by their names, and returns how many each has left."""
     return partial(take, buckets_of(process(), store))
 
 
