@@ -16,7 +16,7 @@ from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import NOTIFIED
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 APPEALED = "appeal { id text at answer answeredBy { username } answeredAt }"
 APPEAL = f"""mutation($id: ID!, $text: String! = "I did not") {{ appeal(input: {{actionId: $id, text: $text}}) {{

@@ -20,7 +20,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import article, everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 WHY = """fragment Why on UserError { __typename code message field
   ... on Banned { id rule params { name value } until group { name } } }"""

@@ -35,7 +35,7 @@ from tests.schema.subscribers import answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PAGE = """query($after: String, $limit: Int, $kinds: [String!]) {
   changes(after: $after, limit: $limit, kinds: $kinds) {

@@ -21,7 +21,7 @@ from tests.examples import examples
 from tests.schema.community import COMMENT, DELETE, EDIT, PEOPLE, READ, SHOWN, VOTE
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 def set_article(store, redis, id, **fields):

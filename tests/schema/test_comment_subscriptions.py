@@ -31,7 +31,7 @@ ALL_COMMENTED = "subscription($group: String) { commentPosted(group: $group) { i
 ANY_COMMENTED = """subscription($id: ID, $group: String, $under: ID) {
   commentPosted(articleId: $id, group: $group, under: $under) { id } }"""
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_each_new_comment_of_the_article_is_sent(store, listen, alice, bob, token):

@@ -17,7 +17,7 @@ from tests.schema.community import DELETE, PEOPLE, VOTE
 from tests.store.reading import everything
 from tests.support.refusals import WEEK
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_vote_sets_the_value_of_the_voter(community):  # C2: V1, V2, V3, V4

@@ -16,7 +16,7 @@ from tests.store import discussions
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ALL = """{ __typename id depth content state postedAt editedAt votes upvotes downvotes viewerVote isVotingOpen
   votingClosesAt replyCount descendantCount poster { username } article { id commentCount } parent { id }

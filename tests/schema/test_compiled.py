@@ -32,6 +32,7 @@ from tests.examples import examples
 from tests.store.reading import post
 from tests.support.executions import COMMENT, CURSORS, FIRST, OLDER, OPERATIONS, THREAD, VOTER, filled
 
+# run also with several partitions of the store; garbage is collected after each test
 pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
 

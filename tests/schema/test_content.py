@@ -35,7 +35,7 @@ from tests.store.discussions import commented
 from tests.store.held import set_article_state
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
 STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends

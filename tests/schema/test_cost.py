@@ -40,7 +40,7 @@ VOTE = """mutation($id: ID!) { vote(input: {articleId: $id}) {
 POST = """mutation { post(input: {title: "a title", link: "https://example.com/", groups: ["show"]}) {
   article { id votes viewerVote poster { username } groups { name } } } }"""
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture

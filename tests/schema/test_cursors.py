@@ -11,7 +11,7 @@ import pytest
 from store.ranking.formulas import Order
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 NUMBER = "0000000000000001"  # of an article, as the members of indexes have it
 LISTINGS = {  # by the name of the listing in its cursors, a query of it: one for each kind of connection

@@ -12,7 +12,7 @@ from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ACTION = "{ id kind reason moderator { username } }"
 READ = f"query($id: ID!) {{ article(id: $id) {{ state removal {ACTION} isLocked lock {ACTION} }} }}"

@@ -14,7 +14,7 @@ from store import keys
 from tests.conftest import registered
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FEED = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { feed {
   id unseenCount seenThrough

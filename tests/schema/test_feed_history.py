@@ -19,7 +19,7 @@ from tests.conftest import Clock, client, registered
 from tests.examples import examples
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
 READERS = PEOPLE[:2]

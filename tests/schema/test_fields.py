@@ -17,7 +17,7 @@ from engine.documents import Operations
 from resolvers.context import Context
 from schema.fields import command_field, field_of, root_field
 
-pytestmark = pytest.mark.usefixtures("collected")
+pytestmark = pytest.mark.usefixtures("collected")  # garbage is collected after each test
 
 
 @dataclass

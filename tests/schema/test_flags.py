@@ -23,7 +23,7 @@ from tests.schema.subscribers import subscribed
 from tests.store.held import holding, set_article_state
 from tests.store.reading import everything, post, read, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FLAG = """mutation($id: ID!, $reason: FlagReason! = SPAM, $note: String) {
   flag(input: {subjectId: $id, reason: $reason, note: $note}) {

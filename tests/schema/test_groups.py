@@ -13,7 +13,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 GROUP = "query($name: String!) { group(name: $name) { id name title about articles { totalCount } } }"
 GROUPS = "{ groups { totalCount nodes { name title } } }"

@@ -16,7 +16,7 @@ from tests.schema.subscribers import COMMENTED, FED, NOTIFIED, POSTED
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 INBOX = "{ inbox { unseenCount notifications { nodes { kind at subject { id } } } } }"
 LISTED = """query($id: ID!) { articles(order: TIME) { nodes { id } } feed { articles { nodes { id } } }

@@ -24,7 +24,7 @@ from tests.store.held import holding
 from tests.store.reading import post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ERRORS = "userErrors { code message rule }"
 TEXTS = "heldEdit { title link content heldBy at }"

@@ -16,7 +16,7 @@ from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, over_events, ov
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 READ = """query($id: ID!, $article: ID!, $reply: ID!) {
   comment(id: $id) { id state content poster { username } }

@@ -20,7 +20,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FOLLOW = """mutation($group: String!) { followGroup(input: {group: $group}) { changed userErrors { code field message }
   group { name viewerIsFollowing followerCount } } }"""

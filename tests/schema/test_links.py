@@ -26,7 +26,7 @@ POST = """mutation($input: PostInput!) { post(input: $input) {
   replayed article { id } duplicateOf { id title poster { username } } userErrors { code } } }"""
 POST_ALONE = "mutation($input: PostInput!) { post(input: $input) { article { id } } }"
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def posted_by(store, *posters: str) -> list[str]:

@@ -18,7 +18,7 @@ from tests.schema.moderators import signed_in
 from tests.schema.subscribers import subscribed
 from tests.store.reading import everything, numbers, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ACTION = """id kind at moderator { username karma } subjectId subject { __typename id } group { name }
   reason note expiresAt role reverts { id } revertedBy { id }"""

@@ -19,7 +19,7 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.support.executions import OPERATIONS, finish_tasks, with_groups
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 OTHER_LISTING = ("BAD_USER_INPUT", "this cursor belongs to another listing")
 PAGES = '{ edges { node { articles(first: 0) { totalCount } } } nodes { articles(after: "odd") { totalCount } } }'

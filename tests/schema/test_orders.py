@@ -15,7 +15,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 VOTE_SCORE = 432  # seconds by which a vote moves an article ahead in the order SCORE, unless a group has its own weight
 PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $before: String) {

@@ -21,7 +21,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: String, $last: Int, $before: String,
   $pinned: Boolean = true) {

@@ -21,6 +21,7 @@ from schema.schema import SCHEMA
 from tests.servers import PATIENCE
 from tests.support.executions import CURSORS, OPERATIONS, finish_tasks, with_groups
 
+# run also with several partitions of the store; garbage is collected after each test
 pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
 DOCUMENTS = 10  # in one run

@@ -26,7 +26,7 @@ from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, RANKING, Subscr
 from tests.server.conftest import serving
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, clock, alice, bob):

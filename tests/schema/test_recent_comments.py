@@ -18,7 +18,7 @@ from tests.store.held import set_comment_state
 from tests.store.reading import post, verified
 from tests.support.recent_comments import GROUPS, listed, page, say, walked
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_comments_of_site_and_group_come_newest_first(store, ask, alice, bob, clock):  # L8

@@ -25,7 +25,7 @@ from tests.schema.subscribers import POSTED
 from tests.store.reading import everything, post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ERRORS = "userErrors { code message field rule params { name value } }"
 POST = f"""mutation($title: String! = "a title", $link: URL, $content: String = "a text", $key: String) {{

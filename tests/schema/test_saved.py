@@ -17,7 +17,7 @@ from store.saved import SAVED
 from tests.store.held import set_article_state, set_comment_state
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 SAVE = """mutation($id: ID!) { save(input: {subjectId: $id}) {
   changed subject { __typename id viewerHasSaved } userErrors { code field message }

@@ -34,7 +34,7 @@ CHANGED = """subscription($id: ID!, $titled: Boolean! = false) {
 PLAIN = "subscription($id: ID!) { articleChanged(id: $id) { id votes score } }"
 NESTED = "subscription($id: ID!) { articleChanged(id: $id) { votes voters(first: 5) { nodes { username } } } }"
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 @dataclass

@@ -24,6 +24,7 @@ LOG_IN = 'mutation { logIn(input: {username: "vera", password: "correct horse"})
 
 @pytest.fixture
 def invited(store):
+    """Let only those register who are invited."""
     store.users.offers = replace(store.users.offers, registration=Registration.INVITED)
 
 

@@ -23,7 +23,7 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.support.events import receive_all
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alice):

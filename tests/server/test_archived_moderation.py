@@ -30,7 +30,7 @@ THREADS = """query($ids: [ID!]!, $words: String!) {
   nodes(ids: $ids) { ... on Article { title thread { totalCount } } }
   search(query: $words, first: 20) { totalCount nodes { ... on Article { title } } } }"""
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 class Archived:

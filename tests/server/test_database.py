@@ -19,7 +19,7 @@ from tests.server.conftest import serving
 from tests.servers import until
 from tests.support.databases import posted, ready, rows, status
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ PASSWORD = "correct horse"
 ADDRESS = "alice@example.com"
 MINUTE, HOUR, DAY = 60, 3_600, 86_400  # seconds
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from engine.limits.rate_limiter import RatePolicy
 from server.shared_rates import buckets_of, take, usernames
 from store.sessions import parse_token
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 HERE, THERE, ELSEWHERE = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 POLICIES = {"address": RatePolicy(points=100, refill=10), "user": RatePolicy(points=100, refill=10)}

@@ -24,7 +24,7 @@ from server.cli.main import main
 from server.settings import Settings
 from store import keys
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 Backup = tuple[dict[str, Any], list[Any]]  # header and records
 DIGEST = "0" * 64  # as long as a SHA-256 in hexadecimal

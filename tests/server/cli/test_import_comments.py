@@ -30,7 +30,7 @@ from store.threads import CommentOrder
 from tests.store import discussions
 from tests.store.reading import everything, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 STORIES, COMMENTS, SEED = 12, 300, 5  # of the conversations that are made up
 STORY = {"id": 1, "type": "story", "by": "Marlow", "time": 1_400_000_000, "title": "A year", "text": "Why?"}

@@ -13,7 +13,7 @@ from store import log
 from store.store import Store
 from tests.conftest import registered
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_roles_are_granted_listed_and_revoked(on_store, capsys):
         (["revoke", "alice", "ADMIN"], "alice is the last admin"),
     ],
 )
-def test_what_is_refused_is_reported(on_store, capsys, arguments, message):
+def test_refused_grants_and_revocations_are_reported(on_store, capsys, arguments, message):
     on_store(lambda store: roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, group=None, reason="the first"))
 
     assert main(["role", *arguments]) == 2

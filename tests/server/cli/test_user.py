@@ -15,7 +15,7 @@ from tests.server.commands import run
 from tests.server.conftest import REGISTER, redis_of, serving
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 URL = "https://votes.example/forum"
 LINK = re.compile(rf"{URL}/(reset|register)#([A-Za-z0-9_-]{{46}})")

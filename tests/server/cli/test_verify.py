@@ -14,7 +14,7 @@ from store.maintenance import verify as verification
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 # 150 articles that were never posted, as indexes have them
 UNPOSTED = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]

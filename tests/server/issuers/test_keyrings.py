@@ -34,6 +34,7 @@ class Ticking:
 
 @pytest.fixture
 def ticking():
+    """The clock of all keyrings of a test."""
     return Ticking()
 
 
@@ -69,6 +70,7 @@ async def running(store, asked, tmp_path, ticking):
 
 
 async def until(holds, seconds=15):
+    """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - it is another process that changes it
             await asyncio.sleep(0.02)

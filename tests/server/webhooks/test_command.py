@@ -21,7 +21,7 @@ from tests.server.webhooks.receiving import firsts
 from tests.servers import until
 from tests.store.reading import post
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
