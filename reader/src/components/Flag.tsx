@@ -62,6 +62,7 @@ const REASONS: readonly { reason: FlagReason; text: string }[] = [
 const textOf = (reason: FlagReason): string => REASONS.find((each) => each.reason === reason)?.text ?? "flag-other";
 
 interface FlagProps {
+  /** The article or the comment; its name is a title, or "comment by alice". */
   subject: { id: string; name: string };
   close: () => void;
 }
