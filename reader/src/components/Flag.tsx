@@ -51,6 +51,7 @@ const UNFLAG = graphql(`
   }
 `);
 
+/** The reasons, and the ids of their texts. */
 const REASONS: readonly { reason: FlagReason; text: string }[] = [
   { reason: "SPAM", text: "flag-spam" },
   { reason: "ABUSE", text: "flag-abuse" },
