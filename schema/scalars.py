@@ -1,4 +1,4 @@
-"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds."""
+"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds, and so are days: their first."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -24,11 +24,12 @@ LIKE_INSTANTS = "an instant looks like 2016-08-04T12:00:00Z, with Z or another o
 
 @memo(entry_bytes=200, call_microseconds=2)  # pages show the same few thousand articles
 def write_instant(milliseconds: int) -> str:
-    # Without the last six characters, `+00:00`.
+    # isoformat ends with `+00:00`, six characters, in whose place stands Z
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
 
 
 def read_instant(text: object) -> int:
+    """The unix milliseconds of an instant. Raises ValueError for anything else, such as a text without an offset."""
     if not isinstance(text, str) or not INSTANT.fullmatch(text):
         raise ValueError(LIKE_INSTANTS)
     try:
@@ -43,7 +44,7 @@ def write_day(milliseconds: int) -> str:
 
 
 def read_day(text: object) -> int:
-    """The first instant of the day."""
+    """The first instant of the day, in unix milliseconds. Raises ValueError for anything else."""
     if not isinstance(text, str) or not DAY.fullmatch(text):
         raise ValueError(LIKE_DAYS)
     try:

@@ -1,6 +1,7 @@
 """
-Random inputs of mutations: mostly valid ones, and sometimes the same one again. `SLOT` stands for no variable: a value
-that is made with it is a part of an input.
+Random inputs of the mutations that the soak test sends to a server: mostly valid ones, and sometimes the same one
+again. A slot is a variable of a random document, and says what kind of value it takes. Methods that make such values
+get `SLOT` instead where the value becomes a part of an input.
 """
 
 from collections import Counter
@@ -16,7 +17,7 @@ from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LI
 
 Subject = TypeVar("Subject", Article, Comment)
 
-DEEPEST = 40  # ancestors of a comment that is answered; a cursor keeps 64
+DEEPEST = 40  # a comment with more ancestors is not answered; cursors of the server keep 64
 TITLES = (
     *("Redis in Action", "Why redis? In action!", "Café", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉"),
     *("quote \" \\ ' ` $ {", "a" * 300),
