@@ -1,6 +1,6 @@
 """
-Fills the SQL database in bulk with archived articles, and Valkey with what the archiver leaves of them there: how many
-they are, by group and by poster, and the greatest value of each listing.
+Fills the SQL database in bulk with archived articles, which only the database has, and Valkey with what the archiver
+leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
 They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
 site, but with at most as many as those have, so that they are on first pages of no listing by score. They are without
@@ -34,18 +34,18 @@ from store.site import Site
 from store.store import Store
 from tests.archive.filling import archive_all, write_rows
 
-IDENTITY = "0123456789abcdef"  # of the archive
-GOOD = "good"  # the listing of the articles with many votes
-ORDERS = tuple((order, order.value, order.decays) for order in Order)
-BATCH = 1_000
-PLACES = 100  # that `archive` returns; fewer than twice as many
+IDENTITY = "0123456789abcdef"  # of the archive, in the database and in the store
+GOOD = "good"  # the listing of the articles with enough votes for the front page
+ORDERS = tuple((order, order.value, order.decays) for order in Order)  # its name, and whether values change with age
+BATCH = 1_000  # articles
+PLACES = 100  # that `archive` returns at least, if there are as many batches; it returns fewer than twice as many
 AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
 
 async def archive(store: Store, database_url: str, count: int) -> list[Position]:
     """
-    Make a database of the articles that the store has, and archive so many older ones, whose sequences begin with 1.
-    Costs a dump of the store, and about 0.1 ms for each archived article.
+    Make a database of the articles that the store has, and archive so many older ones, which are numbered from 1. Takes
+    the time of a dump of the store, and about 0.1 ms for each archived article.
 
     Returns the places by score of some archived articles, which are spread over all of them.
     """
@@ -118,16 +118,19 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
 
 
 class Left:
-    """The hash `archived` of each partition, as `archive.lua` would have written it."""
+    """
+    What is left in Valkey of archived articles: collects the hash `archived` of each partition, and what belongs to
+    their posters, as `archive.lua` would have written it.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._counts: defaultdict[int, Counter[str]] = defaultdict(Counter)  # of articles, by partition and field
         self._greatest: defaultdict[int, dict[str, float]] = defaultdict(dict)  # values, by partition and listing
-        self._newest: dict[str, int] = {}  # posting times of users' newest articles
-        self._karma: Counter[str] = Counter()
+        self._newest: dict[str, int] = {}  # posting times of users' newest articles, by username
+        self._karma: Counter[str] = Counter()  # by username
         self.places: list[Position] = []  # of one article of each batch, by score
-        self.greatest = 0  # number of an article
+        self.greatest = 0  # number of an archived article
 
     def add(self, articles: list[Article]) -> None:
         self.places.append(score_place(self._site, articles[0]))

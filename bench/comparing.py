@@ -8,7 +8,7 @@ import orjson
 from bench.queries import Query, Request
 from bench.servers import Server
 
-SAMPLES = 6
+SAMPLES = 6  # requests of each query whose answers are compared
 
 
 class Differs(Exception):

@@ -1,5 +1,6 @@
 """
-Counts what requests cost, without a clock: bytecodes, evictions of caches, executions of events.
+Counts what requests cost, without a clock: bytecodes, evictions of caches, and executions for an event of many equal
+subscriptions.
 
     python -m bench.counts [--write]
 
@@ -39,7 +40,7 @@ from server.settings import Settings
 from store.records import Vote
 from store.store import Store
 
-FIGURES = Path(__file__).with_suffix(".json")
+FIGURES = Path(__file__).with_suffix(".json")  # the committed `Figures`
 TOLERANCE = 1.1  # times the committed bytecodes
 LIMITS = {"evictions a page": 0.0, "executions an event": 1.0}  # the pages fit into the caches
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -196,7 +197,7 @@ async def of_requests(client: Client, requests: Sequence[Request]) -> float:
     async def send() -> None:
         await asyncio.to_thread(ask, connection, texts)
 
-    for _ in range(3):  # the second time plans are made, the third time templates
+    for _ in range(3):  # the second time operations are compiled, the third time the JSON of records is cached
         await send()
     return await least(send) / len(requests)
 

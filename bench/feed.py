@@ -37,7 +37,7 @@ FOLLOWERS = [10, 100_000]  # of a poster
 ROUNDS = 30
 START = 1_470_000_000_000  # unix milliseconds
 BATCH = 2_000  # commands in a pipeline
-SLOW = 50  # microseconds from which Valkey notes how long a call took
+SLOW = 50  # microseconds of a call from which Valkey keeps it in its slow log
 
 
 async def main() -> None:

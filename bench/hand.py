@@ -1,8 +1,8 @@
 """
-The peer `hand`: a page written by hand, without GraphQL: only the Redis client of the store and orjson. Two round
-trips.
+The peer `hand`, a server that the project is compared with: a page written by hand, without GraphQL, with only the
+Redis client of the store and orjson. Two round trips.
 
-Its cost is the lower bound of that of a compiled operation.
+Its cost is the lower bound of that of an operation that the project compiles.
 """
 
 import time
@@ -18,7 +18,7 @@ from store.client import Command
 from store.client.client import RedisClient
 
 FIELDS = ("title", "link", "up", "down", "poster", "time", "groups")
-SIZE = 25
+SIZE = 25  # articles of a page
 
 connection = RedisClient(plain.CONFIG["url"])
 

@@ -17,7 +17,7 @@ import uvloop
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`requests` are (body, token) in turn."""
+    """What to send: `requests` are pairs of a body and a token, sent in turn by so many connections to `port`."""
 
     port: int
     requests: list[tuple[str, str]]

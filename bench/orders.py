@@ -38,9 +38,9 @@ from store.records import Article, Position, Vote
 from store.store import Store
 
 SIZES = [1_000, 20_000, 1_000_000]
-ROUNDS = 200  # of a page
+ROUNDS = 200  # reads of a page
 VOTES = 300  # that are measured together
-TURNS = 15  # of them
+TURNS = 15  # how often so many votes are measured
 GROUPS = ["ask", "show", "video"]
 MINUTE = 60_000  # milliseconds
 NOW = 1_470_311_520_000  # unix milliseconds

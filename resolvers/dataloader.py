@@ -1,7 +1,8 @@
 """
 The data loader of a request: what is read in one tick of the event loop is sent as one pipeline, each command once.
 
-Values by id are looked up in three places: what this request has read, the client-side cache, and the store.
+Values by id are looked up in three places: what this request has read, the client-side cache, and the store. What is
+archived, which means in the database only, is read from there if the store does not have it.
 """
 
 from asyncio import Event, Future, get_running_loop
@@ -45,7 +46,8 @@ T = TypeVar("T")
 
 class Reads:
     """
-    Reads of the store. Results have the order of the keys; what does not exist is None.
+    Reads of the store for one request. Results have the order of the ids; what does not exist is None. A place or a
+    position is where an entry is in a listing: its value and its member.
 
     `load` and `load_all` send any reads of the modules of the store. The other methods combine several reads, or return
     values by id that this request or the client-side cache has.
@@ -65,8 +67,8 @@ class Reads:
         self._loader = Loader(site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
-        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
-        self._voters: dict[int, tuple[str, ...]] = {}
+        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number of the article or comment
+        self._voters: dict[int, tuple[str, ...]] = {}  # usernames, by number of the article
         self._archive: ArchiveReads | None = None  # if the store has archived articles
         if site.rankings.archive is not None:
             self._archive = ArchiveReads(site, database, self.load_all)
@@ -190,14 +192,14 @@ class Reads:
         How many visible comments are below each comment, given as the numbers of its article and itself. One command
         per partition; once conversations are archived, one per article.
         """
-        site, by_place = self.site, dict[int, list[int]]()  # the comments of each article, or of each partition
-        is_of_articles = self._archive is not None and site.rankings.has_archived_conversations
+        site, numbers_of = self.site, dict[int, list[int]]()  # comments, by article or by partition
+        are_by_article = self._archive is not None and site.rankings.has_archived_conversations
         for article, number in dict.fromkeys(comments):
-            by_place.setdefault(article if is_of_articles else site.home_of_article(number), []).append(number)
-        if not is_of_articles:
+            numbers_of.setdefault(article if are_by_article else site.home_of_article(number), []).append(number)
+        if not are_by_article:
             return _merged(
                 await self.load_all(
-                    [threads.descendant_counts(site, partition, part) for partition, part in by_place.items()]
+                    [threads.descendant_counts(site, partition, part) for partition, part in numbers_of.items()]
                 )
             )
         wanted = [
@@ -206,7 +208,7 @@ class Reads:
                 threads.descendant_counts(site, site.home_of_article(article), part),
                 methodcaller("descendant_counts", part),
             )
-            for article, part in by_place.items()
+            for article, part in numbers_of.items()
         ]
         return _merged(await self.of_conversations(wanted))
 
@@ -238,7 +240,10 @@ class Reads:
         return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
 
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
-        """A page of a home: its counts say only whether there is more on each side. Usually one round trip."""
+        """
+        A page of a home, the front page of a user: its counts say only whether there is more on each side. Usually one
+        round trip.
+        """
         if self._archive:
             return await self._archive.home_page(listing, window)
         return await home.page(self.site, self.load_all, listing, window)

@@ -1,6 +1,9 @@
 """
 Fields of Inbox and of Notification: replies to the viewer, mentions of them, and what moderators do about them. An
 inbox belongs to the viewer, so a request has at most one.
+
+The mark is the position up to which the viewer has seen the inbox. Public functions whose first argument is a sequence
+are batch resolvers: they return a value for each element, in order.
 """
 
 from collections.abc import Sequence

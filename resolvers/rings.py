@@ -1,6 +1,9 @@
 """
 Rings, groups of accounts that vote for each other far more often than chance explains: those that the last search has
 found, for moderators of the site. The command `upvote rings` searches; here nothing is computed.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+The votes of a user are annulled if a moderator's action keeps them from counting.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +45,8 @@ async def annulled_members(found: Sequence[Ring], context: Context) -> list[list
     the search.
     """
     of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
-    annulled: set[tuple[int, str]] = set()
+    annulled: set[tuple[int, str]] = set()  # numbers of rings, and names of members
+    # members to look through, each with the position in their log below which to read on
     left: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]
     while left:
         looked_through, left = left, []
@@ -60,8 +64,8 @@ async def _actions(
     wanted: Sequence[tuple[Ring, str, Position | None]], context: Context
 ) -> list[tuple[list[ModerationAction | None], Position | None]]:
     """
-    For each member the newest actions below a position, and the position of the last one, or None if no action is below
-    that.
+    For each member of `wanted` the newest actions below the position, and the position of the last of these, or None if
+    no action is below that.
     """
     site = context.store.site
     pages = await context.reads.pages(
@@ -85,6 +89,7 @@ def _is_annulled(ring: Ring, actions: Iterable[ModerationAction | None]) -> bool
 
 
 async def articles(moves: Sequence[RingMove], context: Context) -> list[Article | None]:
+    """The article of each move: it would change its place in the ranking if all votes of a ring were annulled."""
     return await context.articles([move.article for move in moves])
 
 

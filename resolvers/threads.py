@@ -1,6 +1,9 @@
 """
 The field `Article.thread`: pages of threads, and the cursors of their places. A thread has the comments of an article,
 or those below one of them, in pre-order: each comment before its replies.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A place is where a comment is in a thread. A pinned walk goes through all pages of a thread in the order of one instant.
 """
 
 from asyncio import gather

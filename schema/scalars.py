@@ -1,4 +1,4 @@
-"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds."""
+"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds, and so are days: their first."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import NewType
@@ -21,11 +21,12 @@ LIKE_INSTANTS = "an instant looks like 2016-08-04T12:00:00Z, with Z or another o
 
 @memo(entry_bytes=200, call_microseconds=2)  # pages show the same few thousand articles
 def write_instant(milliseconds: int) -> str:
-    # Without the last six characters, `+00:00`.
+    # isoformat ends with `+00:00`, six characters, in whose place stands Z
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
 
 
 def read_instant(text: str) -> int:
+    """The unix milliseconds of an instant. Raises ValueError for any other text, and for one without an offset."""
     try:
         instant = datetime.fromisoformat(text)
     except (TypeError, ValueError):
@@ -40,7 +41,7 @@ def write_day(milliseconds: int) -> str:
 
 
 def read_day(text: str) -> int:
-    """The first instant of the day."""
+    """The first instant of the day, in unix milliseconds."""
     try:
         day = date.fromisoformat(text)
     except (TypeError, ValueError):

@@ -1,4 +1,5 @@
-// What the peers read from Valkey: DataLoaders made for each request, each batch one pipeline.
+// What the peers in Node read from Valkey: DataLoaders made for each request, each batch one pipeline.
+// A place is an entry of a listing: its member, the number of an article, and its value.
 import { createHash } from "node:crypto";
 import DataLoader from "dataloader";
 import { Redis } from "ioredis";
@@ -42,7 +43,7 @@ export async function feed(username, first) {
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
-// The very scripts that the project runs.
+// Votes run the very scripts that the project runs. `digest` names the session of the voter.
 export const castVote = (digest, number, vote) => cast("vote", digest, [number, vote]);
 
 export const castVoteOnComment = (digest, number, vote) =>

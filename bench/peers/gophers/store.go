@@ -22,6 +22,7 @@ type script struct {
 	Text string
 }
 
+// What BENCH_CONFIG has: `_config` of bench/__main__.py describes it.
 var config struct {
 	Redis         string
 	Keys          map[string]string
