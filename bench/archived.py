@@ -110,6 +110,7 @@ def score_place(site: Site, article: Article) -> Position:
 
 
 def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
+    """Articles that are closed to votes, the oldest first, the newest `AGE_MS` before `now` (unix milliseconds)."""
     votes = DISTRIBUTIONS["as on a site"]
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
@@ -133,6 +134,7 @@ class Left:
         self.greatest = 0  # number of an archived article
 
     def add(self, articles: list[Article]) -> None:
+        """Count articles that are archived."""
         self.places.append(score_place(self._site, articles[0]))
         self.greatest = max(self.greatest, *(each.number for each in articles))
         for each in articles:
@@ -152,6 +154,7 @@ class Left:
                 self._note(home, GOOD, each.posted_at)
 
     def commands(self) -> Iterator[Command]:
+        """The commands that write what was counted to Valkey."""
         for partition, counts in self._counts.items():
             serial = counts["count"]
             fields: dict[str, object] = {"serial": serial}

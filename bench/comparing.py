@@ -48,6 +48,7 @@ def writes(requests: list[Request]) -> list[Request]:
 
 
 def ask(server: Server, request: Request) -> Any:
+    """The answer of a server, parsed from its JSON. Raises Differs if it has errors."""
     body, token = request
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     reply = httpx.post(f"http://127.0.0.1:{server.port}/graphql", content=body, headers=headers, timeout=60)
