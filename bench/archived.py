@@ -3,8 +3,11 @@ Fills the SQL database in bulk with archived articles, which only the database h
 leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
 They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
-site, but with at most as many as those have, so that they are on first pages of no listing by score. They are without
-the names of their voters. The same seed gives the same articles.
+site, but with at most as many as those have: so none of them is on the first page of a listing by score. They are
+without the names of their voters. The same seed gives the same articles.
+
+An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
+posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.
 """
 
 import random
@@ -67,8 +70,8 @@ async def archive(store: Store, database_url: str, count: int) -> list[Position]
 
 def add(connection: Connection, site: Site, articles: Iterator[Article], left: "Left") -> None:
     """
-    Archive articles as `archive_all` does, index by index, which takes a fraction of its time. It has archived some
-    before, so that there are indexes with the weights of the site.
+    Archive articles as `archive_all` of the tests does, but index by index, which takes a fraction of the time. Some
+    were archived by `archive_all` before, so that there are indexes with the weights of the site.
     """
     connection.execute(text("DROP INDEX places_by_number"))
     places: defaultdict[IndexName, list[Place]] = defaultdict(list)
@@ -86,7 +89,10 @@ def add(connection: Connection, site: Site, articles: Iterator[Article], left: "
 
 
 def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]:
-    """The places of an article, each with the name of its index. The weights are those of the site in all groups."""
+    """
+    The places of an article, each with the name of its index: that of the listing and the class of votes, 0 in orders
+    without classes. Groups have the same weights as the site.
+    """
     by_time = Place(float(article.posted_at), article.number, article.votes)
     prefixes = ["", *(f"group:{group}:" for group in article.groups)]
     for order, name, decays in ORDERS:
@@ -106,6 +112,7 @@ def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]
 
 
 def score_place(site: Site, article: Article) -> Position:
+    """Where an article is in the listing by SCORE."""
     return Position(site.policy.value(Order.SCORE, article), keys.member(article.number))
 
 
