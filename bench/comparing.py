@@ -22,8 +22,8 @@ def compare(query: Query, requests: list[Request], servers: list[Server]) -> Non
     Raises:
         Differs: an answer is not equal, or has errors.
     """
-    right, *others = servers
-    expected = answers(right, query, requests)
+    ours, *others = servers  # the project is the first
+    expected = answers(ours, query, requests)
     for other in others:
         for one, found in zip(expected, answers(other, query, requests), strict=True):
             if where := difference(one, found):
