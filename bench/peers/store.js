@@ -44,7 +44,8 @@ export async function feed(username, first) {
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
-// Votes run the very scripts that the project runs. `digest` names the session of the voter: "" stands for the username.
+// Votes run the very scripts that the project runs. They get the `digest` that names the voter's session, and "" in place
+// of a username.
 export const castVote = (digest, number, vote) => cast("vote", digest, [number, vote]);
 
 export const castVoteOnComment = (digest, number, vote) =>
