@@ -1,4 +1,8 @@
-"""Finds rows, for `rebuild` to look up in the store, and removes those of what the store does not have."""
+"""
+Finds rows for `rebuild`, which makes the tables again from the store in Redis, and removes those of what the store does
+not have. Archived articles stay: only the database has them. The derived tables, of the search and of the places of
+archived articles in listings, follow (`derive`).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,9 +27,9 @@ from database.tables import (
     USERS,
 )
 
-ROWS_AT_ONCE = 1_000
-ARTICLES_AT_ONCE = 500
-PAIRS_AT_ONCE = 100  # conditions of a statement
+ROWS_AT_ONCE = 1_000  # rows that a read returns
+ARTICLES_AT_ONCE = 500  # archived articles that are unarchived in a transaction
+PAIRS_AT_ONCE = 100  # follows that a statement removes: each is a condition
 
 
 def next_rows(

@@ -1,4 +1,7 @@
-"""The client of a request, from its headers: its token, its address, its server key, and the origin of its page."""
+"""
+The client of a request, from its headers: its token, its address, its server key, and the origin of its page. A scope
+is what ASGI passes with a request or a WebSocket: a dict with its headers, path and address.
+"""
 
 import re
 from collections.abc import Callable, Container, Mapping, MutableMapping

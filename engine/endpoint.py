@@ -2,7 +2,7 @@
 The endpoint: an ASGI application that serves a GraphQL schema.
 
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
-Handlers of the same program execute documents of their own by `Endpoint.query`.
+Other pages and APIs of the same program execute documents of their own by `Endpoint.query`.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -37,7 +37,7 @@ Header: TypeAlias = tuple[bytes, bytes]  # name and value
 
 SAFE_METHODS = ("GET", "HEAD")
 MAX_LENGTH_DIGITS = 18  # of a Content-Length
-COST_OF_NOT_MODIFIED = 1  # points
+COST_OF_NOT_MODIFIED = 1  # points that a response 304 takes from the client's rate limit
 
 ALLOWED_METHODS = b"GET, HEAD, POST, OPTIONS"
 
@@ -96,7 +96,10 @@ class HTTPRequest(NamedTuple):
 
 
 class Response(NamedTuple):
-    """`charge` is that of the executed operation, whose bucket the rate limit headers are about."""
+    """
+    An HTTP response with a whole body. `charge` is what the executed operation took from a bucket of points, of which
+    the rate limit headers tell what is left; None if nothing was executed.
+    """
 
     status: int
     headers: list[Header]

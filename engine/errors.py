@@ -24,6 +24,8 @@ SESSION_ENDED = "the session has ended"
 
 
 class Code(StrEnum):
+    """What is wrong, for clients. Where Apollo Server has a code for it, the text is that code."""
+
     ANSWER_TOO_LARGE = "ANSWER_TOO_LARGE"
     BAD_REQUEST = "BAD_REQUEST"
     BAD_USER_INPUT = "BAD_USER_INPUT"
@@ -52,7 +54,10 @@ class Code(StrEnum):
 
 
 class Refused(Exception):
-    """A request is not executed. `code` determines the HTTP status, `errors` are those of the response."""
+    """
+    A request is not executed. `code` determines the HTTP status, `errors` are those of the response: one for each
+    reason, unless they are given.
+    """
 
     def __init__(
         self,

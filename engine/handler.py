@@ -1,8 +1,9 @@
 """
 Executes GraphQL requests of any transport: finds the operation, opens a context, executes within a time limit.
 
-Queries that are equal and arrive at the same time are executed once. Results are encoded as JSON here, so that these
-queries share the bytes.
+Queries that are equal and arrive at the same time are executed once (coalesced). Results are encoded as JSON here, so
+that these queries share the bytes. Rate limits are in points: `prepare` takes an estimate from the client's bucket (its
+charge), which is corrected after the execution.
 """
 
 from asyncio import CancelledError, current_task
@@ -39,7 +40,7 @@ COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, sinc
 
 
 class RequestHandler:
-    """Prepares and executes the requests of an endpoint."""
+    """Prepares and executes the requests of an endpoint. See `Endpoint` for what it is made with."""
 
     def __init__(
         self,

@@ -17,8 +17,8 @@ from engine.errors import Code, Refused
 if TYPE_CHECKING:
     from engine.limits.rate_limiter import Charge
 
-PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
-MAX_PARAMETERS = 20
+PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}  # that a query string may have
+MAX_PARAMETERS = 20  # of a query string, with unknown ones
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 MICROSECONDS = 40  # to parse a request and find its operation: what an entry of the cache saves
 
@@ -39,7 +39,8 @@ class PreparedOperation:
 @dataclass(slots=True, eq=False)
 class GraphQLRequest:
     """
-    The parameters of a request. `prepared` is set once its operation is found valid.
+    The parameters of a request. It has the text of its document (`query`), the id of a document that the server may
+    know, or both. `prepared` is set once its operation is found valid.
 
     `is_own` if the program itself sends it: then its document need not be listed as trusted.
     """
@@ -56,8 +57,8 @@ class OperationRequest(NamedTuple):
     """
     A client's request for a prepared operation.
 
-    `started` is a value of `time.perf_counter`. `charge` takes points from the client's bucket; None without rate
-    limits.
+    `started` is a value of `time.perf_counter`, in seconds. `charge` is what it takes from the client's bucket of
+    points; None without rate limits.
     """
 
     prepared: PreparedOperation

@@ -21,6 +21,8 @@ PROTOCOL = "graphql-transport-ws"
 
 
 class CloseCode(IntEnum):
+    """Why the server closes a connection: codes of WebSocket (RFC 6455), and from 4400 on of the protocol."""
+
     TOO_BIG = 1009
     STOPPING = 1012
     BAD_REQUEST = 4400
@@ -131,10 +133,11 @@ class WebSocketSession:
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
-        self._on_refresh: list[OnRefresh] = []  # one of each subscription
-        self._watch: AbstractContextManager[object] = nullcontext()  # no `ExitStack`, which takes 0.8 kB
+        self._on_refresh: list[OnRefresh] = []  # one of each subscription: called when the client has another token
+        # contexts that `run` leaves: see `Options`. No `ExitStack`, which takes 0.8 kB
+        self._watch: AbstractContextManager[object] = nullcontext()
         self._while_subscribed: AbstractAsyncContextManager[object] = nullcontext()
-        self._has_ended = False
+        self._has_ended = False  # whether the session of the client's token has
 
     async def run(self) -> None:
         """
@@ -216,7 +219,7 @@ class WebSocketSession:
         self._watch.__enter__()
 
     async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
-        """Go on with another token of the same user, which a ping has; also in operations that run."""
+        """If a ping has another token of the same user, go on with that, also in operations that run."""
         if not self._is_ready or not isinstance(payload, dict):
             return
         given = authenticated_by_init(self._client, payload)

@@ -29,7 +29,7 @@ MAX_FILES = 50  # of articles
 MAX_GROUPS = 1_000  # that are listed
 CACHE_SECONDS = 600
 URL_BYTES = 250  # of a cached URL, with its date
-PAGES = ["", "top/day", "top/week", "top/month", "good", "groups"]
+PAGES = ["", "top/day", "top/week", "top/month", "good", "groups"]  # paths; "" is the front page
 
 TOTAL = "query SitemapTotal { articles(first: 1) { totalCount } }"
 ARTICLES = f"""query SitemapArticles($order: ArticleOrder!, $page: Int, $after: String) {{

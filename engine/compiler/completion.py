@@ -1,9 +1,12 @@
 """
-Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them. A column has the
-values of one field for all objects of a level (see `engine.compiler.plan`).
+Completes columns of resolved values: leaf values (scalars and enums), objects, interfaces and unions, and lists of
+them. To complete is to make of a resolver's value that of the result. A level is all objects at one place of an
+operation; a column has the values of one field for all of them, and a row is the dict of one object in the result (see
+`engine.compiler.plan`).
 
-A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value.
-JSON of immutable records is cached as templates, with placeholders for values that are not cached.
+A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value. A
+record is a Python object of the application. JSON of immutable records is cached as templates, with placeholders for
+values that are not cached, such as those that differ between clients.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,10 +39,10 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-# the templates, the numbers of fields, and the column of each field
+# fills templates with values: of the templates, the numbers of fields, and the column of each field it makes JSON
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]
 INTS = range(-(2**31), 2**31)
-TEMPLATE_MICROSECONDS = 20  # to make a template
+TEMPLATE_MICROSECONDS = 20  # to make a template, which a cached one saves
 MIN_REPEATED_SHARE = 4  # a column counts as repetitive if its first text is more than a fourth of it
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
 
@@ -125,7 +128,7 @@ class AbstractCompletion:
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:
             _allow_null(self.nullable)
-        places: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}  # by the index of a type in `types`: the indexes of its objects in the column
         for place, value in enumerate(values):
             if value is not None:
                 places.setdefault(self._type_number(value), []).append(place)
@@ -224,7 +227,7 @@ FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length
 
 
 class TemplateCache:
-    """Templates by the number of a level and the `id` of a record."""
+    """Templates by the number of a level, which is that of a place in a plan, and the `id` of a record."""
 
     def __init__(self, pool: Pool = POOL) -> None:
         self.levels = count()  # numbers of levels: each is used once
@@ -243,8 +246,8 @@ class TemplateCache:
 @dataclass(frozen=True, slots=True)
 class CachedLevel:
     """
-    A level of objects whose JSON is cached if `is_cacheable(record)`, which all records of a level are, or none. The
-    parents of the level are these records.
+    A level of objects whose JSON is cached if `is_cacheable(record)`; the records of a level all are, or none is. The
+    parents of the level's fields are these records.
 
     `fields` are those of the level and of the levels below it, by number. References to fields above would be cycles,
     and evicted plans would stay in memory until the next garbage collection.

@@ -21,14 +21,15 @@ from engine.errors import Code, Refused
 from engine.limits.cost import INTROSPECTION, Weights
 
 DEFAULT_WEIGHTS = Weights()
-MAX_ANSWER = 10_000_000  # bytes
+MAX_ANSWER = 10_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may contain at most, how many points it may `cost`, with the `weights` of `engine.limits.cost`, how
-    many `seconds` an execution may take, and how many bytes its `answer` may have.
+    What a document may contain at most, how many points it may `cost` (see `engine.limits.cost`, to which `weights`
+    gives the points of fields), how many `seconds` an execution may take, and how many bytes its `answer`, the result,
+    may have.
 
     A mutation may have only one of the root fields named by `exclusive`. `fields` counts the fields of a fragment each
     time it is spread. `comparisons` counts pairs of fields with one response name, which validation compares.

@@ -64,7 +64,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
             await restoration.close()
         return count
 
-    count = opened_store.run(settings, copy, strict=False)
+    count = opened_store.run(settings, copy, strict=False)  # also a store whose indexes other settings have built
     print(f"moved {counts} into {count} partitions; this store refuses writes now")
     print(f"start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
     return int(counts.damaged > 0)

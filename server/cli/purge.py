@@ -1,6 +1,6 @@
 """
 The command `purge`: deletes the text of an article or a comment for good, in the store, its log and its database, and
-says which backups still have it. It acts as `operator`.
+says which backups still have it. It acts as `operator`, the name in the log of moderation for whoever has a shell.
 """
 
 import asyncio
@@ -43,7 +43,8 @@ def run(arguments: Namespace) -> int:
 
 def purge(settings: Settings, subject: str, backups: Sequence[Path], reason: str = REASON) -> int:
     """
-    Returns 1 if the database does not have the purge yet, or a backup could not be read.
+    Purge an article or a comment by its id, and search backups for its text. Returns 1 if the database does not have
+    the purge yet, or a backup could not be read.
 
     Raises:
         CommandError: there is no such article or comment, or the reason breaks a rule.
@@ -83,6 +84,8 @@ async def _purge(store: Store, database: Database | None, subject: str, reason: 
 
 async def _check(store: Store, database: Database | None, subject: str) -> None:
     """
+    Check that an article or a comment exists. An archived one, which only the database has, is written back to Redis.
+
     Raises:
         NotFound: there is nothing with this number of this kind.
     """

@@ -29,7 +29,7 @@ def stays(tops: Sequence[Top], per_hour: int) -> list[float]:
 
 def rank(ranked: Sequence[Ranked], changed: Ranked, places: int) -> int | None:
     """
-    The rank that a story would have if its entry were `changed`, to another value; None beyond the page.
+    The rank that a story would have if its value and number were `changed`; None beyond the page of `places` stories.
 
     `ranked` has one place more than the page, because it may contain the story itself.
     """

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from server.lab.arrivals import HOUR
 from server.lab.measures import Top
 
-ACROSS = 3  # panels
+ACROSS = 3  # panels in a row
 TITLE_LENGTH = 90  # characters
 GAP = float("nan")  # interrupts a line
 

@@ -11,10 +11,13 @@ class PageMetadata:
     """
     What its head tells about a page.
 
-    `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
-    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
-    none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as JSON for
-    search engines, in at most so many bytes. `is_translated` is false for what is there in the site's language only.
+    - `path` is the canonical one, without a slash at its start; a page without it is not for search engines.
+    - `feeds` is the folder of its own feeds, such as `group/show/`; "" if it has none beside those of the site.
+    - `order` is the order of articles that the addresses of its own feeds name, or of those of the site if it has none
+      of its own. If it is "", its own feeds name no order, and those of the site that of the front page.
+    - `content` is what is shown until the script has its data, as HTML.
+    - `posting` gives an article as JSON for search engines, in at most the bytes that it is given.
+    - `is_translated` is false for what is there in the site's language only.
     """
 
     title: str = ""
