@@ -165,6 +165,7 @@ class Contexts:
         return name
 
     def open(self, client: Client) -> Context:
+        """The context of an operation that a client sends."""
         address = client.address if self._rates else None
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(

@@ -131,6 +131,7 @@ class AcceptedTokens:
             check.exception()  # it is not logged if all who wait for it are gone
 
     async def _check(self, text: str, digest: bytes) -> Remembered:
+        """Check a token and find its user. The result is remembered, unless it may be outdated by now."""
         deletions, token = self._deletions, self.parse(text)
         key = await self.require_signed(token)
         username = await self._store.identities.user_of(people.claims_of(token))

@@ -122,6 +122,8 @@ class OrderLink(NamedTuple):
 
 
 class ListLink(NamedTuple):
+    """The name of a list, and its title, which the link shows when it is pointed at."""
+
     name: str
     title: str
 

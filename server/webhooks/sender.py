@@ -111,6 +111,7 @@ class Sender:
             await client.close()
 
     async def _start_due(self) -> None:
+        """Begin to send what is due, until no webhook may get one more message."""
         async with self._starting:
             while (id := self._next_free()) is not None:
                 lane = self._lanes[id]
@@ -160,6 +161,7 @@ class Sender:
             await self._note_failure(hook, lane, message, fault)
 
     async def _note_failure(self, hook: Webhook, lane: Lane, message: PendingMessage, fault: str) -> None:
+        """Put a message off, or switch the webhook off if this was the last try."""
         now = self._clock()
         counts = message.tries > 0 or not lane.is_away
         if not lane.failed:
