@@ -304,6 +304,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
 
 
 def _endpoint(settings: Settings, app: Application) -> Endpoint:
+    """The GraphQL endpoint, with what the engine asks of this application as its options."""
     options = Options(
         trusted_documents=trusted_documents(settings),
         limits=document_limits(settings),

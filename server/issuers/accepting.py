@@ -23,8 +23,8 @@ from store.key_sets import KeySets
 from store.store import Store
 
 COST_OF_A_REFUSAL = 10  # points of the address: a token that is not accepted is checked every time
-REMEMBERED_BYTES = 700  # of a user, beside the entry of the cache
-MICROSECONDS = 300  # to check a token, and to find its user
+REMEMBERED_BYTES = 700  # of a remembered token and its user, for the size of the cache
+MICROSECONDS = 300  # that it takes to check a token and to find its user
 EXPIRED = "expired"
 
 

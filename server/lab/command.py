@@ -27,7 +27,7 @@ DRAWN_STORIES = 10  # the best of a day
 DRAWN_STEP = HOUR // 12  # milliseconds between the instants of a picture
 DEFAULTS = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes that divide an hour
-MIN_WEIGHT = 0.01
+MIN_WEIGHT = 0.01  # the least value of an option for weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ HOUR = 60 * MINUTE  # milliseconds
 # milliseconds between the ten tries of a message
 PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))
 JITTER = 0.1  # of a pause, by which it may be longer
-AWAY = 3  # subjects, messages of which were not taken in a row
+AWAY = 3  # subjects whose messages were not taken, in a row, after which a receiver is away
 AWAY_PAUSE = MINUTE  # milliseconds between two tries of a webhook that is away
 GONE = 410  # HTTP status: the receiver wants no more messages
 MAX_FAULT = 300  # characters of the reason why a message was not taken
