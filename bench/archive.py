@@ -109,6 +109,7 @@ def bytes_stored(connection: Connection) -> int:
 
 
 def measured(site: Site) -> Iterator[tuple[str, Listing]]:
+    """The listings whose pages are measured, each with its name in the table."""
     for order in Order:
         yield order.name, listings.whole(site, order)
     for name, days in (("a month", 30), ("a year", 365), ("100 years", 36_500)):
@@ -118,6 +119,7 @@ def measured(site: Site) -> Iterator[tuple[str, Listing]]:
 
 
 def row(engines: Engines, name: str, listing: Listing) -> list[str]:
+    """The medians of the pages of a listing, and the most that one of all these reads took, in microseconds of CPU."""
     first = cpu(engines, [partial(places.page, listing=listing, window=Window(25))] * ROUNDS)
     pages = [first]
     for share in DEPTHS:
@@ -128,7 +130,7 @@ def row(engines: Engines, name: str, listing: Listing) -> list[str]:
 
 
 def others(engines: Engines, site: Site) -> Iterator[list[str]]:
-    """Ranks, page numbers and feeds."""
+    """The rows of the second table: reads of ranks, of positions at a rank, and of feeds, near each of `DEPTHS`."""
     by_score, decaying = listings.whole(site, Order.SCORE), listings.whole(site, Order.GRAVITY)
     for name, listing in (("rank by SCORE", by_score), ("rank by GRAVITY", decaying)):
         calls = [

@@ -3,8 +3,11 @@ Fills the SQL database in bulk with archived articles, which only the database h
 leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
 They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
-site, but with at most as many as those have, so that they are on first pages of no listing by score. They are without
-the names of their voters. The same seed gives the same articles.
+site, but with at most as many as those have: so none of them is on the first page of a listing by score. They are
+without the names of their voters. The same seed gives the same articles.
+
+An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
+posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.
 """
 
 import random
@@ -67,8 +70,8 @@ async def archive(store: Store, database_url: str, count: int) -> list[Position]
 
 def add(connection: Connection, site: Site, articles: Iterator[Article], left: "Left") -> None:
     """
-    Archive articles as `archive_all` does, index by index, which takes a fraction of its time. It has archived some
-    before, so that there are indexes with the weights of the site.
+    Archive articles as `archive_all` of the tests does, but index by index, which takes a fraction of the time. Some
+    were archived by `archive_all` before, so that there are indexes with the weights of the site.
     """
     connection.execute(text("DROP INDEX places_by_number"))
     places: defaultdict[IndexName, list[Place]] = defaultdict(list)
@@ -86,7 +89,10 @@ def add(connection: Connection, site: Site, articles: Iterator[Article], left: "
 
 
 def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]:
-    """The places of an article, each with the name of its index. The weights are those of the site in all groups."""
+    """
+    The places of an article, each with the name of its index: that of the listing and the class of votes, 0 in orders
+    without classes. Groups have the same weights as the site.
+    """
     by_time = Place(float(article.posted_at), article.number, article.votes)
     prefixes = ["", *(f"group:{group}:" for group in article.groups)]
     for order, name, decays in ORDERS:
@@ -106,10 +112,12 @@ def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]
 
 
 def score_place(site: Site, article: Article) -> Position:
+    """Where an article is in the listing by SCORE."""
     return Position(site.policy.value(Order.SCORE, article), keys.member(article.number))
 
 
 def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
+    """Articles that are closed to votes, the oldest first, the newest `AGE_MS` before `now` (unix milliseconds)."""
     votes = DISTRIBUTIONS["as on a site"]
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
@@ -133,6 +141,7 @@ class Left:
         self.greatest = 0  # number of an archived article
 
     def add(self, articles: list[Article]) -> None:
+        """Count articles that are archived."""
         self.places.append(score_place(self._site, articles[0]))
         self.greatest = max(self.greatest, *(each.number for each in articles))
         for each in articles:
@@ -152,6 +161,7 @@ class Left:
                 self._note(home, GOOD, each.posted_at)
 
     def commands(self) -> Iterator[Command]:
+        """The commands that write what was counted to Valkey."""
         for partition, counts in self._counts.items():
             serial = counts["count"]
             fields: dict[str, object] = {"serial": serial}

@@ -51,6 +51,8 @@ class Access(NamedTuple):
 
 
 class Outcome(NamedTuple):
+    """What a pool does in a trace: `milliseconds` are those that it takes to make the values of the misses."""
+
     evictions: int
     misses: int
     milliseconds: float
@@ -82,6 +84,7 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
+        """Record all accesses while the context is open: the methods of `Cache` are replaced by ones that note them."""
         get, values_of, put, grow = Cache.get, Cache.values_of, Cache.put, Cache.grow
 
         def recorded_get(cache: Cache[Any, Any], key: Any) -> Any:

@@ -136,7 +136,7 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
-    """What it costs to do something so often, with the number of the turn, `AT_ONCE` at a time."""
+    """What it costs to do something so often, as `all_of` does."""
     await all_of(AT_ONCE, doing)  # loads the scripts
     before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
@@ -146,6 +146,7 @@ async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Aw
 
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
+    """Do something so often, with the number of the turn, `AT_ONCE` at a time."""
     turns = iter(range(times))
 
     async def some() -> None:

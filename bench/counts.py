@@ -163,6 +163,7 @@ async def counted() -> tuple[Figures, Counts]:
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Client]:
+    """Run the server in this process and event loop. Yields a client of it."""
     logs.configure(settings)
     listener = socket.create_server(("127.0.0.1", 0))
     running = uvicorn.Server(configuration(settings))
@@ -179,6 +180,7 @@ async def serving(settings: Settings) -> AsyncIterator[Client]:
 
 
 async def of_queries(client: Client, prepared: Ground) -> Counts:
+    """Bytecodes of a request of each query. `prepared` are the data from which requests are made."""
     counts = Counts()
     for name in ("page", "group", "nested", "feed", "article"):
         counts[name] = await of_requests(client, unequal(QUERIES[name].requests(prepared))[:REQUESTS])

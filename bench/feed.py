@@ -127,6 +127,7 @@ async def piped(redis: "Redis", commands: Sequence[Command]) -> list[Any]:
 
 
 async def write_timelines(store: Store, count: int, posted: int) -> None:
+    """Write the timelines of so many posters, each of whom has posted so many articles."""
     commands: list[Command] = []
     for poster in range(count):  # the posters take turns: the n-th articles of all come before the next ones of all
         name = f"poster-{poster}"

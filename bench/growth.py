@@ -227,8 +227,8 @@ def table(found: Mapping[Case, Figures]) -> str:
 def plan(found: Mapping[Case, Figures]) -> str:
     """
     The cores of a site with 100 million users, computed from the cases with the most processes: of those the one with
-    the most partitions, and the one with the fewest. A vote costs as much there as on the large site, and a page the
-    same more with each partition.
+    the most partitions, and the one with the fewest. It assumes that a vote costs the same with any number of
+    partitions, and that each further partition adds the same to the cost of a page.
     """
     (most, figures), least = max(found.items(), key=_processes_and_partitions), min(found, key=_partitions)
     first, last = found[least]["page"], figures["page"]

@@ -55,6 +55,8 @@ class NoAnswers(Exception):
 
 
 class Client(asyncio.Protocol):
+    """A connection that sends the next request when it has a response. `done` is resolved when it is closed."""
+
     def __init__(self, tally: LoadTally) -> None:
         self._tally = tally
         self._answer = b""

@@ -108,6 +108,7 @@ async def fill(store: Store, size: int) -> float:
 
 
 def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
+    """The command that writes the places of articles in the index of an order."""
     value = store.site.policy.value
     pairs = [text for article in articles for text in (value(order, article), keys.member(article.number))]
     return ("ZADD", keys.index(0, order.value), *pairs)

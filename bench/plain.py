@@ -65,6 +65,7 @@ def listing(group: str | None) -> tuple[str, str]:
 
 
 async def page(redis: "Redis", index: str, first: int, after: str | None) -> list[Place]:
+    """The places of a page, and one more if there is one, to see whether more follow."""
     found = redis.zrange(
         index,
         cast(Any, below(after)),

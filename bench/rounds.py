@@ -126,6 +126,7 @@ def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
 
 
 def load(server: Server, requests: list[Request], seconds: float, connections: int = CONNECTIONS) -> Load:
+    """Send requests to a server for so long, from a process of its own (`bench.load`)."""
     job = Job(server.port, requests, connections, seconds)
     done = subprocess.run(
         [sys.executable, "-m", "bench.load"],

@@ -189,6 +189,7 @@ def _free_port() -> int:
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Wait until the server accepts connections. Raises RuntimeError if it ends, or takes too long."""
     deadline = time.monotonic() + STARTING_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as client:

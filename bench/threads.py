@@ -119,6 +119,7 @@ def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | N
 
 
 async def cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
+    """What the columns of `CASES` measure, in a thread whose comments have these numbers."""
     middle = await _position(store, article, numbers[len(numbers) // 2])
     some, site = numbers[:: len(numbers) // 20], store.site
 
@@ -147,7 +148,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
 
 
 async def pinned_cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
-    """Pages without and with a pin after which a tenth of the comments was voted on; votes without and with pins."""
+    """What the columns of `PINNED` measure: since the pin was made, a tenth of the comments was voted on."""
     site, beyond = store.site, await _position(store, article, numbers[len(numbers) // 2])
     start = await threads.pin(site, article, CommentOrder.BEST)
     assert start

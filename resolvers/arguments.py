@@ -29,7 +29,10 @@ class BadInput(Exception):
 
 
 class PageArguments(NamedTuple):
-    """The paging arguments of a field. `page` is the number of a page, counted from 1."""
+    """
+    The paging arguments of a field, as in the Relay specification: `first` and `last` are numbers of items, `after` and
+    `before` are cursors. `page` is the number of a page, counted from 1.
+    """
 
     first: int | None = None
     after: str | None = None

@@ -58,11 +58,12 @@ def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
 
 
 def score(articles: Sequence[Article], context: Context) -> list[float]:
-    """The value by which the order SCORE sorts each."""
+    """The value by which the order SCORE sorts each, in unix seconds."""
     return [context.store.site.policy.score(article) for article in articles]
 
 
 def is_good(articles: Sequence[Article], context: Context) -> list[bool]:
+    """Whether each has enough votes for the front page."""
     return [context.store.site.policy.is_good(article) for article in articles]
 
 

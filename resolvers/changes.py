@@ -231,6 +231,7 @@ class LogReader:
         return bool(self._firsts)
 
     async def _fill(self) -> None:
+        """Read the next entries of the unread partitions. One round trip, and one more if users were deleted."""
         try:
             after = {partition: self._ids[partition] for partition in self._unread}
             entries_read = await leaving.read_on(self.site, after, self._count)
@@ -274,6 +275,7 @@ async def position_of(site: Site, cursor: str) -> LogPosition:
 
 
 def parse_cursor(cursor: str) -> LogPosition:
+    """The position that `LogPosition.cursor` has written. Raises BadInput for any other text."""
     try:
         text = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
     except ValueError as error:

@@ -173,8 +173,8 @@ async def read_comments(context: Context, numbers: Iterable[int]) -> list[Commen
 
 async def shown_in_threads(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
-    Comments as the threads of their articles show them: the same for all who may read the article. One round trip, and
-    one for the articles; one more if an article is not visible and somebody is logged in.
+    Comments as the threads of their articles show them: the same for all who may read the article, None for others. One
+    round trip, and one for the articles; one more if an article is not visible and somebody is logged in.
     """
     stored = await context.reads.stored_comments(numbers)
     hidden = [article for _, article in stored if article and article.state is not ContentState.VISIBLE]
@@ -204,12 +204,14 @@ async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | 
 
 
 async def _readable_articles(context: Context, articles: Sequence[Article]) -> Callable[[Article], bool]:
+    """What says of each of these articles whether the viewer may read it."""
     found = await context.articles(dict.fromkeys(article.number for article in articles))
     numbers = {article.number for article in found if article}
     return lambda article: article.state is ContentState.VISIBLE or article.number in numbers
 
 
 def _shown_in_thread(comment: Comment, article: Article) -> Comment | None:
+    """The comment as a thread shows it: of the class HiddenComment if not everybody may read the article."""
     shown = comment.as_shown
     return HiddenComment(*shown) if shown and article.state is not ContentState.VISIBLE else shown
 
@@ -228,7 +230,7 @@ def _may_read(profile: Profile, comment: Comment, article: Article | None) -> bo
 
 async def _read_own_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """
-    The viewer's own comments by number. None also for a deleted or hidden one, which leaves the list of its poster a
+    Comments in the list of their poster, by number. None also for a deleted or hidden one, which leaves the list a
     moment later.
     """
     wanted = list(numbers)
@@ -241,7 +243,7 @@ def _bytes_of(comments: Sequence[Comment | None]) -> int:
     return sum([comment.held_bytes for comment in comments if comment])
 
 
-# how a page reads its comments, and how much memory they take: of any listing, and of the list of a user's own
+# how a page reads its comments, and how much memory they take: a page of a thread, and one of a user's comments
 COMMENT_NODES, OWN_COMMENT_NODES = Nodes(read_comments, _bytes_of), Nodes(_read_own_comments, _bytes_of)
 
 

@@ -444,6 +444,7 @@ class Context:
         return self._is_token_refused or self.reads.has_ended(self.now)
 
     def _use(self, session: Session | None, identified: Identified | None = None) -> None:
+        """Go on as the user of a session or of an issuer's token, or as nobody. Discards everything that was read."""
         self._is_token_refused = False
         self.session, self.identified = session, identified
         self._login = self.store.sessions.read(session) if session else None

@@ -306,6 +306,7 @@ class Reads:
         return queries.cached(self.site, type, ids, self._started)
 
     async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
+        """Records that neither this request nor the cache had: from the store or, if archived, from the database."""
         if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
             return dict(zip(ids, known, strict=True))
         hashes = await self.load_all([queries.hash_of(self.site, type, id) for id in ids])
@@ -413,6 +414,7 @@ class Loader:
         return load
 
     async def _send(self, batch: "ReadBatch") -> None:
+        """Send a batch in this call. A new batch first waits for the reads that other calls of this tick add."""
         batch.has_sender = True
         try:
             if batch is self._unsent:

@@ -118,6 +118,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     ahead = await _shown(reads, username, last_posts, one_more, floor)
     if window.beyond is None:
         return Pull(ahead, behind=False)
+    # whether one that is shown is behind: at the position, or on the side from which the client comes
     back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 

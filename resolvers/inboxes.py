@@ -59,7 +59,7 @@ async def subject(notifications: Sequence[Notification], context: Context) -> li
 
 
 async def actor(notifications: Sequence[Notification], context: Context) -> list[User | None]:
-    """The poster of the subject. None for what a moderator did, if that is deleted, or the subject is or is hidden."""
+    """The poster of the subject. None if that is an action of a moderator, or if it was deleted or hidden."""
     subjects = zip(notifications, await subject(notifications, context), strict=True)
     return [records.named(found.poster) if isinstance(found, Article | Comment) else None for _, found in subjects]
 

@@ -240,6 +240,7 @@ class SharedArticle:
         self._subscribers[subscriber] = None
 
     def remove(self, subscriber: ChangedArticles) -> None:
+        """Without its last subscriber, an article is not read any more."""
         del self._subscribers[subscriber]
         if self._subscribers:
             return
@@ -348,6 +349,7 @@ class SharedRanking:
                 await self._is_outdated.wait()
 
     async def _update(self) -> None:
+        """Read the ranking, and wake those who wait for a read. If the store does not answer, it stays outdated."""
         try:
             read = await self._read()
         except StoreUnavailable:

@@ -157,6 +157,11 @@ async def revert(
     note: str | None = None,
     keep_votes_annulled: bool | None = False,
 ) -> Moderated:
+    """
+    Revert an action. A text that it is about, and that is archived (in the database only), is first written back to
+    Redis. What a ban or an annulment did to many texts or votes is undone in steps, of which the first ones are done
+    here.
+    """
     number = records.action_number(action_id)
     if number is None:
         raise Invalid("an action's id looks like action:1541", "actionId")

@@ -61,7 +61,7 @@ class CommentsByTime(LateTotal):
         return CommentRange(floor, self.group, self.poster)
 
     async def count(self, context: Context) -> int:
-        """A round trip, another one if Redis does not list all, and a query then; more while the floor rises."""
+        """One round trip; if Redis does not list all, another one and a query. More while the floor rises."""
         site, indexes = context.store.site, self.listing(context.store.site).indexes
         floor = 0
         while True:  # the loader sends equal reads once: a new number makes these differ from those before
@@ -104,8 +104,8 @@ class CommentsByTime(LateTotal):
 
     def highest(self, context: Context, floors: Iterable[int]) -> int:
         """
-        The floor of the list, which is the highest of its parts; the latest instant while the indexes of recent
-        comments are filled for the first time, as until then any comment may be missing in Redis.
+        The floor of the list, which is the highest of those of its parts. While the indexes of recent comments are
+        filled for the first time, any comment may be missing in Redis: then it is the latest instant.
         """
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
         return max(floors) if is_complete else INSTANTS[-1]

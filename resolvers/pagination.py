@@ -107,6 +107,7 @@ def decode_name(listing: str, cursor: str, pattern: re.Pattern[str]) -> str:
 
 
 def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPosition:
+    """The position in a cursor of a listing. Raises BadInput if it has another format, or is one of another listing."""
     try:
         value, member, *more = decode_cursor(listing, cursor)  # `more`: nothing, an instant, or an instant and PINNED
         position = Position(_value(value, format), member)

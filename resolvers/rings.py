@@ -40,9 +40,9 @@ def members(found: Sequence[Ring], context: Context) -> list[list[User]]:
 
 async def annulled_members(found: Sequence[Ring], context: Context) -> list[list[User]]:
     """
-    Of the members of each ring those whose votes until the search are annulled by an action that stands. Two round
-    trips for `ACTIONS_AT_ONCE` actions about each member; two more for as many again while all of those are newer than
-    the search.
+    The members of each ring whose votes until the search are all annulled by an action, and were not restored. Two
+    round trips for `ACTIONS_AT_ONCE` actions about each member, newest first; two more for the next ones, as long as
+    those were newer than the search.
     """
     of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
     annulled: set[tuple[int, str]] = set()  # numbers of rings, and names of members

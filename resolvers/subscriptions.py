@@ -357,9 +357,10 @@ async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
 
 async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    The comment of an event, as those read it who may read its article; and the article. A comment that is gone is as
-    its deletion left it. A comment that no thread shows has neither poster nor content, as if it had visible ones below
-    it. None if the comment is gone and the event is not its deletion, which then follows.
+    The comment of an event, as it is shown to who may read its article; and the article.
+
+    A comment that is gone is as its deletion left it, if that is the event; else it is None, as that event follows. One
+    that no thread shows any more (`is_bare`) has neither poster nor content.
     """
     ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:

@@ -41,8 +41,9 @@ from store.threads import (
 MAX_DEPTH = 10  # by default
 CURSOR_VERSION = b"\x01"  # no cursor of a listing, which is text, begins with this byte
 ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
-# Version, order, article, comment above (0: none), greatest depth, and then `moves` and `newest` (0: unpinned) of a
-# `ThreadPosition`: the last vote when the first page was read, and the highest number of a comment that a pin has.
+# The beginning of a cursor: version, order, article, comment above (0: none), greatest depth, and then `moves` and
+# `newest` of a `ThreadPosition`. `moves` is the number of the last vote when the first page was read; `newest` is the
+# highest number of a comment that a pinned walk shows, 0 without a pin.
 THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # the depth, the value by the order and the number of an ancestor, or of the comment itself
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters

@@ -32,6 +32,7 @@ export function contextOf(authorization) {
   };
 }
 
+// The places of a page, and one more if there is a next page. `after` is a cursor's [listing, value, member].
 export async function page(index, first, after) {
   const from = after ? `(${after[1]}` : "+inf";
   return pairs(await redis.zrange(index, from, "-inf", "BYSCORE", "REV", "LIMIT", 0, first + 1, "WITHSCORES"));
@@ -43,7 +44,8 @@ export async function feed(username, first) {
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
-// Votes run the very scripts that the project runs. `digest` names the session of the voter.
+// Votes run the very scripts that the project runs. They get the `digest` that names the voter's session, and "" in place
+// of a username.
 export const castVote = (digest, number, vote) => cast("vote", digest, [number, vote]);
 
 export const castVoteOnComment = (digest, number, vote) =>
