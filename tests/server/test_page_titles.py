@@ -27,7 +27,7 @@ PAGES = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers with `PAGES`. /moved is a redirect, and /slow answers only when the server is stopped."""
+    """Answers with `PAGES`. /moved is a redirect, and /slow answers when the server is stopped, or after 10 s."""
 
     def do_GET(self):
         self.server.asked.append(self.path)
