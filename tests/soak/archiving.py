@@ -28,9 +28,9 @@ SHARED = 16  # one of 16 stories has a link that is also posted by others; of 20
 
 class RedisLimits(NamedTuple):
     """
-    How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
-    days conversations do; None if they stay. After 0 days they leave once all voting is closed. And how many comments
-    stay in the list of each user.
+    How many articles may stay in Redis, in all and of each user, and how many leave it at once. After `days` in
+    which nothing was written there conversations leave: None if they stay, 0 if they leave once all voting is closed.
+    `listed_comments` is how many comments stay in the list of each user.
     """
 
     articles: int
