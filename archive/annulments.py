@@ -236,7 +236,7 @@ async def _take_step(
     for tries in range(TRIES):
         if step.is_reverted:
             raise Reverted
-        if not step.absent or site.rankings.archive is None:
+        if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
@@ -266,7 +266,7 @@ async def _votes(
 
 async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]:
     """The votes that Redis knows of, on what was posted in the span: it does not know when votes were cast."""
-    async for found in scan.known_keys(site, lambda count: None):
+    async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         things = [key for key in found if key.name in ("article", "comment")]
         commands: list[Command] = []  # four for each thing
         for key in things:

@@ -108,7 +108,7 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
             if kind in (keys.comments, keys.unlisted):
                 await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
             yield numbers
-    if database is None or store.site.rankings.archive is None:
+    if database is None or store.site.rankings.archive is None:  # nothing is archived
         return
     poster = await leaving.stored_name(store.site, name) or name
     # the list of comments in Redis lacks the user's oldest ones, up to this time: the database has them

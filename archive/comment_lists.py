@@ -26,7 +26,7 @@ async def cut(
     count = 0
     before = site.clock() - MAY_BE_LOST  # newer comments stay in the lists, as Redis may still lose them
     prefixes = tuple(keys.comments(partition, "") for partition in partitions)
-    async for texts in scan.texts(site, lambda count: None):
+    async for texts in scan.texts(site, lambda count: None):  # without a report of progress
         lists = [key for text in texts if text.startswith(prefixes) and (key := kinds.parse(text, site.partitions))]
         while lists and (found := await comment_lists.excess(site, lists, kept, before)):
             if not await wait_for_database():

@@ -188,6 +188,8 @@ class _Walk:
 
     def up(self) -> Iterator[ThreadLevel]:
         """The places that precede the path, the nearest first."""
+        # Upwards a comment comes after its replies: each item of the stack has the siblings that are left, and their
+        # owner, the comment that they answer, which comes when there are none.
         owners = [None, *self.path[:-1]]
         stack = [(self._beside(level, upwards=True), owner) for level, owner in zip(self.path, owners, strict=False)]
         if self.is_cut:

@@ -81,6 +81,7 @@ def _read(connection: "Connection", article: int, best_z: float) -> tuple[Conver
 
 
 def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -> Iterator[Fault]:
+    """The faults of an article and its comments: what the rows have, beside what is computed from the comments."""
     of_article = {
         "comment_count": (article.comment_count, computed.comment_count),
         "active_ms": (article.active_at or article.posted_at, max(article.posted_at, computed.active_at or 0)),
@@ -88,7 +89,7 @@ def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -
     for column, (found, expected) in of_article.items():
         if found != expected:
             yield _fault(article.number, f"article {article.number}", column, found, expected, is_derived=True)
-    times = Counter(each.path for each in kept.values())
+    path_counts = Counter(each.path for each in kept.values())
     for number, comment in computed.comments.items():
         parent = None if comment.parent is None else computed.comments.get(comment.parent)
         depth = parent.depth + 1 if parent else 0
@@ -97,7 +98,7 @@ def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -
         elif comment.depth != depth:
             yield _fault(article.number, f"comment {number}", "depth", comment.depth, depth)
         path = kept[number].path
-        if path is None or not PATH.fullmatch(path) or times[path] > 1:
+        if path is None or not PATH.fullmatch(path) or path_counts[path] > 1:
             yield _fault(article.number, f"comment {number}", "path", path, "a path of its own")
         right = _counted(computed, number, kept[number])
         if kept[number] != right:

@@ -152,9 +152,9 @@ class GravityReader:
         value, number = key
         if value > 0:
             above = self._count_further(1, key)
-        elif value < 0:
+        elif value < 0:  # all but those at the key or below it
             above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
-        else:
+        else:  # the value of articles with one vote, at any age
             above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
         hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
         above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
@@ -190,6 +190,7 @@ class GravityReader:
         if beyond:
             # the most votes whose value is not above that of `beyond`
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
+            # a position by VOTES: that of `beyond`, else one between `votes` and the next number of votes
             start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
         reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)
         return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}
@@ -208,28 +209,28 @@ class GravityReader:
         The first keys of articles with values of a sign, posted before the instant, and others of equal values: those
         beyond `edge`, if it is given.
 
-        First a few articles of each class are read. The last of the best `count` bounds what is read of the classes
-        then.
+        First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
+        at the magnitude of the last of the best `count`, and the rest is read.
         """
         formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()
-        runs, at_once = self._runs(sign, *self._times(outward)), FIRST_READ
+        unread, at_once = self._unread_of(sign, *self._times(outward)), FIRST_READ
         if edge:
-            runs = _beyond(formula, runs, abs(edge[0]), outward)
-        while runs := [run for run in runs if run.part.low < run.part.high]:
-            read = reads.places_of_many(self.connection, [run.part for run in runs], at_once, upwards=outward)
+            unread = _beyond(formula, unread, abs(edge[0]), outward)
+        while unread := [each for each in unread if each.part.low < each.part.high]:
+            read = reads.places_of_many(self.connection, [each.part for each in unread], at_once, upwards=outward)
             keys = [(formula.value_of(place), place.number) for places in read for place in places]
             if edge:
                 keys = [key for key in keys if (key > edge if upwards else key < edge)]
             found.update(key for key in keys if key[1] not in self.without)
-            runs = [
-                run._replace(part=_after(run.part, places[-1].key, outward))
-                for run, places in zip(runs, read, strict=True)
+            unread = [
+                each._replace(part=_after(each.part, places[-1].key, outward))
+                for each, places in zip(unread, read, strict=True)
                 if len(places) == at_once
             ]
             if len(found) >= count:
                 magnitudes = [abs(value) for value, _ in found]
                 limit = nsmallest(count, magnitudes)[-1] if outward else nlargest(count, magnitudes)[-1]
-                runs = _beyond(formula, runs, limit, not outward)
+                unread = _beyond(formula, unread, limit, not outward)
             at_once = max(2 * at_once, min(count, MOST_READ))
         return found
 
@@ -240,7 +241,7 @@ class GravityReader:
         nearest = reads.places(self.connection, whole, 1, upwards=not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
-    def _runs(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
+    def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
         """The classes of a sign, with the times between two keys."""
         votes = self.formula.votes
         return [
@@ -254,10 +255,10 @@ class GravityReader:
         The number of articles with values of a sign that are further from 0 than a key. Those whose posting time alone
         decides are counted; the others are read, and compared by value.
         """
-        formula, magnitude, runs = self.formula, abs(key[0]), self._runs(sign, EARLIEST, LATEST)
-        ids = [run.part.listing for run in runs]
-        first = formula.first_times((run.heaviest for run in runs), magnitude)
-        last = formula.last_times((run.lightest for run in runs), magnitude)
+        formula, magnitude, unread = self.formula, abs(key[0]), self._unread_of(sign, EARLIEST, LATEST)
+        ids = [each.part.listing for each in unread]
+        first = formula.first_times((each.heaviest for each in unread), magnitude)
+        last = formula.last_times((each.lightest for each in unread), magnitude)
         unsure = [
             Range(id, (start, -1), (end, LAST_NUMBER))
             for id, start, end in zip(ids, first, last, strict=True)
@@ -281,21 +282,21 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
     return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
 
 
-def _beyond(formula: Formula, runs: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
+def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
     The parts of classes without the times at which no article has at least (outward: away from 0) or at most this
     magnitude.
     """
     if outward:
-        times = formula.first_times((run.heaviest for run in runs), magnitude)
+        times = formula.first_times((each.heaviest for each in unread), magnitude)
         return [
             UnreadPart(Range(id, max(low, (time, -1)), high), lightest, heaviest)
-            for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+            for ((id, low, high), lightest, heaviest), time in zip(unread, times, strict=True)
         ]
-    times = formula.last_times((run.lightest for run in runs), magnitude)
+    times = formula.last_times((each.lightest for each in unread), magnitude)
     return [
         UnreadPart(Range(id, low, min(high, (time, LAST_NUMBER))), lightest, heaviest)
-        for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+        for ((id, low, high), lightest, heaviest), time in zip(unread, times, strict=True)
     ]
 
 

@@ -28,7 +28,7 @@ from database import leaving as rows
 from database import recent_comments
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
-from store import annulments as held
+from store import annulments as stored_annulments
 from store import bans, effects, identities, keys, leaving
 from store.background import repeating
 from store.errors import Forbidden, LeaseTaken, NotFound, StoreUnavailable
@@ -94,7 +94,7 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
     await leaving.refuse(site, leaver)  # the process that has begun it may have died before
     await note(site, leaver)
     await _require_no_steps(site, leaver)
-    await effects.complete(site)
+    await effects.complete(site)  # changes by the user that other partitions have still to follow, such as follows
     if database:
         await annulments.caught_up(site)  # the database has all changes up to now
     sweep = _Sweep(store, database, leaver, drops_entries=True)
@@ -176,7 +176,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
     await identities.refuse_subjects(site, [each for noted in deletions if noted.key == own for each in noted.subjects])
     known = {(each.key, each.user): each for each in deletions}
     name_keys = {each.key for each in deletions}
-    async for found in scan.known_keys(site, lambda count: None):
+    async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         for name in [key.suffix for key in found if key.kind is keys.user]:
             matching = [known.get((key, leaving.digest(key, name))) for key in name_keys]
             for deletion in filter(None, matching):
@@ -206,7 +206,7 @@ async def _require_no_steps(site: Site, leaver: Leaver) -> None:
     Raises:
         Delayed: votes of the user are being annulled, or texts removed, by an action of a moderator.
     """
-    if await leaving.is_moderated(site, leaver, (held.annulling, bans.cleaning)):
+    if await leaving.is_moderated(site, leaver, (stored_annulments.annulling, bans.cleaning)):
         raise Delayed
 
 
@@ -227,6 +227,7 @@ class _Sweep:
     deadline: float = inf
 
     async def run(self) -> None:
+        """Pass over all of the store and the database once."""
         await identities.refuse(self.store.site, self.leaver.name)  # tokens of outside issuers count no more
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)

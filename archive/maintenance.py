@@ -121,7 +121,6 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     await database.run(mover.check_identity, site.rankings.archive or "")
     if repair:
         await mover.renew_listings(site, database)
-    if repair:
         await mover.drop_left(site)
     checks = _Checks(site, database, report, repair)
     await checks.archived()
@@ -290,6 +289,9 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
+    """
+    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until none has moved.
+    """
     find, older = partial(_hashes, site, database), partial(_comments_of_user, database)
     tally, counts = Tally(sequences={}, users={}, known={}, find=find, older=older), dict[int, dict[str, int]]()
     for partition in range(site.partitions):

@@ -340,6 +340,7 @@ async def drop_left(site: Site) -> None:
 
 
 async def _drop_left_of(site: Site, partition: int) -> None:
+    """Remove comments of archived articles from Redis, in one partition. Nothing if another process does so."""
     if numbers := await conversations.noted(site, partition):
         held = conversations.lease(site, partition)
         with suppress(LeaseTaken, conversations.Overtaken):

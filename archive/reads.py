@@ -423,6 +423,7 @@ def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
 
 
 def _checked(connection: Any, identity: str, query: Callable[[Any], T]) -> T:
+    """Run a query, once the database is found to have the archive of the store."""
     mover.check_identity(connection, identity)
     return query(connection)
 

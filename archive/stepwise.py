@@ -63,6 +63,7 @@ class StepwiseWork:
             await self.settle(store, database, int(number))
 
     async def _settle_noted(self, store: Store, database: Database | None, partitions: Sequence[int]) -> None:
+        """Do what is noted in some partitions, unless another process does, or something does not answer."""
         commands: list[Command] = [("EXISTS", self.noted(partition)) for partition in partitions]
         noted = await store.site.redis.pipeline(commands)
         if not any(noted):

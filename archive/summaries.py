@@ -6,7 +6,8 @@ on it. A place is an article with its value in a listing.
 The summaries are in the hash `archived` of each partition, a share of the data in Redis. Its fields are
 
     count, count:good, count:group:NAME     how many archived articles the site, good articles or a group have
-    user:NAME                               of a user: how many, when the newest was posted, and the serial of this text
+    user:NAME                               of a user: how many, when the newest was posted (unix milliseconds), and the
+                                            value of `serial` then, so that each change of this text is noticed
     top:ORDER, top:good, top:group:NAME:ORDER   a value that no place of the listing exceeds
     serial                                  how often articles left Redis, came back or got other counts
     marks                                   how often articles were marked as moving, between Redis and the archive
@@ -84,6 +85,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:
+    """The summary of a listing, of those of its partitions."""
     counts = [part.count for part in parts if part.count is not None]
     return Summary(
         sum(counts) if len(counts) == len(parts) else None,

@@ -124,6 +124,7 @@ class Pool:
             self.make_room()
 
     def usages(self) -> dict[str, Usage]:
+        """What the caches hold, by name, and what else has bytes of the pool."""
         with self.lock:
             entries = Counter[str]()
             for cache in self._caches:
@@ -169,6 +170,7 @@ class Cache(Generic[K, V]):
         self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict  # microseconds to make a value
 
     def get(self, key: K) -> V | None:
+        """The value of a key, which is a hit; None without one."""
         entry = self.entries.get(key)
         if entry is None:
             self.totals.misses += 1
@@ -178,6 +180,7 @@ class Cache(Generic[K, V]):
         return entry.value
 
     def get_all(self, keys: Iterable[K]) -> list[V | None]:
+        """The values of some keys, None for those without one."""
         return self.values_of(list(map(self.entries.get, keys)))
 
     def values_of(self, entries: Sequence[CacheEntry[K, V] | None]) -> list[V | None]:
@@ -218,6 +221,7 @@ class Cache(Generic[K, V]):
                 self._grow(entry, more)
 
     def discard(self, key: K) -> None:
+        """Remove the entry of a key, if there is one."""
         with self._pool.lock:
             entry = self.entries.pop(key, None)
             if entry is not None:

@@ -147,6 +147,7 @@ class Changes:
         """Votes of a user that stop counting, or count again: each with the new counts of its article or comment."""
         voter, counts = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
+            # the type is `article`, `comment`, `archived` (of an article) or `archived_comment`
             type, number, value, up, down = word.split(":")
             changes = self.comments if type in ("comment", "archived_comment") else self
             if type.startswith("archived"):
@@ -252,7 +253,7 @@ class Changes:
 
     def write(self, connection: Connection, site: Site) -> None:
         """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""
-        gone = remove_articles(connection, self.removed)
+        gone = remove_articles(connection, self.removed)  # the comments of these articles
         remove_rows(connection, EDITS, self.purged)
         changed = {*self.columns, *self.groups, *self.votes, *self.held, *self.edits} - self.articles.keys()
         known = {*self.articles, *existing(connection, ARTICLES, changed)}
@@ -271,6 +272,7 @@ class Changes:
         if recounted := sorted(self.recounted & known):
             article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
+        # the search finds comments by the groups of their articles, and only those of visible articles
         relisted = comments_of(connection, self.groups.keys() - self.articles.keys() | self.state_changed)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.state_changed}
@@ -304,7 +306,7 @@ class Changes:
                 connection.execute(end, ended)
 
 
-GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {
+GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {  # by the kind of the entry
     "posted": Changes.post,
     "imported": Changes.post,
     "voted": Changes.vote,

@@ -169,7 +169,7 @@ class CommentChanges:
         return self.rows.get(number) or self.columns[number]
 
 
-GATHERERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
+GATHERERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {  # by the kind of the entry
     "commented": CommentChanges.post,
     "comment_imported": CommentChanges.post,
     "comment_voted": CommentChanges.vote,

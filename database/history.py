@@ -75,6 +75,7 @@ def _users(connection: Connection, last: str) -> list[tuple[str, int]]:
 
 
 def _articles(connection: Connection, last: int) -> Numbered:
+    """The next articles after the number `last`."""
     c = ARTICLES.c
     columns = select(c.number, c.poster, c.posted_ms, c.state, c.title, c.link, c.content)
     rows = connection.execute(columns.where(c.number > last).order_by(c.number).limit(ROWS_AT_ONCE))

@@ -110,6 +110,7 @@ def _forget_notified(connection: "Connection", name: str) -> None:
 
 
 def _replace_others(connection: "Connection", given: dict[str, Any]) -> None:
+    """Replace the name where a user has few rows, in all of them. `given` has the parameters of the statements."""
     given = given | {
         "old_id": f"user:{given['folded']}",
         "new_id": f"user:{given['pseudonym']}",

@@ -97,6 +97,7 @@ class Rebuild:
             await log.advance(self.site, self.consumer, partition, end)
 
     async def _copy_records(self) -> None:
+        """Write the rows of all records of a dump, some in a transaction."""
         batch: list[Record] = []
         voters = 0
         async for some in dump.records_of(self.site, self.progress, self.skipped):
@@ -248,6 +249,7 @@ def is_after(id: str, other: str) -> bool:
 
 
 def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:
+    """Mark the tables as complete up to the entries `ends`, one of each partition."""
     connection.execute(delete(POSITIONS))
     rows = [
         {"partition": partition, "log": identity, "entry": end, "at_ms": log.sort_key(end)[0]}

@@ -54,6 +54,7 @@ def of_poster(connection: "Connection", poster: str, until: int) -> list[int]:
 def _places(
     connection: "Connection", within: CommentRange, bound: str, place: PlaceInTime | None, count: int, direction: str
 ) -> list[PlaceInTime]:
+    """The places of a range within a `bound`, a condition that compares with `place`."""
     given, condition = _condition(connection, within)
     order = f"ORDER BY comments.posted_ms {direction}, comments.number {direction} LIMIT :count"
     sql = f"SELECT comments.posted_ms, comments.number {VISIBLE} {bound} {condition} {order}"

@@ -196,6 +196,7 @@ class Sqlite:
         return json.dumps(keys)
 
     def row(self, document: Document) -> tuple[Any, ...]:
+        """The parameters of `put`."""
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
@@ -237,6 +238,7 @@ class Postgresql:
         return keys
 
     def row(self, document: Document) -> tuple[Any, ...]:
+        """The parameters of `put`. Words of the title are marked A and those of the content D, for `ts_rank`."""
         id, title, content, tags = document
         places = enumerate([*title, SEPARATOR, *content], 1)
         weights = ((word, place, "A" if place <= len(title) else "D") for place, word in places if word != SEPARATOR)
@@ -332,6 +334,7 @@ def _matching(
 
 
 def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
+    """The documents of visible articles. Others have none."""
     groups: dict[int, list[str]] = {}
     for number, name in _rows(connection, "SELECT number, name FROM article_groups WHERE number {among}", numbers):
         groups.setdefault(number, []).append(name)
@@ -372,6 +375,7 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
 
 
 def _replace(connection: "Connection", table: str, ids: Sequence[int], documents: Sequence[Document]) -> None:
+    """Let the rows of an index with these ids be these documents, and count their words in the vocabulary."""
     dialect = _dialect(connection)
     keys = (dialect.keys(ids),)
     before = connection.exec_driver_sql(dialect.read.format(table=table, among=dialect.among), keys).scalars().all()

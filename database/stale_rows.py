@@ -44,21 +44,24 @@ def next_rows(
 
 
 def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    """Remove the articles of these rows, with all about them, unless they were archived meanwhile."""
     found = [row.number for row in rows]
     in_store = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
-    remove_with_comments(connection, set(connection.scalars(in_store)))  # others were archived meanwhile
+    remove_with_comments(connection, set(connection.scalars(in_store)))
 
 
 def remove_with_comments(connection: Connection, numbers: set[int]) -> None:
+    """Remove articles and their comments, with all about them."""
     comments = remove_articles(connection, numbers)
     derive(connection, Changed(removed=numbers, comments=comments))
 
 
 def remove_rows_of_comments(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    """Remove the comments of these rows, with all about them, unless their articles were archived meanwhile."""
     found = [row.number for row in rows]
     archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
-    stays = COMMENTS.c.article.not_in(archived)  # others were archived meanwhile
-    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), stays)))
+    is_in_store = COMMENTS.c.article.not_in(archived)
+    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), is_in_store)))
     remove_comments(connection, numbers)
     derive(connection, Changed(comments=numbers))
 

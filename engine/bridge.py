@@ -136,6 +136,7 @@ def converter(schema: strawberry.Schema, type_: Any, within: frozenset[type] = f
 
 
 def _is_leaf(schema: strawberry.Schema, type_: Any) -> bool:
+    """Whether Strawberry takes values of a type as they were coerced: an enum or a scalar."""
     is_enum = isinstance(type_, StrawberryEnumDefinition) or has_enum_definition(type_)
     return is_enum or (type_ is not GlobalID and is_scalar(type_, schema.schema_converter.scalar_registry))
 

@@ -32,8 +32,10 @@ class ServerKey(NamedTuple):
 
 class Client(NamedTuple):
     """
-    Who sends a request. `stats` asks for the cost of the execution in the response's extensions. `address` is the IPv4
-    address or the IPv6 network: clients with the same one share a limit by address.
+    Who sends a request. `token` is that of a session. `address` is the IPv4 address or the IPv6 network: clients with
+    the same one share a limit by address. `stats` asks for the cost of the execution in the response's extensions.
+    `traceparent` is the header of a distributed trace, "" without one. `key` is set if another server sends the
+    request.
 
     `last_event_id` is that of an EventSource that connects again: the id of the last event it has received. `scope` is
     that of the request or the WebSocket, for what few operations read. `viewer` is the user whom a page shows, if the

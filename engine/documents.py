@@ -205,6 +205,7 @@ def without_prefix(document_id: str) -> str:
 
 
 def select_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    """The operation of a document with a name; without a name, the only one."""
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     found = [node for node in operations if name is None or (node.name and node.name.value == name)]
     if not found:

@@ -251,6 +251,10 @@ class RequestHandler:
     async def _event_results(
         self, observation: Observation, refreshes: Refreshes | None
     ) -> AsyncGenerator[EncodedResult, None]:
+        """
+        The results of a subscription, one for each event. After a refresh of the token later ones are of the new
+        client.
+        """
         context = self._open_context(observation.request.client)
         source = await self._subscribe(observation.request, context)
         client, key = observation.request.client, self._subscription_key(observation.request)
@@ -305,6 +309,7 @@ class RequestHandler:
         return source
 
     def _encode(self, observation: Observation, result: Result, context: OperationContext) -> EncodedResult:
+        """The JSON of a result, which the observer is told of."""
         request, extensions, usage = observation.request, context.extensions(), context.usage
         content: dict[str, Any] = {"data": result.data}
         if result.errors:

@@ -1,4 +1,4 @@
-"""GraphQL requests, parsed from a JSON body, a query string or a message, and cached by their text."""
+"""GraphQL requests, parsed from a JSON body, a query string or a message of a WebSocket, and cached by their text."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ MICROSECONDS = 40  # to parse a request and find its operation: what an entry of
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedOperation:
     """
-    A valid operation with its variables and its cost in points. Equal request bodies share one instance.
+    A valid operation with the values of its variables and its cost in points. Equal request bodies share one instance.
 
-    The reference is weak: a cached request does not keep an operation alive that the cache of operations has evicted.
+    `operation` is a weak reference: a cached request does not keep an operation alive that the cache of operations has
+    evicted.
     """
 
     operation: "ref[Operation]"
@@ -121,6 +122,7 @@ def parse_query_string(query_string: bytes) -> GraphQLRequest:
 
 
 def query_parameters(query_string: bytes) -> dict[str, str]:
+    """The parameters of a query string that GraphQL over HTTP knows."""
     try:
         pairs = parse_qsl(
             query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
@@ -151,6 +153,7 @@ def parse_request(payload: Any) -> GraphQLRequest:
 
 
 def text(payload: dict[str, Any], name: str) -> str | None:
+    """The value of a parameter that has to be a string, null or missing."""
     value = payload.get(name)
     if value is None or isinstance(value, str):
         return value
@@ -158,6 +161,7 @@ def text(payload: dict[str, Any], name: str) -> str | None:
 
 
 def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    """The value of a parameter that has to be an object, null or missing."""
     value = payload.get(name)
     if value is None:
         return {}

@@ -43,6 +43,7 @@ def encode_to_keep(content: Any) -> bytes:
 
 
 def decode_result(result: EncodedResult) -> dict[str, Any]:
+    """The content of a result: `data`, and `errors` and `extensions` if it has any."""
     content: dict[str, Any]
     try:
         content = orjson.loads(result.body)

@@ -70,6 +70,7 @@ class Stream(NamedTuple):
 
 
 async def refused_results(refused: Refused) -> AsyncGenerator[EncodedResult, None]:
+    """Results that are refused at once. The `yield` makes this a generator."""
     raise refused
     yield
 

@@ -46,6 +46,7 @@ class Timeouts:
         return task in self._late
 
     def _cancel_late(self) -> None:
+        """Cancel the tasks whose time is over, and set the timer for the next one."""
         self._timer = None
         now = monotonic()
         while self._running:

@@ -51,6 +51,7 @@ class WebSocketTransport:
     options: Options
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Accept a WebSocket, unless a page of another site opens it, and serve it until it is closed."""
         headers = headers_of(scope)
         await receive()
         if not self._is_allowed_origin(headers):
@@ -176,6 +177,7 @@ class WebSocketSession:
         await self._close(CloseCode.STOPPING, "the server stops")
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:
+        """Do what a message asks for. `deadline` is that of the initialisation; later it ends the reading."""
         match message.get("type"):
             case "connection_init":
                 self._initialise(message.get("payload"))
@@ -200,6 +202,7 @@ class WebSocketSession:
                 raise ProtocolError(CloseCode.BAD_REQUEST, "a message is of no known type")
 
     def _initialise(self, payload: Any) -> None:
+        """Take the token and the viewer of `connection_init`."""
         if self._is_ready:
             raise ProtocolError(CloseCode.INIT_TWICE, "too many initialisation requests")
         if payload is not None and not isinstance(payload, dict):
@@ -253,6 +256,7 @@ class WebSocketSession:
         deadline.reschedule(asyncio.get_running_loop().time())
 
     async def _start(self, message: dict[str, Any]) -> None:
+        """Begin an operation, in a task of its own."""
         identifier = message.get("id")
         if not isinstance(identifier, str) or not identifier:
             raise ProtocolError(CloseCode.BAD_REQUEST, "a subscribe message has no id")
@@ -270,6 +274,7 @@ class WebSocketSession:
             await self._send_text(error_message(encode(identifier), self._transport.too_many()))
 
     def _stop(self, identifier: Any) -> None:
+        """End an operation, without a further message."""
         if not isinstance(identifier, str):
             raise ProtocolError(CloseCode.BAD_REQUEST, "a complete message has no id")
         task = self._tasks.pop(identifier, None)
@@ -277,6 +282,7 @@ class WebSocketSession:
             task.cancel()
 
     async def _operate(self, identifier: str, request: GraphQLRequest) -> None:
+        """Run an operation: send its results, and the message that ends it."""
         name = encode_to_keep(identifier)
         try:
             await self._send_results(identifier, name, request)
@@ -331,10 +337,12 @@ def named_viewer(payload: dict[str, Any], header: str) -> str:
 
 
 def error_message(name: bytes, refused: Refused) -> bytes:
+    """The message that ends an operation with errors. `name` is its id as JSON."""
     return b'{"id":%b,"type":"error","payload":%b}' % (name, encode(refused.errors))
 
 
 def read_message(frame: Message, max_message: int) -> dict[str, Any]:
+    """The JSON object of a text frame."""
     text = frame.get("text")
     if text is None:
         raise ProtocolError(CloseCode.BAD_REQUEST, "a message is a text frame")

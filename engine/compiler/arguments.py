@@ -271,6 +271,7 @@ def _member(members: Mapping[str, Any], null: Any, value: Any) -> Any:
 
 
 def _input_object(parts: Sequence[InputField], null: Any, value: Any) -> Any:
+    """Coerces an object field by field. Undefined if a part does not fit, is missing, or is not known."""
     if type(value) is not dict:
         return null if value is None else Undefined
     coerced, known = {}, 0
@@ -289,6 +290,7 @@ def _input_object(parts: Sequence[InputField], null: Any, value: Any) -> Any:
 
 
 def _in_general(type_: GraphQLInputType, value: Any) -> Any:
+    """Coerces a value by graphql-core."""
     return Undefined if input_is_nested_too_deeply(value, type_) else coerce_input_value(value, type_)
 
 

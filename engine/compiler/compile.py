@@ -138,6 +138,7 @@ class Compiler:
         return CachedLevel(level, below, self.templates, next(self.templates.levels), is_cacheable)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails], is_root: bool) -> Field:
+        """Compile a field of a level. `details` has its nodes in the document, which are merged."""
         name = details[0].node.name.value
         if name == "__typename":
             resolve: Resolve = partial(resolve_typenames, parent.name)
@@ -173,6 +174,7 @@ class Compiler:
         return kind, self._declared(declared, parent, root_key), _is_pure(declared, own)
 
     def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
+        """The `resolve` of a field with a declared resolver."""
         place = len(self.arguments) - 1
         if isinstance(declared, BatchResolver):
             return partial(resolve_batch, declared.function, place)
@@ -200,6 +202,7 @@ class Compiler:
         )
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
+        """How the values of a field of this type are completed, with the levels below."""
         if is_non_null_type(type_):
             return self._completion(type_.of_type, details, nullable=False)
         if is_list_type(type_):

@@ -140,6 +140,7 @@ class AbstractCompletion:
         return run.expect(self._awaited(len(values), places, parts))
 
     def _type_number(self, value: Any) -> int:
+        """The index in `types` of the type of an object."""
         known = self.classes.get(type(value))
         if known is not None:
             return known
@@ -279,6 +280,7 @@ class CachedLevel:
     def _filled(
         self, templates: Sequence[JsonTemplate], placeholders: Mapping[int, Column], run: Run, fill: Fill
     ) -> Pending:
+        """Fill the placeholders, which are given with their parents by the number of the field."""
         columns: list[Any] = [self.fields[number].column(parents, run) for number, parents in placeholders.items()]
         if all_ready(columns):
             return fill(templates, placeholders, columns)
@@ -292,6 +294,7 @@ class CachedLevel:
         return fill(templates, numbers, await gather_columns(columns))
 
     def _templates(self, records: Column, run: Run) -> list[JsonTemplate]:
+        """The templates of records: cached ones, and new ones."""
         found: list[Any] = self.cache.find(self.number, records)
         if not all(found):
             for place, template in enumerate(found):
@@ -300,6 +303,7 @@ class CachedLevel:
         return found
 
     def _template(self, record: Any, run: Run) -> JsonTemplate:
+        """Make the template of a record: in a run that resolves pure fields only."""
         placeholders: Placeholders = {}
         rows = self.level.rows(
             [record], Run(run.context, run.arguments, placeholders=placeholders, budget=Budget(run.budget.limit))
@@ -317,6 +321,7 @@ def _one_of_each_class(values: Column) -> Iterable[Any]:
 
 
 def _split(values: Column, flat: Column) -> Column:
+    """The items of lists, which `flat` has in a row, as lists again; null lists stay."""
     lists: Column = []
     start = 0
     for value in values:
@@ -329,6 +334,7 @@ def _split(values: Column, flat: Column) -> Column:
 
 
 def _with_nulls(values: Column, completed: Column) -> Column:
+    """A completed column with the nulls of `values`, which were left out."""
     if len(values) == len(completed):
         return completed
     rest = iter(completed)
@@ -336,6 +342,7 @@ def _with_nulls(values: Column, completed: Column) -> Column:
 
 
 def _allow_null(nullable: bool) -> None:
+    """Leave the execution to graphql-core, which describes the error, if the schema allows no null here."""
     if not nullable:
         raise NotCompilable("null")
 
@@ -348,6 +355,7 @@ def _collect(templates: Sequence[JsonTemplate], placeholders: Placeholders) -> N
 
 
 def _with_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
+    """The JSON of templates, filled with the columns of several fields."""
     values = {number: _texts(column) for number, column in zip(numbers, columns, strict=True)}
     return [template.filled(values) for template in templates]
 

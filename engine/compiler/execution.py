@@ -237,6 +237,7 @@ class PlanCache:
         self._failures += not isinstance(error, NotUsed)
 
     def _plan(self, operation: Operation, variables: VariableValues) -> Plan:
+        """The plan for the variables of an execution, compiled if there is none."""
         case = tuple(map(variables.coerced.get, self._deciding))
         plan = self._by_case.get(case)
         if plan is None:

@@ -96,6 +96,7 @@ class Outcomes:
         return value
 
     async def record(self, key: str | int, pending: Awaitable[Any]) -> Any:
+        """Await the value of a root field, and record its outcome."""
         try:
             value = await pending
         except Exception as error:

@@ -243,6 +243,7 @@ class CostReader:
         return (*costs, *[FieldCost(self.weights.introspection)] * introspections)
 
     def _field(self, parent: str, same: Sequence[tuple[FieldNode, GraphQLField]]) -> FieldCost | None:
+        """The cost of a field; `same` are its nodes of one response name. None for a scalar that is free."""
         node, definition = same[0]
         named = get_named_type(definition.type)
         if is_leaf_type(named):
@@ -292,6 +293,7 @@ class CostReader:
             yield 1, partial(string_points, points_of)
 
     def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
+        """The index in `sizes` of the argument that selects a page by its number; None without one."""
         for argument in node.arguments or ():
             if is_page and argument.name.value == PAGE_NUMBER:
                 self.sizes.append(self._size(page_size, argument.value))
@@ -322,6 +324,7 @@ class CostReader:
         return fields
 
     def _fragment(self, node: SelectionNode, visited: set[str]) -> InlineFragmentNode | FragmentDefinitionNode | None:
+        """The fragment that a selection spreads; None if it was visited before."""
         if isinstance(node, InlineFragmentNode):
             return node
         assert isinstance(node, FragmentSpreadNode), "no other kind of selection exists"
@@ -333,6 +336,7 @@ class CostReader:
 
 
 def is_resolved(definition: GraphQLField) -> bool:
+    """Whether a field has a resolver, and is not an attribute of its object."""
     own = declared_field(definition)
     return not isinstance(own, StrawberryField) or has_resolver(own)
 

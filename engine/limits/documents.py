@@ -93,6 +93,7 @@ class LimitChecker:
     counts: Counter[str] = field(default_factory=Counter)
 
     def check(self, definition: OperationDefinitionNode | FragmentDefinitionNode) -> None:
+        """Check an operation, or a fragment on its own."""
         top, max_depth = self._fields([definition.selection_set]), self.limits.introspection_depth
         if isinstance(definition, OperationDefinitionNode):
             self._check_root(definition.operation, top)
@@ -115,6 +116,7 @@ class LimitChecker:
         return self._nested(self._fields(level.sets), level.max_depth)
 
     def _nested(self, fields: dict[str, list[FieldNode]], max_depth: int) -> list[SelectionLevel]:
+        """The levels below these fields: one for each field that has a selection."""
         levels = []
         for nodes in fields.values():
             sets = [node.selection_set for node in nodes if node.selection_set]

@@ -141,6 +141,7 @@ class Identities:
             await self._find(list(aging))
 
     async def _find(self, texts: list[str]) -> None:
+        """Look texts up, and keep what is found."""
         assert self.find is not None
         found = await self.find(texts)
         now = self.clock()
