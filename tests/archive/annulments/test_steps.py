@@ -34,11 +34,12 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
     site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
     p = site.home_of_article(number)
     right = contents(redis)
+    # the number of no article, in the same partition
     gone, held_by_action = number + keys.SLOTS, steps.cases(p, action.number)
     redis.zrem(held_by_action, keys.member(number))
     redis.zadd(held_by_action, {keys.member(gone): 0})
     redis.hset(keys.annulled(p, number), "bob", "2 1541")  # not the value of a vote, and not an action
-    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")
+    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")  # a vote, and the action that annuls it
     redis.sadd(keys.downvoted(p, number), "Mallory")
 
     assert len(await pair.findings()) >= 5
