@@ -1,4 +1,7 @@
-"""Token buckets that all processes share."""
+"""
+Token buckets of points that all processes share, by name, such as an address. A bucket holds `capacity` points, and
+`refill` points come back each second.
+"""
 
 import asyncio
 
