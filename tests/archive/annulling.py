@@ -127,6 +127,7 @@ class World:
         await self.mirror()
         # conversations leave once voting on all of them is closed
         limits = HotLimits(articles=0, articles_per_user=0, days=0)
+        # without the waits, in seconds, that give other processes of a server time
         mover = Mover(self.store.site, self.database, limits, notice=0, removal_delay=0)
         async with self.mirrored():  # the mover waits for the mirror
             await mover.move()

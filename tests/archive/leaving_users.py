@@ -135,7 +135,10 @@ class Site(World):
                 await annulling.WORK.settle_all(self.store, self.database, partition)
 
     async def archive(self) -> None:
-        """Move all articles whose voting is closed from Redis to the database."""
+        """
+        Move all articles whose voting is closed from Redis to the database, without the waits (`notice`,
+        `removal_delay`) that give other processes of a server time.
+        """
         mover = Mover(
             self.store.site, self.database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0
         )

@@ -255,6 +255,7 @@ async def archived(store: Store, database: Database, limits: HotLimits) -> None:
 
 
 def archiver(store: Store, database: Database, limits: HotLimits) -> Mover:
+    """What moves articles beyond these limits, without the waits that give other processes of a server time."""
     return Mover(store.site, database, limits, notice=0, removal_delay=0)
 
 

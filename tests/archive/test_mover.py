@@ -230,9 +230,11 @@ async def test_an_article_that_gets_a_comment_which_is_removed_while_it_leaves_s
 
 
 async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis: "Redis") -> None:
+    """Only the process that has the lease of a partition moves its articles, and the database knows the last one."""
     number = await posted(calm)
     site, database = calm.archiving.store.site, calm.archiving.database
     assert database
+    # `notice` and `removal_delay` are waits, in seconds, that give other processes of a server time
     old = Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
     redis.delete(leases.lease(0, "archiver"))

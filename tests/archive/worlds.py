@@ -292,6 +292,7 @@ class Pair:
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
+            # without the waits, in seconds, that give other processes of a server time
             self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0, lists_interval=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)

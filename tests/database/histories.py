@@ -226,6 +226,7 @@ class History:
             await command(person, self.chance.choice(GROUPS))
 
     async def see(self) -> None:
+        """Mark the feed of a user as seen, up to any time."""
         person = await registered(self.store, self.chance.choice(PEOPLE))
         await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(1541)))
 
@@ -279,6 +280,7 @@ async def indexed(database: Database) -> list[tuple[Any, ...]]:
 
 
 def key(table: Any) -> list[Any]:
+    """The columns of the primary key."""
     return list(table.primary_key)
 
 

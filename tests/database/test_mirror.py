@@ -1,7 +1,8 @@
 """
 The mirror writes each change in the log of a store to the SQL database, also after crashes and beside other mirrors.
 
-`mirrored` brings a database up to date, `rebuilt` makes all its rows again from the store.
+`mirrored` brings a database up to date, `rebuilt` makes all its rows again from the store. `on_both` runs a test with
+SQLite and with PostgreSQL.
 """
 
 import asyncio

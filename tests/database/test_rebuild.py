@@ -1,7 +1,8 @@
 """
 A database that is rebuilt from the store and its log is the same as one that the mirror has kept up to date.
 
-`mirrored` applies the log to a database, `rebuilt` makes all its rows again, and `rows_of` reads all of them.
+`mirrored` applies the log to a database, `rebuilt` makes all its rows again, and `rows_of` reads all of them. `on_both`
+runs a test with SQLite and with PostgreSQL.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """
 The field `comments`: the newest comments of the site or of a group. Redis has an index of the newest ones in each
-partition; older ones, below the floor of an index, come from the database.
+partition; older ones, below the floor of an index, come from the database. `on_both` runs a test with SQLite and with
+PostgreSQL.
 """
 
 import random

@@ -1,4 +1,7 @@
-"""Backups of a store, and the database of the store that is restored from one."""
+"""
+Backups of a store, and the database of the store that is restored from one. `on_both` runs a test with SQLite and with
+PostgreSQL.
+"""
 
 import asyncio
 import random

@@ -1,6 +1,7 @@
 """
 The command `upvote rings`, which finds rings: accounts that vote for each other. What it finds is kept in the database
 and shown to moderators of the site, with the places to which articles would move if the votes of a ring were annulled.
+`on_both` runs a test with SQLite and with PostgreSQL.
 """
 
 import sys

@@ -1,5 +1,6 @@
 """
 The field `search` finds what the mirror has indexed in the database, and shows the records that the store has now.
+`on_both` runs a test with SQLite and with PostgreSQL.
 """
 
 import asyncio

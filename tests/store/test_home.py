@@ -1,6 +1,7 @@
 """
 Homes, the front pages of users, compared with a filter of the site's listing: by followed groups, hidden articles and
-blocked users. A home is merged from the lists of the followed groups; a list is what a partition has of a group.
+blocked users. A home is merged from the lists of the followed groups; a list is what a partition, a share of the store,
+has of a group.
 
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

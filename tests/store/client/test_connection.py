@@ -30,7 +30,7 @@ async def test_concurrent_pipelines_get_their_own_replies(store):
 async def test_pipeline_that_writes_keeps_its_order_where_no_script_is_known(store):
     """
     A server that was started again knows no script, so each is sent once more with its text. The commands that follow
-    it in the pipeline must not overtake it, also on several servers.
+    it in the pipeline must not overtake it, also on several servers. `NEEDED_WRITE` is a script that runs one command.
     """
     client, tags = store.site.redis, range(4)
     commands = [

@@ -1,5 +1,6 @@
 """
-Imports of comments below imported stories. A story becomes an article, and keeps the id that it has in the file.
+Imports of comments below imported stories. A story becomes an article, and keeps the id that it has in the file. A
+store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
