@@ -3,7 +3,9 @@ Random histories in which moderators annul votes of Mallory by two actions, with
 store is then as one in which nothing was annulled.
 
 A `pair` is two stores with the same history: `pair.world`, in which votes are annulled, and `pair.other`, in which they
-never are. `on_both` runs a test with SQLite and with PostgreSQL.
+never are.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as M8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

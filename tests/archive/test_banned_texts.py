@@ -1,7 +1,9 @@
 """
 Texts, which are articles and comments: a ban may remove all of a user, and its revert brings them back. This is done in
-steps, which the tasks of a server repeat after an interruption. A store is split into partitions by user: the home of a
-user is the partition with all that the user owns.
+steps, which the tasks of a server repeat after an interruption.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `findings`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -2,7 +2,9 @@
 Lists of users' comments, of which Redis keeps the newest and the database has all: no answer shows where one ends (D5).
 
 A `pair` is two stores with the same history, of which `pair.archiving` cuts lists and `pair.complete` never does. What
-`ask` sends to both has to have the same answer in both. `on_both` runs a test with SQLite and with PostgreSQL.
+`ask` sends to both has to have the same answer in both.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """

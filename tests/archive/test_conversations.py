@@ -2,8 +2,10 @@
 A conversation, which is an article with its comments, is computed from rows of the database once it is archived, and
 answers what Redis answers for the same comments (D5).
 
-A place is a comment in a thread, a position is where it stands there, by which a page goes on. `on_both` runs a test
-with SQLite and with PostgreSQL.
+A place is a comment in a thread, a position is where it stands there, by which a page goes on.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -3,8 +3,10 @@ Users who are deleted: what is left of them in Redis, in the database, and in wh
 the name, and `texts` says whether articles and comments are removed too.
 
 `site` is a store just before its user Zelda (`NAME`) is deleted, with Bob and carol; some articles are archived: only
-the database has them. `site.delete` is Zelda's request, `site.settle` does the rest as the task of a server. `on_both`
-runs a test with SQLite and with PostgreSQL.
+the database has them. `site.delete` is Zelda's request, `site.settle` does the rest as the task of a server.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
+what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

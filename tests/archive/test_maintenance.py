@@ -1,6 +1,9 @@
 """
 `verify` while the archiver runs, which moves old articles from Redis to the database: it reports none that is only on
-its way, and repairs what is wrong or lost. `on_both` runs a test with SQLite and with PostgreSQL.
+its way, and repairs what is wrong or lost.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
 """
 
 import asyncio

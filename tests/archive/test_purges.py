@@ -1,6 +1,9 @@
 """
 Purges: a moderator lets the text of an article or comment be deleted for good. It is nowhere any more: not in Redis,
-not in the database, and not in what clients are sent. `on_both` runs a test with SQLite and with PostgreSQL.
+not in the database, and not in what clients are sent.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
+what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as D6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

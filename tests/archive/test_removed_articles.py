@@ -3,8 +3,9 @@ Articles that moderators have removed leave Redis for the database like others, 
 a moderator decides about them (D5).
 
 A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does. `ask`,
-`write` and `mutate` send the same to both, and check that the answers are equal. `on_both` runs a test with SQLite and
-with PostgreSQL.
+`write` and `mutate` send the same to both, and check that the answers are equal.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """

@@ -3,6 +3,7 @@ Articles that a moderator removes and approves again just before they leave Redi
 comments (D5).
 
 A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does.
+
 `on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.

@@ -4,7 +4,10 @@ it (D5).
 
 A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does. A
 `Talk` lets people comment at random in both; `talk.gone` has the articles whose conversations have left. `findings` is
-what `verify` reports. `on_both` runs a test with SQLite and with PostgreSQL.
+what `verify` reports.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
+test with SQLite and with PostgreSQL.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

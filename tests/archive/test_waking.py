@@ -5,7 +5,9 @@ brings, or wakes, them back to Redis, such as a comment, how many may come back,
 A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does.
 `talked` posts an article with two comments, and `left` lets it leave. `ask` and `write` send the same to both stores,
 and check that the answers are equal. `woken_a_day` is how many a user may bring back, `woken_comments` how many
-comments of woken conversations Redis has room for. `on_both` runs a test with SQLite and with PostgreSQL.
+comments of woken conversations Redis has room for.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,6 +1,8 @@
 """
 The export of a user: a zip archive with all that the site keeps about them, and nothing of others. `POST /export` sends
-it to the user who is logged in. `on_both` runs a test with SQLite and with PostgreSQL.
+it to the user who is logged in.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 """
 
 import asyncio

@@ -1,6 +1,8 @@
 """
 A text that a rule of the site holds is PENDING: shown to nobody but its poster and moderators, until one approves it.
 The database has this state.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again.
 """
 
 import pytest

@@ -1,4 +1,8 @@
-"""Runs the queries of docs/database.md, and compares its tables with the database."""
+"""
+Runs the queries of docs/database.md, and compares its tables with the database.
+
+`mirrored` brings the database up to date with the log of the store.
+"""
 
 import random
 import re

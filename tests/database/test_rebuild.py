@@ -1,8 +1,9 @@
 """
 A database that is rebuilt from the store and its log is the same as one that the mirror has kept up to date.
 
-`mirrored` applies the log to a database, `rebuilt` makes all its rows again, and `rows_of` reads all of them. `on_both`
-runs a test with SQLite and with PostgreSQL.
+`mirrored` applies the log to a database, `rebuilt` makes all its rows again, and `rows_of` reads all of them.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 """
 
 import asyncio

@@ -1,6 +1,8 @@
 """
 The field `comments`: the newest comments of the site or of a group. Redis has an index of the newest ones in each
-partition; older ones, below the floor of an index, come from the database. `on_both` runs a test with SQLite and with
+partition; older ones, below the floor of an index, come from the database.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
 PostgreSQL.
 """
 

@@ -1,5 +1,7 @@
 """
-Backups of a store, and the database of the store that is restored from one. `on_both` runs a test with SQLite and with
+Backups of a store, and the database of the store that is restored from one.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
 PostgreSQL.
 """
 

@@ -1,7 +1,9 @@
 """
 The command `upvote rings`, which finds rings: accounts that vote for each other. What it finds is kept in the database
 and shown to moderators of the site, with the places to which articles would move if the votes of a ring were annulled.
-`on_both` runs a test with SQLite and with PostgreSQL.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
 """
 
 import sys

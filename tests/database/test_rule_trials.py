@@ -1,5 +1,7 @@
 """
 The command `upvote rules try` replays the texts and votes in the database, and prints what rules would have caught.
+
+`mirrored` brings the database up to date with the log of the store.
 """
 
 import pytest

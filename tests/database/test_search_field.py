@@ -1,6 +1,8 @@
 """
 The field `search` finds what the mirror has indexed in the database, and shows the records that the store has now.
-`on_both` runs a test with SQLite and with PostgreSQL.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
+test with SQLite and with PostgreSQL.
 """
 
 import asyncio

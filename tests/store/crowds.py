@@ -1,6 +1,7 @@
 """
-Users that vote while servers fail, and the votes that were acknowledged. A store is split into partitions by user: the
-home of a user is the partition with all that the user owns.
+Users that vote while servers fail, and the votes that were acknowledged.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 """
 
 import asyncio

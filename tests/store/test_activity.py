@@ -2,6 +2,8 @@
 Comments move their article in the order ACTIVE: its value is the time of the newest visible comment, or of the article
 if there is none. `article` is the number of an article of alice.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as L10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,8 +1,10 @@
 """
 Appeals of users against actions of moderators that are about them or their texts, and the answers. An appeal waits in a
 queue until a moderator answers it, or reverts the action. An actor is a username or a session of the user; OPERATOR is
-who runs the commands of the server. A store is split into partitions by user: the home of a user is the partition with
-all that the user owns.
+who runs the commands of the server.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -2,6 +2,8 @@
 Articles that moderators remove, approve, lock and take out of groups. An article is VISIBLE, PENDING (held until a
 moderator approves it) or REMOVED. OPERATOR is who runs the commands of the server, and may do all of this.
 
+`verified` and `findings` give what `upvote verify` finds wrong in the store.
+
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

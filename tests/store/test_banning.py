@@ -1,7 +1,9 @@
 """
 Bans from the site or from a group: who bans whom, what a banned user is refused, and when a ban ends. A ban is an
-action of a moderator. An actor is a username or a session; OPERATOR is who runs the commands of the server. A store is
-split into partitions by user: the home of a user is the partition with all that the user owns.
+action of a moderator. An actor is a username or a session; OPERATOR is who runs the commands of the server.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

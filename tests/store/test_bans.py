@@ -2,8 +2,9 @@
 How Lua scripts refuse what a banned user may not do. They find bans in the session of the user, or get them with the
 username where another partition has the session.
 
-A ban is a word there: `site=UNTIL` or `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good. A store is
-split into partitions by user: the home of a user is the partition with all that the user owns.
+A ban is a word there: `site=UNTIL` or `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

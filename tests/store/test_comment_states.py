@@ -4,6 +4,8 @@ moderator approves it), REMOVED by a moderator, or DELETED: a stub that is left 
 
 `twins(seed=N)` makes two articles with the same comments, of which only on one comments are hidden.
 
+`findings` gives what `upvote verify` finds wrong in the store.
+
 Codes such as M3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,7 +1,9 @@
 """
 Effects of changes in other partitions than their own, here of follows: the partition of the follower has the followees,
 that of a followee the followers. Each effect is applied once, in order, and by another process if the one that made the
-change dies. A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+change dies.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -3,6 +3,8 @@ Indexes of the replies to one comment or article. Up to `FEW` replies have an in
 sorted when they are read in another order; more have one in each order. Threads and pages are the same for both, also
 where replies become many, or few again. `article` is the number of an article of alice.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as C4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

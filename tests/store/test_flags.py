@@ -3,6 +3,8 @@ Flags, by which users report articles and comments, and the queues of what waits
 what is hidden until a moderator approves it. A decision of a moderator clears the flags, and its revert brings them
 back.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

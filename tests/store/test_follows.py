@@ -1,6 +1,7 @@
 """
-Follows of users: the lists of followers and of followees, also where these are in two partitions. A store is split into
-partitions by user: the home of a user is the partition with all that the user owns.
+Follows of users: the lists of followers and of followees, also where these are in two partitions.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,6 +1,8 @@
 """
 Follows of groups. They have two sides, the groups that a user follows and the followers of a group, which may be in two
-partitions. A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+partitions.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as H6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

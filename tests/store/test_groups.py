@@ -1,7 +1,9 @@
 """
 Groups: what is written about them, whether the site lists them, and which groups take articles. A group exists while it
-has articles or is listed. With UPVOTE_GROUPS=listed only listed groups take articles. A store is split into partitions
-by user: the home of a user is the partition with all that the user owns.
+has articles or is listed. With UPVOTE_GROUPS=listed only listed groups take articles.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

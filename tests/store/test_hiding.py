@@ -3,6 +3,8 @@ Hiding by flags: an article or a comment that several users have flagged is hidd
 Only flags of trusted users count: the rule `FlagRules` asks for age, karma, upvoters, and last flags that moderators
 have upheld. A thing is an article or a comment of alice.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

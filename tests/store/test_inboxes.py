@@ -1,7 +1,9 @@
 """
 Inboxes: whom texts, which are articles and comments, notify by replies and mentions, pages, and the mark up to which an
-inbox was seen. `article` is the number of an article of Alice. A store is split into partitions by user: the home of a
-user is the partition with all that the user owns.
+inbox was seen. `article` is the number of an article of Alice.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+and `findings` give what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,7 +1,8 @@
 """
 Kinds of keys, such as `article` or `user`. Each is declared with the parts that follow the partition in a key, its type
-in Redis and its lifetime. Keys are made by these declarations, and parsed again. A store is split into partitions by
-user: the home of a user is the partition with all that the user owns.
+in Redis and its lifetime. Keys are made by these declarations, and parsed again.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 """
 
 import pytest

@@ -2,6 +2,8 @@
 The canonical form of links, which is equal for links to the same page, and the index that finds articles by the digest
 of this form.
 
+`findings` gives what `upvote verify` finds wrong in the store.
+
 Codes such as A9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,7 +1,8 @@
 """
 Consumers of the log, the stream of a partition that has an entry for each change: their positions, which are ids of the
-last entries that they have taken, gaps, and the trimming of entries that nobody needs. A store is split into partitions
-by user: the home of a user is the partition with all that the user owns.
+last entries that they have taken, gaps, and the trimming of entries that nobody needs.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 """
 
 import asyncio

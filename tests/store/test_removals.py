@@ -1,7 +1,9 @@
 """
 The deletion of an article is answered once no list or inbox shows its comments. These are removed afterwards, in steps,
-by any process. The tests are about what is read meanwhile. A store is split into partitions by user: the home of a user
-is the partition with all that the user owns.
+by any process. The tests are about what is read meanwhile.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

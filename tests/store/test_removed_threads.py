@@ -3,6 +3,8 @@ Comments of deleted articles, and stubs (deleted comments) that have no replies 
 left to remove is noted in `removing`, so that another process goes on after an interruption. `article` is the number of
 an article of alice.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

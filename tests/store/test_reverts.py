@@ -2,6 +2,8 @@
 Reverts, which undo actions of moderators and are actions themselves, here mostly of grants and revocations of roles;
 and redactions, which replace what moderators wrote in an action.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as M9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,7 +1,8 @@
 """
 Roles, of admins and of moderators of the site or a group: who grants and revokes them, and what is kept of it. OPERATOR
-is who runs the commands of the server. An actor may also be a username or a session. A store is split into partitions
-by user: the home of a user is the partition with all that the user owns.
+is who runs the commands of the server. An actor may also be a username or a session.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

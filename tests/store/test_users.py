@@ -1,6 +1,7 @@
 """
-Registering and logging in. `register` and `log_in` return a grant: a token, and the login that it stands for. A store
-is split into partitions by user: the home of a user is the partition with all that the user owns.
+Registering and logging in. `register` and `log_in` return a grant: a token, and the login that it stands for.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as F1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -4,7 +4,9 @@ Annulled votes count no more, and come back when the action that annuls them is 
 A `pair` is two stores with the same history: `pair.world`, in which votes of Mallory are annulled, and `pair.other`, in
 which they never are. `fill` writes articles, comments and votes to both; with `left_out` those of Mallory are never
 cast in `other`. `settle` annuls or restores the votes, `shown` is all that a store holds, `findings` is what `verify`
-reports. `bare` is a pair without an SQL database. `on_both` runs a test with SQLite and with PostgreSQL.
+reports. `bare` is a pair without an SQL database.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

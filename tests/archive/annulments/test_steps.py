@@ -3,8 +3,9 @@ Votes of Mallory are annulled in steps: what each step waits for and tells liste
 of it.
 
 A `pair` is two stores with the same history: `pair.world`, in which they are annulled, and `pair.other`, in which they
-never are. `fill` writes articles, comments and votes to both. `bare` is a pair without an SQL database. `on_both` runs
-a test with SQLite and with PostgreSQL.
+never are. `fill` writes articles, comments and votes to both. `bare` is a pair without an SQL database.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -5,6 +5,8 @@ A command whose reply was lost is sent again. Scripts keep their answers for ten
 not change anything more, and answers as the first one did. Here the store connects through a `proxy` that can lose
 replies.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as A6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -2,8 +2,9 @@
 The client-side cache of a process, which Redis tells what has changed, gives what a new read would give.
 
 `request` reads a page of the newest articles, and returns the articles and the number of commands that were sent: one
-for each partition finds the page, and one more reads each article that is not in the cache. A store is split into
-partitions by user: the home of a user is the partition with all that the user owns.
+for each partition finds the page, and one more reads each article that is not in the cache.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 """
 
 import asyncio

@@ -4,6 +4,8 @@ A dump of a store, which is what a backup has, gives the same store when it is r
 A `scene` is a store that has keys of every kind; it is restored at `place`, another database of Redis, of which
 `copied` is a client.
 
+`verified` gives what `upvote verify` finds wrong in the store.
+
 Codes such as A2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -2,6 +2,8 @@
 The orders by which a store lists articles, such as VOTES or HOT, and the weights of its groups in their formulas, are
 changed while users vote and post. `reindex` writes the indexes of orders anew.
 
+`findings` gives what `upvote verify` finds wrong in the store.
+
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
