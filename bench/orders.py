@@ -38,9 +38,9 @@ from store.records import Article, Position, Vote
 from store.store import Store
 
 SIZES = [1_000, 20_000, 1_000_000]
-ROUNDS = 200  # of a page
+ROUNDS = 200  # reads of a page
 VOTES = 300  # that are measured together
-TURNS = 15  # of them
+TURNS = 15  # how often so many votes are measured
 GROUPS = ["ask", "show", "video"]
 MINUTE = 60_000  # milliseconds
 NOW = 1_470_311_520_000  # unix milliseconds
@@ -108,6 +108,7 @@ async def fill(store: Store, size: int) -> float:
 
 
 def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
+    """The command that writes the places of articles in the index of an order."""
     value = store.site.policy.value
     pairs = [text for article in articles for text in (value(order, article), keys.member(article.number))]
     return ("ZADD", keys.index(0, order.value), *pairs)

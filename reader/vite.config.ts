@@ -4,6 +4,8 @@ import { documents } from "./build/documents.ts";
 import { licences } from "./build/licences.ts";
 import { themeScript } from "./build/theme-script.ts";
 
+// `npm run build` builds the reader into the server's folder of static files. `npm run dev` serves it while it is
+// developed, and passes what it asks of the API on to a running server of Upvote.
 const SERVER = process.env.SERVER_URL ?? "http://127.0.0.1:8000";
 
 export default defineConfig({

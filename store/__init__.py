@@ -1,1 +1,4 @@
-"""What Redis holds and how it changes. Independent of GraphQL and HTTP."""
+"""
+What Redis holds and how it changes: keys, records, commands, and one Lua script for each write. Independent of GraphQL
+and HTTP.
+"""

@@ -1,7 +1,8 @@
 """
 Annulled votes: votes of a user that do not count, because an action of a moderator says so: the action holds them. Here
 the action is recorded. `archive/annulments.py` annuls and restores the votes in steps, of which this module has the
-scripts.
+scripts. A partition is a share of the data, and a user's home the one that has all that the user owns. What is archived
+is in the SQL database only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ NOTE_ANNULMENT = Script("note_annulment")
 RESTORE_SOME = Script("restore_some")
 
 CASE = Text("N", keys.NUMBER.pattern)  # the number of an action, in each partition
-ANNULLED, RESTORED = "votes_annulled", "votes_restored"  # kinds of entries
+ANNULLED, RESTORED = "votes_annulled", "votes_restored"  # kinds of entries of the log
 
 cases = Kind(
     "cases",
@@ -82,7 +83,7 @@ class Archived(NamedTuple):
     position: str
 
     def words(self, number: int) -> str:
-        """What an archived article or comment is, as the scripts take it; "" for one that is not among these."""
+        """An archived article or comment in words, as the scripts parse it; "" for one that is not among these."""
         found = self.found.get(number)
         if found is None:
             return ""
@@ -233,7 +234,8 @@ async def _apply_karma(
 ) -> None:
     """
     Add the karma of posters with a home in another partition, words of a name, `:` and the change, by the entry of a
-    step. `id` is that of the entry, `noted` says which partitions these are (see `effects.noted_of`).
+    step. `id` is that of the entry, `noted` has each of these partitions, followed by the id of the last earlier entry
+    with an effect there.
     """
     entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
     await effects.apply_noted(site, entry, noted)

@@ -4,7 +4,8 @@ answers. Only the user, and moderators of the group or the site where the action
 are private: no event, no page of changes and no view of the database has them.
 
 An appeal waits in the queue of the site, and in those of the groups whose moderators could revert the action when it
-was made, until a moderator answers it or reverts the action, or what the action is about is gone.
+was made, until a moderator answers it or reverts the action, or what the action is about is gone. It is stored with its
+action, in the partition (a share of the data) of what the action is about.
 """
 
 from asyncio import gather

@@ -1,6 +1,7 @@
 """
 Commands of moderators on articles: remove and approve them, lock them, and take them out of groups. Each is one atomic
-script in the partition of the article. The state of an article follows from the actions on it that were not reverted.
+script in the partition (a share of the data) of the article. The state of an article follows from the actions on it
+that were not reverted.
 """
 
 from typing import NoReturn
@@ -17,7 +18,8 @@ from store.site import Site
 
 MODERATE_ARTICLE = Script("moderate_article")
 
-FIELDS = {"lock": "articleId", "revert": "actionId"}  # of inputs that name the article; others have `subjectId`
+# the field of the input that names the article, by the kind of the action; of all other kinds it is `subjectId`
+FIELDS = {"lock": "articleId", "revert": "actionId"}
 
 
 async def remove(
@@ -108,7 +110,7 @@ async def _act(
         _refuse(reply[0], kind, number, name, reverts)
     *result, edited = reply
     if edited:
-        unnamed = ""  # the poster, whom the script does not reply
+        unnamed = ""  # in place of the poster, as the reply of the script does not have the name
         await apply_edit(site, unnamed, number, *edited)
     if result[0] == "changed" and kind != "lock":
         await removals.list_comments(site, number)

@@ -1,4 +1,7 @@
-"""Commands on articles. Each is one atomic script in the partition of the article's poster."""
+"""
+Commands on articles. Each is one atomic script in the partition of the article's poster. A partition is a share of the
+data; all that a user owns is in one. What a change means for users of other partitions are its effects.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +42,8 @@ POST = Script("post")
 REGROUP = Script("regroup")
 VOTE = Script("vote")
 
-RULES = {"title": validation.title, "link": validation.link, "content": validation.content}  # by the fields of an edit
+# the functions that check a text, by the fields of an edit
+RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +265,7 @@ class Articles:
         if status != "deleted":
             _refuse(status, number)
         has_comments, *new_entry = reply
-        nobody = ""  # what ends names no actor
+        nobody = ""  # those whose notifications end are told nothing, so no actor is needed
         await _apply(self._site, "deleted", nobody, number, *new_entry)
         if has_comments:
             await removals.remove_thread(self._site, number)
@@ -297,8 +301,9 @@ class Articles:
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
     """
-    Notify users of other partitions of the new text of an article. `id` is the entry of the edit in the log; `noted`
-    and `notified` are what `note_effects` and the field `notified` say of it, as `change_article` in Lua returns them.
+    Notify users of other partitions of the new text of an article. `id` is the entry of the edit in the log. The Lua
+    function `change_article` returns the others: `noted` says in which partitions the entry has effects (see
+    `effects.noted_of`), `notified` whom it notifies, in the form of the field of this name.
     """
     await _apply(site, "edited", poster, number, id, noted, notified)
 
@@ -309,8 +314,8 @@ async def _apply(
     """
     Apply the effects that a new entry about an article has in other partitions: those on inboxes.
 
-    `id` is the entry's, `noted` the effects as `note_effects` in Lua returns them, `notified` the users whose inboxes
-    change.
+    `id` is the entry's. `noted` has each of these partitions, followed by the id of the last earlier entry with an
+    effect there. `notified` says whose inboxes change, in the form of the field of this name.
     """
     partition, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
     await effects.apply_noted(site, Entry(partition, id, kind, now, actor, f"article:{number}", values), noted)

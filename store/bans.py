@@ -1,6 +1,7 @@
 """
 Bans from the site or from a group, until a time or for good. Each is an action of a moderator; the user's hash and
-sessions have a copy of its end, so that every script can check it. No job ends a ban: scripts compare times.
+sessions have a copy of its end, so that every script can check it. No job ends a ban: scripts compare times. A ban may
+also remove the texts of the user, and annul the user's votes, which means that they do not count.
 """
 
 from store import keys, moderation, roles, validation

@@ -1,6 +1,6 @@
 """
-Users whom others block. A list is in the partition of its owner, and private: there are no entries in the log and no
-rows in the database, and the blocked notice nothing.
+Users whom others block. A list is in the partition (a share of the data) of its owner, and private: there are no
+entries in the log and no rows in the database, and the blocked notice nothing.
 """
 
 from dataclasses import dataclass

@@ -26,8 +26,9 @@ from store.words import words
 
 class Account(NamedTuple):
     """
-    What is known of who acts: `joined` is in unix milliseconds, 0 if unknown, `archived` the number of archived
-    articles, and `texts` the ids of visible articles and comments, the oldest ones.
+    What is known of who acts: `roles` are words such as `admin=TIME`, `joined` is in unix milliseconds, 0 if unknown,
+    `archived` the number of articles that are in the SQL database only, and `texts` the ids of visible articles and
+    comments, the oldest ones.
     """
 
     username: str
@@ -80,7 +81,10 @@ def decisive(found: Iterable[Breach]) -> Breach | None:
 
 
 def of_text(rules: Rules, account: Account, texts: Mapping[str, str], now: int) -> Iterator[Breach]:
-    """What can be said from the text and the account alone."""
+    """
+    The breaches that follow from the text and the account alone: words, domains and links. `texts` are by the field of
+    the input; `now` is in unix milliseconds.
+    """
     if rules.words:
         for action, name in _fields_with(rules.words, phrases.has_phrase, texts):
             yield Breach(action, RuleBroken("words", "the text has words that this site does not take", {}, name))
@@ -112,7 +116,10 @@ def first_text(rule: FirstTextRules) -> Breach:
 
 
 def daily_rule(rules: Rules, account: Account, now: int) -> DailyRules | None:
-    """The limit of texts a day for an account of this age: of several ages the lowest that it has not reached."""
+    """
+    The limit of texts a day for an account at an instant (unix milliseconds); None if it has none. Of several rules
+    that of the lowest age which the account has not reached.
+    """
     age = now - account.joined
     matching = [each for each in rules.texts_a_day if age < each.younger_than_days * DAY * 1000]
     return min(matching, key=lambda each: each.younger_than_days) if matching else None
@@ -139,7 +146,10 @@ def repeated(rule: RepetitionRules, free_at: int) -> Breach:
 
 
 def too_little(name: str, rule: LeastRules, account: Account, now: int, what: str, *fields: str) -> RuleBroken | None:
-    """The refusal of an account that is too young or has too little karma; None for others."""
+    """
+    The refusal by the rule with a name of an account that is too young or has too little karma; None for others. `what`
+    is what it may not do, such as "a vote", `fields` is the path of the value in the input.
+    """
     age_days = (now - account.joined) // (DAY * 1000)
     if age_days >= rule.least_age_days and account.karma >= rule.least_karma:
         return None

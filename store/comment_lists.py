@@ -1,7 +1,8 @@
 """
-The lists of users' comments. Each has the newest visible comments of a user; older ones are cut off once the database
-has them (see `archive/comment_lists.py`), so that Redis does not grow with what was written long ago. The account of
-the user then has the *floor*, up to which the database is read as well (see `resolvers/older_comments.py`).
+The lists of users' comments, which are sorted sets of comment numbers by time. Each has the newest visible comments of
+a user; older ones are cut off once the database has them (see `archive/comment_lists.py`), so that Redis does not grow
+with what was written long ago. The account of the user then has the *floor*, up to which the database is read as well
+(see `resolvers/older_comments.py`).
 
 A comment that becomes visible again may come back to the list below the floor. The lists of comments that are not shown
 are never cut.

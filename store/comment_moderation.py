@@ -1,6 +1,6 @@
 """
-Commands of moderators on comments: remove and approve them. Each is one atomic script in the partition of the article.
-The state of a comment follows from the actions on it that were not reverted.
+Commands of moderators on comments: remove and approve them. Each is one atomic script in the partition (a share of the
+data) of the article. The state of a comment follows from the actions on it that were not reverted.
 """
 
 from collections.abc import Sequence
@@ -90,8 +90,9 @@ async def read_poster(site: Site, number: int) -> Poster | None:
 async def notify(site: Site, moderator: str, number: int, action: str, entry: Sequence[Any]) -> None:
     """
     Notify the poster of an article or a comment of an action about it, if the poster's home is another partition.
-    `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, what
-    `note_effects` returns, and whom the action notifies.
+    `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, a list of the
+    partitions in which it has effects, each followed by the id of the last earlier entry with an effect there, and whom
+    the action notifies (as the field `notified`).
     """
     id, noted, notified = entry
     of_action = Entry(

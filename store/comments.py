@@ -1,4 +1,7 @@
-"""Commands on comments. Each is one atomic script in the partition of the article."""
+"""
+Commands on comments. Each is one atomic script in the partition (a share of the data) of the article. A comment that is
+not shown, but has visible ones below it, keeps an empty place in the thread.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +30,8 @@ EDIT_COMMENT = Script("edit_comment")
 SET_COMMENT_STATE = Script("set_comment_state")
 VOTE_ON_COMMENT = Script("vote_on_comment")
 
-STUBS_AT_ONCE = 500  # comments above one that a script removes from a thread, or puts back; further steps do the rest
+# comments above a changed one to which a script gives places in the thread, or takes them; further steps do the rest
+STUBS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +237,9 @@ class Comments:
         change: Sequence[Any] = (),
     ) -> None:
         """
-        Apply the effects of a new comment in other partitions: `told` is whom it notifies. A comment that is held has
-        the `change` of its state, too: see `apply_state`.
+        Apply the effects of a new comment in other partitions. `id` is its entry in the log, `noted` has each of these
+        partitions, followed by the id of the last earlier entry with an effect there, and `told` is whom it notifies. A
+        comment that is held has the `change` of its state, too: see `apply_state`.
         """
         values = {"time": str(comment.posted_at), "notified": told}
         await self._apply("commented", username, comment.number, values, id, noted)
@@ -310,8 +315,9 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
     """
-    Notify users of other partitions of the new text of a comment. `id` is the entry of the edit in the log; `noted` and
-    `notified` are what `note_effects` and the field `notified` say of it, as `change_comment` in Lua returns them.
+    Notify users of other partitions of the new text of a comment. `id` is the entry of the edit in the log. The Lua
+    function `change_comment` returns the others: `noted` says in which partitions the entry has effects (see
+    `effects.noted_of`), `notified` whom it notifies, in the form of the field of this name.
     """
     await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 
@@ -319,7 +325,10 @@ async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Seque
 async def _apply(
     site: Site, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
 ) -> None:
-    """Apply the effects of a new entry about a comment in other partitions."""
+    """
+    Apply the effects of a new entry of the log about a comment in other partitions. `values` are those of the entry,
+    `noted` has each of these partitions, followed by the id of the last earlier entry with an effect there.
+    """
     entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
     await effects.apply_noted(site, entry, noted)
 

@@ -4,7 +4,7 @@ when they are about to leave Redis, removed once the article has left, and writt
 these is done in steps of some milliseconds.
 
 `left` has the articles of which Redis may have comments although they are archived. Whoever removes or writes these
-holds the lease of the conversations of the partition.
+holds the lease of the conversations of the partition (a share of the data), which only one process has at a time.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -27,7 +27,7 @@ CONVERSATIONS, LEASE_TIME = "conversations", 10_000  # milliseconds after which 
 READ_AT_ONCE = 200  # comments, in a round trip
 WRITTEN_AT_ONCE = 50  # comments, in two milliseconds
 DROPPED_AT_ONCE = 100  # comments, in two milliseconds
-READ_UP_TO = 128  # comments: only an article with more has the index `latest`, see comments.lua
+READ_UP_TO = 128  # comments: an article with more has an index of the visible ones by time, `latest`; see comments.lua
 left = Kind(
     "left",
     "zset",
@@ -123,8 +123,8 @@ async def restore(
     """
     Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
     of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if all
-    conversations that came back have no more comments than that then, or if this is the only one. One round trip for
-    `WRITTEN_AT_ONCE`.
+    conversations that came back then have no more comments than that, or if this is the only one. One round trip for
+    `WRITTEN_AT_ONCE` comments.
 
     Raises:
         Overtaken: another process holds the lease.

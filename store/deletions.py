@@ -1,6 +1,6 @@
 """
-What was deleted lately: articles and comments that the database may still have, because it follows the log a moment
-later. The scripts of deletions note them.
+What was deleted lately: articles and comments that the SQL database may still have, because it follows the store's log
+of changes a moment later. The scripts of deletions note them, each in its partition (a share of the data).
 """
 
 from collections.abc import Sequence

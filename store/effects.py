@@ -1,12 +1,11 @@
 """
-Effects of changes in other partitions than their own: a follow changes the followers of a user of another partition, a
-vote on a comment the karma of its poster, a text the inboxes of those whom it mentions.
+Effects of changes in other partitions (shares of the data) than their own: a follow changes the followers of a user of
+another partition, a vote on a comment the karma of its poster, a text the inboxes of those whom it mentions.
 
 The script of such a change appends its entry to the log, the stream of its own partition, and notes in `effects` that
 the entry has an effect in another one. There `apply_effect.lua` applies it and stores in `applied` how far it has come
-in that log, in one step:
-each effect is applied once, in the order of the log. The process that makes a change applies its effect at once; if it
-dies before, another process does.
+in that log, in one step: each effect is applied once, in the order of the log. The process that makes a change applies
+its effect at once; if it dies before, another process does.
 """
 
 import logging
@@ -288,7 +287,7 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, as `apply` does. `noted` is the reply of `note_effects` (see `noted_of`)."""
+    """Apply the effects of a new entry, as `apply` does. `noted` is as for `noted_of`."""
     if found := noted_of(entry, noted):
         await apply(site, found)
 

@@ -3,7 +3,7 @@ Receives the events of all processes on one pub/sub connection, which is opened 
 meanwhile is read from the log.
 
 Most events are votes, which only subscriptions need: they have a channel of their own, which a process without
-subscriptions leaves.
+subscriptions leaves. Each partition, a share of the data, has its own channels and its own log.
 """
 
 import asyncio
@@ -186,8 +186,9 @@ class Receiver:
         """
         Dispatch what was published since the last message, and then the messages that were kept.
 
-        At the first call, or if the log does not have all of it, one event MISSED is dispatched instead. Two round
-        trips; three if something was published, and two more for each `READ_AT_ONCE` entries.
+        At the first call, or if the log does not have all of it, one event MISSED (anything may have changed) is
+        dispatched instead. Two round trips; three if something was published, and two more for each `READ_AT_ONCE`
+        entries.
 
         Raises:
             StoreUnavailable: the log cannot be read.

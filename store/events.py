@@ -1,6 +1,6 @@
 """
-Change events, and the listeners of this process. Every script publishes its change in the same step, with the id of its
-entry in the log. `event_connection` receives them.
+Events, which say what has changed, and the listeners of this process. Every script publishes its change in the same
+step, with the id of its entry in the log. `event_connection` receives them.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Self
 
 from store.records import ENTRY_ID
 
-CAPACITY = 100  # pending events of a mailbox
+CAPACITY = 100  # pending events of a `Mailbox`
 RECONNECT_PAUSE = 0.5  # seconds before reconnecting
 
 

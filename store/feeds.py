@@ -1,5 +1,6 @@
 """
-Feeds, in the pull model: a read merges the timelines of the users whom a user follows with the user's own.
+Feeds, in the pull model: a read merges the timelines (each a user's articles by time) of the users whom a user follows
+with the user's own. A timeline is in the partition, a share of the data, of its user.
 
 A post copies nothing to followers, so a feed is never late. If only unseen articles are wanted, a feed has a floor: the
 position up to which the viewer has seen it. Articles at or below the floor are left out.

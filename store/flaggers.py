@@ -4,8 +4,8 @@ if the account is too young or has too little karma, if too few others have upvo
 moderators have upheld more of the user's last flags than they have overruled.
 
 By whom a user was upvoted, and what has become of their last flags, is kept with the user as votes and decisions come,
-see `upvoters.lua` and `flag_outcomes.lua`: voters are known for a week only, and things that were flagged are edited
-and deleted. So one hash has all that is asked for, and an upvote costs one command more, or two while the user has few
+by `upvoters.lua` and `flag_outcomes.lua`: voters are known for a week only, and things that were flagged are edited and
+deleted. So one hash has all that is asked for, and an upvote costs one command more, or two while the user has few
 upvoters.
 """
 

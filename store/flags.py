@@ -26,13 +26,13 @@ from store.site import Actor, Site
 
 FLAG = Script("flag")
 
-FLAG_TEXT = re.compile(
+FLAG_TEXT = re.compile(  # the value of a field of `flags`
     r"(?P<at>[0-9]{1,15}) (?P<reason>[a-z_]+) (?P<name>[A-Za-z0-9_-]{2,20}|~[a-z0-9]{12}) "
     r"(?P<counts>\+?)(?P<action>-|[1-9][0-9]{0,15}) "
     rf"(?P<groups>-|{GROUP.pattern}(?:,{GROUP.pattern})*) (?P<note>.*)",
     re.DOTALL,
 )
-APPEALS = "appeals"  # the queue of the actions whose appeals wait: see `store/appeals.py`
+APPEALS = "appeals"  # the queue of the actions to which a user objects and nobody has answered
 QUEUE_NAME = Text("QUEUE", f"(?:flagged|pending|{APPEALS})")
 QUEUE_SCOPE = Text("SCOPE", rf"(?:all|group:{GROUP.pattern})")
 ALL = "all"  # the scope of a queue that has everything

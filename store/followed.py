@@ -1,4 +1,7 @@
-"""What can be followed, users and groups: where both sides of such a follow are, and what the log says of it."""
+"""
+What can be followed, users and groups: in which keys both sides of such a follow are, what somebody follows and the
+followers, and what the log says of it. The home of a user or group is the partition, a share of the data, of its keys.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """
 Follows of users and of groups. Each has two sides: what the follower follows, which decides, and the followers.
 
-`follow.lua` changes both if they are in one partition. Else the followers change as an effect in another partition
-(`effects`).
+`follow.lua` changes both if they are in one partition, a share of the data. Else the followers change a moment later,
+as an effect in another partition (`effects`).
 """
 
 from collections.abc import Sequence
@@ -140,7 +140,8 @@ async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str
     now = site.clock()
     replies = await site.redis.pipeline([_command(site, followed, *pair, now, begins=begins) for pair in pairs])
     entries: list[NewEntry] = []
-    # `last` is the id of the last entry with an effect in the followee's partition, `before` that of the one before it
+    # `last` is the id of the last entry of the log with an effect in the followee's partition, `before` that of the one
+    # before it with such an effect
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
         partition, target = site.home_of_user(follower), followed.home(site, followee)
         if status == "changed" and last:

@@ -20,7 +20,7 @@ from store.validation import Faults
 
 EDIT_GROUP = Script("edit_group")
 
-RULES = {"title": validation.group_title, "about": validation.group_about}  # by the fields of a group's hash
+RULES = {"title": validation.group_title, "about": validation.group_about}  # what checks a text, by its field
 
 
 @dataclass(frozen=True, slots=True)

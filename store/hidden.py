@@ -1,9 +1,9 @@
 """
-Articles that users hide from their homes and feeds, by the time of hiding; and the keys of whom they block, for
-`blocked`. Both are private: there are no entries in the log, and no rows in the database.
+Articles that users hide from their homes (front pages) and feeds, by the time of hiding; and the keys of whom they
+block, for `blocked`. Both are private: there are no entries in the log, and no rows in the database.
 
-A user has a list in each partition, of the hidden articles of that partition, because the scripts that read homes look
-them up there. A deleted article stays in the list until the list is read: then `drop` removes it.
+A user has a list in each partition, a share of the data, of the hidden articles of that partition, because the scripts
+that read homes look them up there. A deleted article stays in the list until the list is read: then `drop` removes it.
 """
 
 from collections.abc import Sequence

@@ -3,9 +3,9 @@ A user's home: the articles of the groups that they follow, or of the whole site
 without those that they hide and those of users whom they block.
 
 Nothing is stored for it: a read merges the beginnings of the groups' indexes. Below, a list is what one group, or the
-whole site, has in one partition, and a place is the position of an article in it. One call of a script looks at some
-lists of a partition, and replies with their first places together; a further call goes on where it has stopped, if
-places beyond that may be on the page.
+whole site, has in one partition (a share of the data), and a place is the position of an article in it. One call of a
+script looks at some lists of a partition, and replies with their first places together; a further call goes on where it
+has stopped, if places beyond that may be on the page.
 """
 
 from asyncio import gather
@@ -325,7 +325,7 @@ def _read(
     listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, newest: Script | None = None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
-    # `given` has ARGV 1-5, which differ by script, then ARGV 6-14 of all: see home_places.lua
+    # `given` has ARGV 1-5, which differ by script, then ARGV 6-14, which home_places.lua reads in each of them
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
         numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)

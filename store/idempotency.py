@@ -1,6 +1,6 @@
 """
-How the scripts recognize a repeated post or comment (see idempotency.lua): by its idempotency key, or without one by
-the same input a moment later.
+How the scripts recognize a repeated post or comment: by its idempotency key, a text by which a client names the call,
+or without one by the same input a moment later. A repeated call posts nothing.
 """
 
 import secrets
@@ -41,7 +41,9 @@ COMMENTED = Kind(
 
 def arguments(idempotency_key: str | None, *texts: str) -> list[Argument]:
     """
-    The five arguments that idempotency.lua describes, of a call whose input is `texts`.
+    The five arguments of a script for a call whose input is `texts`: the digest by which a repeated call is found, a
+    digest that says whether it is the same, for how long it is a replay, how long that is kept (both in milliseconds),
+    and "keyed" if there is an idempotency key.
 
     Without an idempotency key, random digits take the place of the input's digest: so the script knows a call that was
     sent again, as its reply was lost, from a second call with the same input.

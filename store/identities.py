@@ -3,8 +3,8 @@ Users who log in at an issuer, an identity provider outside (OpenID Connect). An
 claim `sub` of its tokens. It belongs to one user for ever. It is kept under a digest, made with the key of the store
 for digests of names, so that nothing is left of it but the digest once its user is deleted.
 
-At first sight a name is reserved for the identity in the partition of its digest; then the user is made in the home of
-the name. Both steps may be repeated, by any process.
+At first sight a name is reserved for the identity in the partition (a share of the data) of its digest; then the user
+is made in the home of the name, the partition of all that the user owns. Both steps may be repeated, by any process.
 """
 
 import hmac

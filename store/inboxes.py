@@ -1,7 +1,8 @@
 """
-Inboxes: the notifications of a user. The script that writes a text also writes whom it notifies, in its partition; in
-other partitions `effects` does it. Here inboxes are read, and marked as seen. An inbox has at most 1,000 notifications,
-the newest. The value of a notification, by which it is sorted, is its time (unix milliseconds).
+Inboxes: the notifications of a user. The script that writes a text also notifies users of its partition, a share of the
+data; those of other partitions are notified a moment later, by `effects`. Here inboxes are read, and marked as seen. An
+inbox has at most 1,000 notifications, the newest. The value of a notification, by which it is sorted, is its time (unix
+milliseconds).
 """
 
 from collections.abc import Sequence
@@ -20,8 +21,8 @@ FIND_NOTIFICATIONS = Script("find_notifications")
 INBOX_PAGE = Script("inbox_page")
 MARK_INBOX_SEEN = Script("mark_inbox_seen")
 
-INBOX_SIZE = 1_000  # notifications; see notify.lua
-# kinds and types of notifications
+INBOX_SIZE = 1_000  # notifications: notify.lua drops the oldest ones beyond
+# what there is: the kind of a notification, and the type of what notifies
 CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"), ("moderation", "action"))
 
 

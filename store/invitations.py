@@ -1,8 +1,8 @@
 """
 Invitations to register, each for one registration within a week. The store holds only their SHA-256. They name no user,
-so their partition is a random one, and a registration claims one in a step of its own. The claim has the name and a
-random text of the registration, the call: so only one of two registrations at once gets the invitation, and one that
-was interrupted can go on with the same name.
+so their partition (a share of the data) is a random one, and a registration claims one in a step of its own. The claim
+has the name and a random text of the registration, the call: so only one of two registrations at once gets the
+invitation, and one that was interrupted can go on with the same name.
 """
 
 import secrets

@@ -40,7 +40,7 @@ class Lease:
     name: str
     lifetime: int
     token: str = field(default_factory=lambda: token_hex(8))
-    partition: int = 0  # the partition whose scripts may check the lease
+    partition: int = 0  # the partition (a share of the data) whose scripts may check the lease
 
     async def extend(self) -> bool:
         """Take the lease, or extend it; False if another process holds it. One round trip."""

@@ -1,7 +1,7 @@
 """
-Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, with the same home
-partition. It has their votes and the texts that stay. A name is never given again: it is kept as a digest, made with a
-secret key of the store.
+Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, with the same home (the
+partition, a share of the data, of all that a user owns). It has their votes and the texts that stay. A name is never
+given again: it is kept as a digest, made with a secret key of the store.
 
 `begin` marks a user, and ends all sessions, in one step. `archive/leaving.py` then replaces the name everywhere in
 steps, of which this module has the scripts.

@@ -1,4 +1,7 @@
-"""Pages of listings: one read for each partition, merged by position, highest first."""
+"""
+Pages of listings: one read for each partition (a share of the data), merged by position, highest first. A position is
+the value and the member of an entry of an index.
+"""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -49,9 +52,9 @@ class Listing(NamedTuple):
 
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
     `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
-    `may_be_archived` says that it has archived articles, too. `unions` are set if the listing has what is in any of
-    several indexes: those indexes of each partition, in which a member has the same value. It has no bounds then.
-    `intersections` likewise, if it has only what is in all of several indexes.
+    `may_be_archived` says that it has articles of the SQL database, too. `unions` are set if the listing has what is in
+    any of several indexes: for each partition the keys of these indexes, in which a member has the same value. It has
+    no bounds then. `intersections` likewise, if it has only what is in all of several indexes.
     """
 
     name: str
@@ -72,7 +75,8 @@ class Window:
     The part of a listing that a page shows: the first `count` entries below the position `beyond`, or, upwards, the
     last `count` above it; `skip` entries are left out at the top if there is no position.
 
-    `at` is the instant of the position (unix milliseconds), if values decay or the listing is pinned.
+    `at` is the instant of the position (unix milliseconds), if values decay or the listing is pinned, which means that
+    it is kept as it was at this instant.
     """
 
     count: int

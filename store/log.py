@@ -1,5 +1,5 @@
 """
-The log of each partition: a stream with an entry for each change, which the script that makes the change appends. Here
+The log of each partition (a share of the data): a stream with an entry for each change, appended by its script. Here
 entries are read, consumers keep their positions, and entries that nobody needs are removed. A consumer is what reads
 all of the log, such as the mirror that writes it to the database; its position is the id of the last entry taken.
 """
@@ -59,7 +59,7 @@ OUTDATED = Kind(
     written_by="deleteUser",
 )
 
-Removable = Callable[[Site], Awaitable[Sequence[str] | None]]  # see `kept_trimmed`
+Removable = Callable[[Site], Awaitable[Sequence[str] | None]]  # of each partition the last entry to remove; None: all
 
 
 class EntriesRemoved(StoreError):

@@ -26,7 +26,7 @@ from store.users import Users
 CONFIRM_EMAIL = Script("confirm_email")
 EDIT_MAILBOX = Script("edit_mailbox")
 
-KEY_BYTES = 16
+KEY_BYTES = 16  # of the key that signs the links in mails of replies
 ADDRESS_DIGEST = Text("DIGEST", "[0-9a-f]{40}")
 
 mailbox = Kind(
@@ -201,7 +201,10 @@ class Mailboxes:
         password_hash: str = "",
         token_digest: str = "",
     ) -> str:
-        """Run the script. `change` says what becomes of the address: keep, set, repeat (it is the same), or remove."""
+        """
+        Run the script. `change` says what becomes of the address: keep, set, repeat (one that the user has: if it is
+        the pending one, its mail is sent again), or remove.
+        """
         partition = actor_slot(actor) % self._site.partitions
         new = (secrets.token_hex(KEY_BYTES), secrets.token_hex(4))  # values of `key`, if it has none, and of `edit`
         given = (change, email, password_hash, replies.value if replies else "", *new, token_digest)

@@ -3,7 +3,7 @@ The queue of mails: which ones wait, and when each is due. Their contents and ad
 only notices, which go to an address that a user had before, are queued with that address.
 
 A mail is taken out of the queue just before it is sent, so that it is never sent twice. One that could not be sent is
-put off.
+put off. The mails of a user are in the user's home, the partition (a share of the data) of all that the user owns.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""What all commands of moderators share: what they return, and the lists of actions."""
+"""
+What all commands of moderators share: what they return, and the lists of actions. An action is the record of what a
+moderator did, and its subject the article, comment or user that it is about.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn

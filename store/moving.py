@@ -1,6 +1,7 @@
 """
-The articles that are moving between Redis and the archive: those that are about to leave Redis, and those that have
-just come back. Their numbers are in the set `moving` of their partition. Reads ignore what the database has of them.
+The articles that are moving between Redis and the archive, which is in the SQL database: those that are about to leave
+Redis, and those that have just come back. Their numbers are in the set `moving` of their partition, a share of the
+data. Reads ignore what the database has of them.
 """
 
 from collections.abc import Iterable, Sequence

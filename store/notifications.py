@@ -1,6 +1,6 @@
 """
 What notifies whom: the notifications of an inbox, and the field `notified` of an article, a comment or an action, which
-has whom it notifies. `inboxes` reads them.
+has whom it notifies. `inboxes` reads the notifications.
 """
 
 import re

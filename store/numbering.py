@@ -3,7 +3,7 @@
 from store import keys
 
 HIGHEST_NUMBER = 2**53 - 1  # of an article: the largest integer that Lua and JSON represent exactly
-HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
+HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # a sequence is twice a time, so this one is reached in 2109
 FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
 
 

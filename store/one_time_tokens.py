@@ -1,7 +1,7 @@
 """
 One-time tokens, valid for a time, which a user gets by mail or from the operator: to reset a password, to confirm an
 address, to stand in for the password of a user who has none. The store holds only the SHA-256 of a token, in the
-partition of its user, which the token names.
+partition (a share of the data) of its user, which the token names.
 
 `issue` gives one to a user. It is used up by the script of the command that it is for: the script requires
 `one_time_tokens.lua`, and calls `use_token` with the digest, the purpose and a random text of the call. A token stays

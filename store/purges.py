@@ -1,5 +1,5 @@
 """
-Purges: texts that must not stay at all. An article or a comment is removed for good, and what is left is a stub with
+Purges: texts that must not stay at all. An article or a comment is removed for good, and what is left is its hash with
 `PURGED` in place of its text, in the store, the log and the database. Backups that were made before still have it.
 """
 

@@ -1,4 +1,7 @@
-"""Reads by id: the command to send and how to decode its reply, or the value in a client-side cache."""
+"""
+Reads by id: the command to send and how to decode its reply, or the value in a client-side cache. A partition is a
+share of the data, all on one server; an id says in which one a record is, its home.
+"""
 
 import re
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """
-The newest visible comments of the site and of each group, by time: an index in each partition, which the scripts of
-comments keep. It has 10,000 comments of the site and 1,000 of a group at most; pages of older ones come from the
-database (see `resolvers/older_comments.py`). A *place* is one of these indexes: `all`, or `group:NAME`.
+The newest visible comments of the site and of each group, by time: an index in each partition (a share of the data),
+which the scripts of comments keep. It has 10,000 comments of the site and 1,000 of a group at most; pages of older ones
+come from the database (see `resolvers/older_comments.py`). A *place* is one of these indexes: `all`, or `group:NAME`.
 
 If an article changes its groups or its state, its comments enter and leave these places in steps. What is left to be
 done is noted in `relisting`. Readers leave out what is not visible, or in other groups, whatever the indexes have.

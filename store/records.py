@@ -251,7 +251,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The hash of a user without the password. `bans` is the text of the field: see `moderation_records.BANS`."""
+    """The hash of a user without the password. `bans` has words: site=UNTIL or group:NAME=UNTIL (unix milliseconds)."""
 
     username: str
     joined_at: int

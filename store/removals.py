@@ -3,7 +3,8 @@ Work that deletions and moderation leave to be done in steps. A deletion is answ
 what was deleted; a task then removes the comments of a deleted article, and deleted comments without replies. When an
 article is hidden or shown again, its comments leave lists and inboxes or come back. When a comment is hidden or shown
 again, the comments above it may lose or get their places in the thread. A process that is interrupted leaves the rest
-to a task of every server.
+to a task of every server. All comments of an article are in its partition, a share of the data; what a step means for
+users of other partitions are its effects.
 """
 
 import asyncio

@@ -34,6 +34,7 @@ async def _revert_content(
     return await article_moderation.revert(site, authority, action, reason, note)
 
 
+# the function that reverts an action, by its kind; actions of other kinds cannot be reverted
 REVERTERS: Mapping[ModerationKind, Reverter] = {
     ModerationKind.GRANT_ROLE: roles.revert,
     ModerationKind.REVOKE_ROLE: roles.revert,

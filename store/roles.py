@@ -2,7 +2,7 @@
 Roles: administrators and moderators of the whole site, and moderators of groups. They are in the hashes of users.
 
 What a moderator does is checked with the roles as they are stored, never as they were cached: `read_authority` reads
-them, and the script of a command checks them again if the user is in its partition.
+them, and the script of a command checks them again if the user is in its partition, a share of the data.
 """
 
 from asyncio import sleep
@@ -24,7 +24,7 @@ from store.standing_bans import refuse_banned
 READ_AUTHORITY = Script("read_authority")
 SET_ROLE = Script("set_role")
 
-LEASE, LEASE_TIME = "admins", 10_000  # milliseconds
+LEASE, LEASE_TIME = "admins", 10_000  # name and lifetime (milliseconds) of the lease to take the role of an admin
 ATTEMPTS, PAUSE = 100, 0.05  # seconds between two attempts to take the lease
 SITE = "site"  # the scope of roles in the whole site
 

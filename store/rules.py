@@ -16,8 +16,8 @@ from store import phrases
 T = TypeVar("T")
 Check = Callable[[str, object], object]  # the value of a key as it is kept; its first argument says where it stands
 
-MOST_UPVOTERS = 10  # of a user, that are known by name: see `upvoters.lua`
-MOST_OUTCOMES = 10  # of flags of a user, that are kept: see `flag_outcomes.lua`
+MOST_UPVOTERS = 10  # of a user, that are known by name (in `upvoters.lua`, too)
+MOST_OUTCOMES = 10  # of flags of a user, that are kept (in `flag_outcomes.lua`, too)
 MOST_LISTED = 10_000  # words or domains
 MOST_HELD = 50  # first texts
 LONGEST_TIME = 36_500  # days

@@ -1,7 +1,7 @@
 """
-What users have saved, to read it later: articles and comments, by the time of saving. A list is in the partition of
-its owner, and private: there are no entries in the log and no rows in the database. A deleted thing stays in it until
-the list is read: then `drop` takes it out.
+What users have saved, to read it later: articles and comments, by the time of saving. A list is in the partition (a
+share of the data) of its owner, and private: there are no entries in the log and no rows in the database. A deleted
+thing stays in it until the list is read: then `drop` takes it out.
 """
 
 from collections.abc import Sequence

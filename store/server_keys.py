@@ -1,7 +1,8 @@
 """
 Server keys: a server that asks on behalf of its visitors, such as one that renders pages, identifies itself by one.
 
-A key is the text `NAME.SECRET`. The store holds the SHA-256 of the secret, in one hash for all keys.
+A key is the text `NAME.SECRET`. The store holds the SHA-256 of the secret, in one hash for all keys, which is in the
+first partition (a share of the data).
 """
 
 import re

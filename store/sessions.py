@@ -1,6 +1,6 @@
 """
 Sessions, named by opaque random tokens: opened, read, renewed, listed and ended. The store holds only the SHA-256 of a
-token.
+token. A token names the slot of its user, from which the partition (a share of the data) of the session follows.
 """
 
 import re
@@ -27,12 +27,12 @@ OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 
 SECRET_BYTES = 32
-RENEWALS_IN_A_LIFETIME = 24
+RENEWALS_IN_A_LIFETIME = 24  # of a session that is always in use, at least
 RENEWAL_INTERVAL = 60 * 60  # seconds, at most
 LONGEST = 365 * 24 * 60 * 60  # seconds from log-in that a session lasts, however often it is used
 MAX_SESSIONS = 100  # of a user
 MAX_AGENT = 80  # characters
-ID_BYTES = 16
+ID_BYTES = 16  # of the id under which its user sees a session
 TOKEN_LENGTH = 46  # base64 of 34 bytes, which leaves four bits unused
 TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{TOKEN_LENGTH}}}", re.ASCII)
 
@@ -79,6 +79,7 @@ def parse_token(token: str) -> Session | None:
 
 
 def new_token(username: str) -> str:
+    """A random token, with the slot of the user: base64 of both."""
     raw = secrets.token_bytes(SECRET_BYTES) + keys.slot(username).to_bytes(2)
     return _token(raw)
 

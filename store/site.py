@@ -1,4 +1,9 @@
-"""What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts."""
+"""
+What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts.
+
+A partition is a share of the data, all on one server. A slot is one of 1,024 smaller shares, in which a user falls by
+the name, and an article by its poster: modulo the number of partitions it is the home, the partition of both.
+"""
 
 import time
 from collections import deque
@@ -106,7 +111,8 @@ class Site:
     commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
     pin_expiries: deque[int] = field(default_factory=deque)  # of pinned listings of this process, unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pinned threads
-    own_attempts: dict[str, list[int]] = field(default_factory=dict)  # by key, instants: see `rate_limits.Attempts`
+    # by the key of a rate limit: instants of attempts, counted here if the store has no memory left (unix milliseconds)
+    own_attempts: dict[str, list[int]] = field(default_factory=dict)
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
 
     def policy_of(self, group: str | None) -> Policy:

@@ -1,6 +1,6 @@
 """
-Which bans stand at an instant. The hash of a user and each of their sessions have the bans as words: `site=UNTIL` or
-`group:NAME=UNTIL` (unix milliseconds, 0 for good).
+Which bans stand at an instant, which means that they are not over. The hash of a user and each of their sessions have
+the bans as words: `site=UNTIL` or `group:NAME=UNTIL` (unix milliseconds, 0 for good).
 """
 
 from collections.abc import Collection, Iterator

@@ -1,6 +1,7 @@
 """
 Threads: the comments of an article, or those below a comment, in pre-order. A page is one script; its cost depends on
-the number of its places, not on the size of the thread. A walk is what a reader does who goes from page to page.
+the number of its places, not on the size of the thread. A walk is what a reader does who goes from page to page. A
+pinned walk has the order that the comments had when its pin was made, whatever votes move since.
 """
 
 from collections.abc import Sequence
@@ -28,13 +29,13 @@ REPLIES_PAGE = Script("replies_page")
 THREAD_PAGE = Script("thread_page")
 
 MAX_PLACES = 500  # of a page
-MAX_ANCESTORS = 1_000
+MAX_ANCESTORS = 1_000  # that are read of a comment
 PLACE_BYTES = 600  # of a decoded place without the levels above it
 LEVEL_BYTES = 8  # of a level, which later places share
 UNLIMITED = 2**31  # as `max_depth` of a page: no comment is that deep
 PIN_LIFETIME = 10 * 60 * 1000  # milliseconds
 SHARING_PERIOD = 60 * 1000  # milliseconds in which readers of a thread share a pin of an order
-PLACE_LIFETIME = 2 * PIN_LIFETIME  # of places kept for a pin: it lives on until another one expires, or is made later
+PLACE_LIFETIME = 2 * PIN_LIFETIME  # milliseconds, of places kept for a pin, which may live as long as the next one
 MAX_PINS = 5_000  # unexpired pins of threads of one process
 OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
 

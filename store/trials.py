@@ -19,7 +19,7 @@ from store.errors import RuleBroken
 from store.ranking.formulas import DAY
 from store.rules import REFUSE, Rules
 
-UNKNOWN = ("flags", "flagging", "registrations")  # rules that nothing is known of
+UNKNOWN = ("flags", "flagging", "registrations")  # rules that cannot be tried: what they look at was not kept
 EXAMPLES = 5  # of each rule
 HOUR_MS, DAY_MS = 3_600_000, DAY * 1000
 

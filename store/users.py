@@ -55,7 +55,10 @@ class Again(NamedTuple):
 
 
 class Users:
-    """Commands on users and their passwords. An `address` is the network address of the client, `agent` its program."""
+    """
+    Commands on users and their passwords. An `address` is the network address of the client, `agent` its program (for
+    the list of the user's sessions).
+    """
 
     def __init__(
         self,
@@ -294,7 +297,10 @@ class Users:
         return opened
 
     async def authenticate(self, username: str, password: str, address: str | None) -> tuple[str, str]:
-        """The stored name and password hash, if the password is right. Failures of an address are counted."""
+        """
+        The stored name and password hash, if the password is right; else BadCredentials. Failures of an address are
+        counted: an attempt counts before it is made, and is taken back if it succeeds.
+        """
         counted = await self._attempts.count(log_in_windows(username, address)) if address is not None else ()
         try:
             found = await self._verify(username, password)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 WORD_LENGTH = 100  # characters: only these are compared of a longer word
 ZERO_WIDTH_SPACE = "\u200b"
-MAX_FOLDED = 20_000  # characters whose folded text is kept
+MAX_FOLDED = 20_000  # characters whose folded text (without case and accents) is kept
 ACCENTS = [  # combining marks, which are left out of words: of Latin, Greek, Cyrillic, Hebrew and Arabic
     *(range(0x0300, 0x0370), range(0x0483, 0x0488), range(0x0591, 0x05C8), range(0x0610, 0x061B)),
     *(range(0x064B, 0x0660), range(0x0670, 0x0671), range(0x06D6, 0x06EE), range(0x1AB0, 0x1B00)),

@@ -36,7 +36,7 @@ CHEAP_HASHER = PasswordHash((Argon2Hasher(memory_cost=8, time_cost=1, parallelis
 
 @dataclass
 class Clock:
-    """A clock that stands still. `now` is in unix milliseconds."""
+    """A clock that stands still until a test advances it. `now` is in unix milliseconds."""
 
     now: int = 1_470_311_520_000  # 2016-08-04T11:52:00Z
 
@@ -197,6 +197,6 @@ async def bob(store: Store) -> str:
 
 
 async def registered(store: Store, username: str) -> str:
-    """A user without a password, as an import creates them, because hashing is slow."""
+    """Create a user without a password, as an import does, because hashing is slow; returns the name."""
     await store.site.redis.run(creation(store.site, username, store.site.clock()))
     return username

@@ -24,8 +24,8 @@ from tests.servers import PATIENCE, until
 ROOT = Path(__file__).parents[1]
 BASE = "localhost/python:3.14-slim"
 MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # folders of this machine, and where containers have them
-PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages were downloaded to /wheels
+PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # of containers
+BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # pip takes packages from /wheels only
 # what the Python of this machine needs to run in a container
 HOST = {
     "LD_LIBRARY_PATH": "/python/lib",

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ROOT / ".venv-newest"
 MINORS = range(sys.version_info.minor + 1, sys.version_info.minor + 10)  # minor versions newer than this Python's
-TESTS = (
+TESTS = (  # arguments of pytest
     "--numprocesses",
     "2",
     "--dist",

@@ -1,4 +1,4 @@
-"""A proxy between a store and its Valkey that counts round trips and can lose replies."""
+"""A proxy between a client of the store and its Valkey, which counts round trips and can lose replies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ class Proxy:
     async def link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on the data of a client's connection in both directions, which share `turn`."""
         up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
-        turn = {"server sent last": True}
+        turn = {"server sent last": True}  # then the next data from the client begins a round trip
         pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
         self._links |= (tasks := {asyncio.ensure_future(pump) for pump in pumps})
         try:

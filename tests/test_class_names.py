@@ -11,7 +11,7 @@ ROOMS = ("archive", "caches", "engine", "schema", "resolvers", "database", "stor
 
 
 def test_no_class_name_has_several_owners():
-    """Except that a type of the schema may have the name of the record or of the connection that it shows."""
+    """Except that a type of the schema may have the name of the class of `store` or `resolvers` that it shows."""
     shown = {name for name, modules in owners("schema").items() if len(modules) == 1}
     data, everywhere = owners("resolvers", "store"), owners(*ROOMS)
     shared = {name for name, modules in everywhere.items() if len(modules) > 1}

@@ -58,7 +58,7 @@ WITHOUT_STATUS = {
 # codes, with their statuses, of answers that the HTTP server gives before the application gets the request
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
 LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()
-FIXED = {  # limits without a setting: the text in the table of docs/errors.md, and the value
+FIXED = {  # limits that no setting changes: the text in the table of docs/errors.md, and the value
     "tokens": LIMITS.tokens,
     "characters": LIMITS.characters,
     "nested levels": LIMITS.depth,
@@ -308,6 +308,7 @@ def table(page: str, title: str, first_column: str) -> list[list[str]]:
 
 
 def settings_rows() -> list[str]:
+    """The rows of the table in docs/settings.md."""
     return [
         f"| `{PREFIX}{name.upper()}` | {default(field.default)} | {field.description} |"
         for name, field in Settings.model_fields.items()
@@ -315,6 +316,7 @@ def settings_rows() -> list[str]:
 
 
 def key_rows() -> list[str]:
+    """The rows of the table in docs/redis.md, one for each kind of key that the store declares."""
     rows = []
     for kind in kinds.declared():
         key = kind() if kind.parts is None else kind("p", *(part.shown for part in kind.parts))
@@ -338,6 +340,7 @@ def write() -> None:
 
 
 def with_derived_defaults(settings: Settings) -> list[tuple[str, object]]:
+    """The names and values of settings, also of those whose default follows from another one."""
     given = dict(settings)
     for name in ("rate_points", "rate_points_back"):  # an address has twice the points of a user
         given[name.replace("rate_", "rate_address_")] = 2 * given[name]

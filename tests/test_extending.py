@@ -14,7 +14,7 @@ PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "schema", "s
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "static", "clients", "soak")
 DUMPS = "tests/store/maintenance/test_dump_and_restore.py"
 MOST_FILES = 7  # that the patch of a new list may change, beside the printed contract and the table of keys
-AFFECTED = (  # tests that a patch breaks if it leaves something out
+AFFECTED = (  # tests that fail if a patch leaves something out
     "tests/schema/test_contract.py",
     "tests/store/test_kinds.py",
     "tests/test_layers.py",

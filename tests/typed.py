@@ -1,6 +1,6 @@
 """
-Compares values together with their types: `1 == 1.0 == Decimal(1) == True` in Python, although JSON writes them
-differently, or cannot write them.
+Compares values together with their types, for tests: `1 == 1.0 == Decimal(1) == True` in Python, although JSON writes
+them differently, or cannot write them.
 """
 
 from collections.abc import Mapping, Sequence, Set

@@ -1,7 +1,9 @@
-// Puts each GraphQL document where it is used: graphql(`query ...`) becomes gql("query ...") with its fragments. The
-// module that graphql-codegen generates, src/gql, has the documents of all pages, and the first page would load them
-// all; so it only gives the types. Writes documents.json: all operations by their SHA-256, as urql sends them, for
-// servers that execute no others.
+// A Vite plugin for the GraphQL documents in the sources.
+// It puts each where it is used: a call graphql(`query ...`) becomes gql("query ..."), with the texts of its fragments.
+// Otherwise the first page would load the documents of all pages, as src/gql, which graphql-codegen generates, is one
+// module with all of them. The sources take only the types from it.
+// It also writes documents.json into the build: each operation, as urql sends it, by its SHA-256 hash. A server that
+// executes only operations it knows ("trusted documents") reads them there.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +11,7 @@ import { formatDocument, gql, stringifyDocument } from "@urql/core";
 import { parse, stripIgnoredCharacters, visit } from "graphql";
 import type { Plugin } from "vite";
 
+// graphql(`...`), also with a comment before the text and a comma after it. The group is the document.
 const CALL = /\bgraphql\(\s*(?:\/\* GraphQL \*\/\s*)?`([^`]*)`,?\s*\)/g;
 
 export function documents(): Plugin {
@@ -23,7 +26,7 @@ export function documents(): Plugin {
       if (!/\.tsx?$/.test(id) || !id.startsWith(sources) || id.includes("/src/gql/") || !code.includes("graphql("))
         return null;
       const fragments = fragmentsOf(sources);
-      const replaced = code.replace(CALL, (_, text: string) => call(text, fragments));
+      const replaced = code.replace(CALL, (_, text: string) => replacement(text, fragments));
       return { code: `import { gql as __gql } from "urql";\n${replaced}`, map: null };
     },
     generateBundle() {
@@ -34,8 +37,11 @@ export function documents(): Plugin {
   };
 }
 
-/** The code that replaces a call. A fragment is used for its type only, so an empty object takes its place. */
-function call(text: string, fragments: Map<string, string>): string {
+/**
+ * The code in place of a call with the document `text`. A fragment is used for its type only, so an empty object takes
+ * its place. `fragments` are the texts of all fragments by their names, here and below.
+ */
+function replacement(text: string, fragments: Map<string, string>): string {
   return isFragment(text) ? "({})" : `__gql(${JSON.stringify(whole(text, fragments))})`;
 }
 

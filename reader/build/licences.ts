@@ -1,4 +1,4 @@
-// Writes THIRD-PARTY-LICENCES.txt: the licences of all packages that the built files contain.
+// A Vite plugin that writes THIRD-PARTY-LICENCES.txt: the licences of all packages that the built files contain.
 import { readFileSync, readdirSync } from "node:fs";
 import type { Plugin } from "vite";
 
@@ -17,7 +17,7 @@ export function licences(): Plugin {
 
 /** The licences of the packages in these folders. Packages with the same text share it. */
 function texts(folders: string[]): string {
-  const names = new Map<string, string[]>();
+  const names = new Map<string, string[]>(); // by the text of a licence, the packages that have it
   for (const folder of folders.sort()) {
     const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
     const text = licence(folder);
@@ -27,6 +27,7 @@ function texts(folders: string[]): string {
   return `${parts.sort().join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
+/** What a package's files with its licence and its notices say. */
 function licence(folder: string): string {
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
   return files.map((file) => readFileSync(`${folder}/${file}`, "utf8").trim()).join("\n\n");

@@ -1,4 +1,5 @@
-// Adds src/before-paint.js to the head as a classic script, which runs before the first paint. A module would run after it.
+// A Vite plugin that adds src/before-paint.js to the head of the page as a classic script, as that runs before the
+// browser first paints the page. A module would run after it.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +8,8 @@ import { minifySync, type Plugin } from "vite";
 const SOURCE = "src/before-paint.js";
 
 export function themeScript(): Plugin {
-  let file = "";
-  let name = "";
+  let file = ""; // the path of the source
+  let name = ""; // the address of the built file
   return {
     name: "theme-script",
     configResolved({ root }) {
@@ -22,7 +23,7 @@ export function themeScript(): Plugin {
       return [{ tag: "script", attrs: { src }, injectTo: "head" }];
     },
     renderStart() {
-      if (this.meta.watchMode) return;
+      if (this.meta.watchMode) return; // the development server serves the source itself
       const source = minifySync(SOURCE, readFileSync(file, "utf8")).code;
       const hash = createHash("sha256").update(source).digest("base64url").slice(0, 8);
       name = `./reader/theme-${hash}.js`;

@@ -7,6 +7,7 @@ import { FrontPage } from "./pages/FrontPage";
 import { NoPage } from "./pages/NotFound";
 import { PAGES } from "./routes";
 
+/** The page that the address names, in its frame. */
 export function App() {
   const [path] = useLocation();
   return (

@@ -8,7 +8,7 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
-/** Whether the header of phones has the name in two lines of small letters, as `site_name.html` of the server says. */
+/** Whether phones show the name in two lines of small letters. The server's site_name.html decides it likewise. */
 export const IS_NAME_LONG = [...SITE_NAME].length > 12;
 
 /** What the operator has added: the address of a logo and its width in pixels, the paths of pages, and a sentence for visitors. */
@@ -18,8 +18,8 @@ export const WELCOME = meta("upvote-welcome");
 
 /** The orders of articles that the site has, the front page's first; undefined on Vite's development server. */
 export const ORDER_NAMES = meta("upvote-orders")?.split(" ");
-/** Whether the site has an order, as is assumed of all on Vite's development server. */
-export const isKept = (order: string): boolean => ORDER_NAMES?.includes(order) ?? true;
+/** Whether the site has an order of articles, as is assumed of all on Vite's development server. */
+export const hasOrder = (order: string): boolean => ORDER_NAMES?.includes(order) ?? true;
 /** How many orders are shown as links; the others are below "More". */
 export const SHOWN_ORDER_COUNT = Number(meta("upvote-shown-orders") ?? 4);
 
@@ -33,7 +33,7 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 
 const ONLY_ADMINS_MAKE_GROUPS = meta("upvote-groups") === "listed";
-/** As the server compares them: letters and digits, without case. */
+/** The names of groups that only admins make, in small letters and digits only, as the server compares them. */
 const RESERVED_GROUPS = new Set(meta("upvote-reserved-groups")?.split(" "));
 
 /** Whether the first article that is posted to a group makes it; else only admins do. */
@@ -44,13 +44,13 @@ export function isMadeByPosting(group: string): boolean {
 /** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 
-/** The names of the issuers (identity providers) at which users can log in. */
-export const FRONT_DOORS = meta("upvote-front-doors")?.split(" ") ?? [];
+/** The names of the issuers (identity providers, "front doors" of the server) at which users can log in. */
+export const ISSUERS = meta("upvote-front-doors")?.split(" ") ?? [];
 /** The operator's own page to log in, if there is one. */
 export const LOGIN_URL = meta("upvote-login-url");
 
 /** The address at which a log-in at an issuer begins; it leads back to `end`, a path of the site. */
-export const frontDoor = (issuer: string, end: string): string =>
+export const logInAddressAt = (issuer: string, end: string): string =>
   new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
 
 /** The address at which an invited person registers. The invitation is in the fragment, which browsers do not send. */

@@ -4,15 +4,21 @@ import { useLocation } from "wouter";
 import { CURSOR_PAGE } from "./cursors";
 import { useLive } from "./live";
 
-/** How a page learns of new items: by a subscription, and after a lost connection by a query before a cursor. */
+// Arrivals: new items of a list whose pages are named by cursors, such as the feed or the inbox. They are counted as
+// they come, and shown when the viewer asks for them.
+
+/** How a page learns of new items. `Arrival` and `Missed` are the data of the subscription and of the query. */
 interface Source<Arrival, Missed> {
   subscription: TypedDocumentNode<Arrival, Record<string, never>>;
+  /** The id of the item that a message of the subscription is about. */
   idOf: (arrival: Arrival) => string;
+  /** After a lost connection: the items before the cursor of the first one that is shown, or the first ones. */
   missed: TypedDocumentNode<Missed, { first?: number; last?: number; before?: string }>;
   idsOf: (missed: Missed) => readonly string[];
 }
 
 interface List {
+  /** The path of its first page. */
   path: string;
   /** The page that is shown, once it is read. */
   items: readonly { cursor: string; node: { id: string } }[] | undefined;

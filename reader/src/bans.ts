@@ -4,7 +4,7 @@ import { useSession } from "./session";
 /** A ban from the whole site. */
 export interface Ban {
   userId: string;
-  /** When it ends; null if it is for good. */
+  /** When it ends, in ISO 8601; null if it is for good. */
   until: string | null;
 }
 

@@ -15,6 +15,8 @@ import type {
   VoteValue,
 } from "./gql/graphql";
 
+// The cache keeps each object of the API once, by its type and id, so that all lists and pages show the same state.
+
 /** What a vote of each value adds to the field `votes`. */
 export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
 
@@ -53,13 +55,13 @@ export function cache(): Exchange {
       followGroup: expectedGroupFollow(true),
       unfollowGroup: expectedGroupFollow(false),
     },
-    resolvers: { Query: { node: (_, { id }) => known(String(id)) } },
+    resolvers: { Query: { node: (_, { id }) => objectOf(String(id)) } },
     updates: {
       Mutation: {
         deleteArticle: ({ deleteArticle }: DeleteArticleMutation, _, cache) =>
-          forget(cache, deleteArticle?.deletedArticleId),
+          dropArticle(cache, deleteArticle?.deletedArticleId),
         deleteComment: ({ deleteComment }: DeleteCommentMutation, _, cache) =>
-          empty(cache, deleteComment?.deletedCommentId),
+          emptyComment(cache, deleteComment?.deletedCommentId),
         followUser: forgetFollowers,
         unfollowUser: forgetFollowers,
         blockUser: forgetFollowers,
@@ -153,17 +155,17 @@ function reorder(cache: Cache, { order, group, first }: Ranking, articles: reado
 }
 
 /** Drops a deleted article: lists that have it are read again. */
-function forget(cache: Cache, id: string | null | undefined): void {
+function dropArticle(cache: Cache, id: string | null | undefined): void {
   if (id) cache.invalidate({ __typename: "Article", id });
 }
 
 /** Empties a deleted comment, which stays in its thread while it has replies. */
-function empty(cache: Cache, id: string | null | undefined): void {
+function emptyComment(cache: Cache, id: string | null | undefined): void {
   if (id) cache.writeFragment(DELETED, { id, state: "DELETED", content: null, poster: null });
 }
 
 /** The object that `node(id: ...)` asks for, which other queries may have read. Its id is such as `article:12`. */
-function known(id: string): { __typename: string; id: string } {
+function objectOf(id: string): { __typename: string; id: string } {
   const type = id.slice(0, id.indexOf(":"));
   return { __typename: type === "action" ? "ModerationAction" : type.charAt(0).toUpperCase() + type.slice(1), id };
 }

@@ -3,6 +3,8 @@ import { createRequest, useClient, type AnyVariables, type OperationResult, type
 import { graphql } from "./gql";
 import { useLive } from "./live";
 
+// Keeps what is listed as it is now: by subscriptions, and by queries that are sent again.
+
 export const ARTICLES_CHANGED = graphql(`
   subscription ArticlesChanged($ids: [ID!]!) {
     articlesChanged(ids: $ids) {
@@ -43,7 +45,7 @@ export function useArticleChanges(articles: readonly { id: string }[], renew?: (
   useLive(ARTICLES_CHANGED, isEmpty ? null : { ids }, { onData, onGap });
 }
 
-/** A function that calls `task` once for all its calls of a second. */
+/** A function that calls `task` one second after its first call, once for all calls until then. */
 export function useOnceASecond(task: () => unknown): () => void {
   const latest = useRef(task);
   useEffect(() => void (latest.current = task));
@@ -60,9 +62,9 @@ export function useOnceASecond(task: () => unknown): () => void {
 let renewals = 0;
 
 /**
- * A function that sends a query again, past the cache, which then has the answer. Each renewal has a key of its own, as
- * urql drops a query beside a running one with the same key, whose answer may be older than the change that the renewal
- * is about. The keys are negative, as those of urql are not.
+ * A function that sends a query again, past the cache, which then has the answer. urql drops a query while another with
+ * the same key is running, but the answer of that may be older than the change that the renewal is about. So each
+ * renewal has a key of its own: a negative one, as urql has none of these.
  */
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,

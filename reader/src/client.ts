@@ -2,7 +2,7 @@ import type { Client as Socket } from "graphql-ws";
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type OperationResult } from "urql";
 import { cache } from "./cache";
 import { ENDPOINT } from "./addresses";
-import { file } from "./files";
+import { lazyFile } from "./files";
 import { reconnections } from "./live";
 import { pause } from "./network";
 import { graphql } from "./gql";
@@ -10,7 +10,8 @@ import { beginSession, currentSession, leaveSession, type Session } from "./sess
 import { say, sayProblem } from "./status";
 import { t } from "./words";
 
-const socketClient = file(async () => (await import("graphql-ws")).createClient); // the build leaves out the rest
+// graphql-ws, loaded with the first subscription. Only `createClient` is taken: the build leaves out the rest.
+const socketClient = lazyFile(async () => (await import("graphql-ws")).createClient);
 
 const WHO = graphql(`
   query Who {
@@ -77,7 +78,8 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
 
 /**
  * The server says in `extensions.session` of a result that the session of the page has `ended`, or has `changed`:
- * somebody else is logged in now. The page stays, as that of a visitor or of the other user.
+ * somebody else is logged in now. The page stays, as that of a visitor or of the other user. `sent` is the session with
+ * which the request was sent.
  */
 function checkSession({ data, extensions, error }: OperationResult, sent: Session | null): void {
   if (currentSession() !== sent) return;

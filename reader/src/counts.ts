@@ -2,5 +2,5 @@ import { LANGUAGE } from "./words";
 
 const FORMAT = new Intl.NumberFormat(LANGUAGE);
 
-/** "12,345". */
+/** A number as the language of the page writes it, such as "12,345" in English. */
 export const withSeparators = (count: number): string => FORMAT.format(count);

@@ -2,7 +2,7 @@ import { useSearch } from "wouter";
 import { withQuery } from "./addresses";
 import { graphql, readFragment, type FragmentType } from "./gql";
 
-/** How many items a page has whose address names it by a cursor. */
+/** How many items a page of a list has if its address names it by a cursor, as in `/feed?after=CURSOR`. */
 export const CURSOR_PAGE = 25;
 
 export const CURSORS = graphql(`

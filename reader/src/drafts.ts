@@ -5,7 +5,9 @@ import { storage } from "./storage";
 export interface Draft<Value> {
   value: Value;
   change(value: Value): void;
-  /** The idempotency key of this value, so that it is posted once, however often it is sent. Another value has another key. */
+  /**
+   * The idempotency key of this value: the server posts it once, however often it is sent. Other values have others.
+   */
   key(): string;
   clear(): void;
 }

@@ -2,7 +2,7 @@ import { CombinedError } from "urql";
 import { expect, test } from "vitest";
 import { explain, explainRefusal } from "./errors";
 
-test("a refusal is a sentence", () => {
+test("a refusal is shown as a sentence", () => {
   expect(explainRefusal({ code: "INVALID", message: "a title has 1 to 300 characters" })).toBe(
     "A title has 1 to 300 characters.",
   );

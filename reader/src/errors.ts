@@ -3,6 +3,9 @@ import { graphql, readFragment, type FragmentType } from "./gql";
 import { clockTime, fullTime } from "./times";
 import { hasText, t } from "./words";
 
+// Why something was not done, in sentences for readers. A refusal is an answer of the API that tells a user why a
+// mutation changed nothing (`userErrors`); all else, such as a lost connection, is an error.
+
 /** What forms show of a refusal. */
 export const REFUSED = graphql(`
   fragment Refused on UserError {
@@ -70,7 +73,10 @@ export function explainRefusal(refusal: Refusal): string {
   return sentence(t(textOf(refusal), { message, ...numbersOf(refusal) }));
 }
 
-/** The id of the text for a rule of the site, an invalid field or a code. In English it shows the server's message. */
+/**
+ * The id of the text for a refusal: `refused-rule-RULE`, `refused-invalid-FIELD` or `refused-CODE`, if the language has
+ * it. In English it shows the server's message.
+ */
 function textOf({ code, rule, field }: Refusal): string {
   const detail = code === "RULE" ? rule : code === "INVALID" ? field?.[1] : null;
   const names = [...(detail ? [`refused-${kebab(code)}-${kebab(detail)}`] : []), `refused-${kebab(code)}`];
@@ -84,6 +90,7 @@ const kebab = (name: string): string =>
     .replaceAll("_", "-")
     .toLowerCase();
 
+/** The numbers of the broken rule, by their names. */
 const numbersOf = ({ params = [] }: Refusal): Record<string, number> =>
   Object.fromEntries(params.map(({ name, value }) => [name, Number(value)]));
 

@@ -1,9 +1,10 @@
 import { pause } from "./network";
 import { Observable } from "./observable";
 
-// Files of scripts that are loaded when they are needed. A file that cannot be loaded is asked for until it is there.
+// The files of the built script that are loaded only when they are needed, such as pages. A file that cannot be loaded
+// is asked for again until it is there.
 
-interface File<Module> {
+interface LazyFile<Module> {
   /** Loads it, once. It does not fail: it waits for the network. */
   load: () => Promise<Module>;
   /** What is in it; null until it is there. */
@@ -13,7 +14,8 @@ interface File<Module> {
 /** How many attempts to load a file have failed in a row; 0 once a file is loaded. */
 export const failures = new Observable(0);
 
-export function file<Module>(load: () => Promise<Module>): File<Module> {
+/** A file of the script, such as `() => import("./Help")`, which is not loaded yet. */
+export function lazyFile<Module>(load: () => Promise<Module>): LazyFile<Module> {
   let loading: Promise<Module> | undefined;
   let loaded: Module | null = null;
   return {
@@ -36,4 +38,4 @@ async function untilLoaded<Module>(load: () => Promise<Module>): Promise<Module>
 }
 
 /** The file that renders the Markdown of users. */
-export const renderer = file(() => import("./components/RenderedMarkdown"));
+export const markdownRenderer = lazyFile(() => import("./components/RenderedMarkdown"));

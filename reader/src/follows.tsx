@@ -89,7 +89,7 @@ interface FollowGroupButtonProps {
   group: { name: string; viewerIsFollowing: boolean };
 }
 
-/** The same for a group, whose articles come to the viewer's home. */
+/** A button that follows a group, whose articles then come to the viewer's home, or stops it. */
 export function FollowGroupButton({ group: { name, viewerIsFollowing } }: FollowGroupButtonProps) {
   const client = useClient();
 

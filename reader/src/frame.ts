@@ -12,6 +12,9 @@ import { graphql, readFragment, type FragmentType } from "./gql";
 import { Observable, useObservable } from "./observable";
 import { noteRoles } from "./roles";
 
+// The frame is what all pages have around them: a header with links, the viewer's name, and how much is new in the
+// inbox.
+
 /** What the header shows. Each page asks for it with its own data, so a page takes one request. */
 export const FRAME = graphql(`
   fragment Frame on Query {
@@ -47,19 +50,19 @@ export const NOTIFICATION = graphql(`
 /** How many notifications the viewer has not seen. */
 const unseen = new Observable(0);
 /** How often something of the inbox was marked as seen, in any tab. */
-const marks = new Observable(0);
+const seenMarks = new Observable(0);
 const otherTabs = new BroadcastChannel("upvote-inbox");
-otherTabs.addEventListener("message", () => marks.set(marks.get() + 1));
+otherTabs.addEventListener("message", () => seenMarks.set(seenMarks.get() + 1));
 
 /** Tells all tabs that something of the inbox was marked as seen: they ask again for what they show of it. */
-export function announceMark(): void {
-  marks.set(marks.get() + 1);
+export function announceSeenMark(): void {
+  seenMarks.set(seenMarks.get() + 1);
   otherTabs.postMessage(null);
 }
 
 /** Calls `renew` each time that something was marked as seen, in this tab or another one. */
-export function useMarks(renew: () => unknown): void {
-  const current = useObservable(marks);
+export function useSeenMarks(renew: () => unknown): void {
+  const current = useObservable(seenMarks);
   const known = useRef(current);
   useEffect(() => {
     if (known.current !== current) void renew();

@@ -33,7 +33,9 @@ const UNHIDE = graphql(`
   }
 `);
 
-/** The ids of articles hidden since the page was loaded: lists keep their places, so that it can be undone there. */
+/**
+ * The ids of articles hidden since the page was loaded. Lists still have a row for each, with a button that undoes it.
+ */
 const hidden = new Observable<ReadonlySet<string>>(new Set());
 
 export const useIsHidden = (id: string): boolean => useObservable(hidden).has(id);

@@ -16,8 +16,8 @@ const MOST_POSITIONS = 100; // that are kept: those of the latest visits
 
 const positions = new Map<string, number>(stored());
 const visit = new Observable<Visit>({ key: "", by: "address" });
-/** The key of the visit for which `useArrival` has done its work. */
-let arrived = "";
+/** The key of the visit for which `useScrollAndFocus` has done its work. */
+let handled = "";
 
 /** Starts to keep the scroll positions. Wouter sends the events of `pushState` and `replaceState`. */
 export function keepScrollPositions(): void {
@@ -38,16 +38,16 @@ export function keepScrollPositions(): void {
 export function scrollHtml(): void {
   const { key, by } = visit.get();
   if (by === "history") window.scrollTo(0, positions.get(key) ?? 0);
-  arrived = key;
+  handled = key;
 }
 
 /** Once a visit: scrolls to where the page was left, or after a link to its top, and moves the focus to its heading. */
-export function useArrival(heading: RefObject<HTMLElement | null>, isReady: boolean): void {
+export function useScrollAndFocus(heading: RefObject<HTMLElement | null>, isReady: boolean): void {
   const current = useObservable(visit);
   useLayoutEffect(() => {
-    if (arrived === current.key || (current.by === "history" && !isReady)) return;
-    const isFirst = arrived === "";
-    arrived = current.key;
+    if (handled === current.key || (current.by === "history" && !isReady)) return;
+    const isFirst = handled === "";
+    handled = current.key;
     if (current.by === "history") window.scrollTo(0, positions.get(current.key) ?? 0);
     if (current.by === "link") window.scrollTo(0, 0);
     if (!isFirst) heading.current?.focus({ preventScroll: true });
@@ -58,7 +58,9 @@ function enter(by: Visit["by"]): void {
   visit.set({ key: keyOfState() || mark(newKey()), by });
 }
 
-/** Enters after the event: React may render between its listeners, and `remember` would note the new position. */
+/**
+ * After back or forward. The visit begins once all listeners of the event have run, as React may render between two.
+ */
 function revisit(): void {
   remember();
   setTimeout(() => enter("history"));

@@ -1,11 +1,13 @@
 import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { storage } from "./storage";
 
-// A list is held, so its rows do not move, while the user points at it: a click would hit something else. That is while
-// a pointer is over the list, over the button that shows what is new in it, or over what is below and moves with it,
-// while a finger, a mouse button or a key is down, while the focus is in the list or on the button, and for a second
-// after. On devices that cannot hover, nothing tells what a finger is about to hit: there a list is held as long as the
-// page is visible.
+// While the user points at a list, it is held: its rows do not move, as a click would hit something else.
+// The user points at it while
+// - a pointer is over the list, over the button that shows what is new in it, or over what is below and moves with it,
+// - a finger, a mouse button or a key is down, or
+// - the focus is in the list or on the button;
+// and for a second after. On devices that cannot hover, nothing tells what a finger is about to hit: there a list is
+// held as long as the page is visible.
 
 const AFTER = 1_000; // milliseconds that a list stays held after the user pointed at it
 const POINTER = "upvote-pointer"; // the key of sessionStorage for where the pointer was

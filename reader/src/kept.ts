@@ -4,6 +4,9 @@ import { ARTICLES_CHANGED } from "./changes";
 import { graphql, type DocumentType } from "./gql";
 import { useLive } from "./live";
 
+// A list that the user points at is held: its rows keep their places (see hold.ts). An item that leaves the list
+// meanwhile is kept, that is still shown; as the list no longer has its data, it is read by its id.
+
 const KEPT = graphql(`
   query Kept($ids: [ID!]!) {
     nodes(ids: $ids) {
@@ -22,10 +25,10 @@ const KEPT = graphql(`
 type Node = NonNullable<DocumentType<typeof KEPT>["nodes"][number]>;
 type Kept<Name> = Extract<Node, { __typename: Name }>;
 
-/** Items that are still shown although their list no longer has them, by id: as they are now, or null if deleted. */
+/** The kept items of the list around a component, by id: as they are now, or null if they were deleted. */
 export const KeptContext = createContext<ReadonlyMap<string, Node | null>>(new Map());
 
-/** The items with these ids, which have left a list that is held (see hold.ts): read then, and followed while shown. */
+/** The kept items of a list, by id. `gone` are the ids of shown items that it no longer has. Articles are followed. */
 export function useKept(gone: readonly string[]): ReadonlyMap<string, Node | null> {
   const ids = gone.filter((id) => /^(article|comment):/.test(id));
   const isPaused = ids.length === 0;

@@ -1,9 +1,9 @@
 import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
-// One key does what a click does: elements name theirs in `aria-keyshortcuts`. The keys j and k go to the next and the
-// previous item, such as an article or a comment: an element with `data-keyboard-item`. Any other key means the element
-// within the current item first, and then one anywhere on the page.
+// Keyboard shortcuts. The keys j and k go to the next and the previous item, such as an article or a comment: an
+// element with `data-keyboard-item`. Any other key does what a click does on the element that names the key in
+// `aria-keyshortcuts`: one within the item that has the focus, or else one outside of all items.
 
 const KEY = "upvote-shortcuts"; // of localStorage: "off" if the user has switched the shortcuts off
 const TYPING = "input, textarea, select, [contenteditable], dialog"; // where keys have their usual meaning

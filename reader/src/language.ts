@@ -22,7 +22,10 @@ export const useLocationInLanguage: BrowserLocationHook & { hrefs?: (href: strin
 };
 useLocationInLanguage.hrefs = withLanguage;
 
-/** The offer of each other language that the site has, in that language, by its code such as `de`. */
+/**
+ * By the code of each other language that the site has, such as `de`, a text in it that offers the page in that
+ * language.
+ */
 const OFFERS = JSON.parse(meta("upvote-languages") ?? "{}") as Readonly<Record<string, string>>;
 const KEY = "upvote-language-offer"; // of localStorage: there once the user has dismissed the offer
 

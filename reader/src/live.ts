@@ -3,12 +3,14 @@ import { useClient, type AnyVariables, type TypedDocumentNode } from "urql";
 import { onEnd, pipe, subscribe } from "wonka";
 import { Observable, useObservable } from "./observable";
 
+// Subscriptions of the API for components: they begin again after a lost connection, or when the server has ended them.
+
 /** How often a lost WebSocket has come back. */
 export const reconnections = new Observable(0);
 
 const FIRST_PAUSE = 5_000; // milliseconds before a subscription begins again; doubled each time
 const LONGEST_PAUSE = 300_000; // milliseconds
-const BEGINNING = 500; // milliseconds after which the server has a subscription that was sent again
+const BEGINNING = 500; // milliseconds that the server may take to begin a subscription that was sent again
 
 interface Handlers<Data> {
   /** Gets each message. The cache has it already. */
@@ -28,7 +30,7 @@ export function useLive<Data, Variables extends AnyVariables>(
   const client = useClient();
   const latest = useRef(handlers);
   useEffect(() => void (latest.current = handlers));
-  const [round, setRound] = useState(0);
+  const [round, setRound] = useState(0); // how often it has begun again after the server ended it
   const key = JSON.stringify(variables);
   useEffect(() => {
     const given = JSON.parse(key) as Variables | null;

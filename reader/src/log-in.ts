@@ -15,10 +15,13 @@ export function nextPath(search: string): string {
 
 const NEXT = "upvote-next"; // the key of sessionStorage
 
-/** Keeps where to go on in this tab, as the operator's own page to log in does not know it. */
+/** Keeps the path to go to after a log-in, in this tab: the operator's own page to log in does not pass it on. */
 export const rememberNext = (next: string): void => storage.write(NEXT, next, "sessionStorage");
 
-/** Where to go on after a log-in elsewhere: as the address says, or as was remembered, which is forgotten then. */
+/**
+ * The path to go to after a log-in elsewhere: the one in the address, or else the remembered one, which is then
+ * forgotten.
+ */
 export function nextAfterEntering(search: string): string {
   const remembered = storage.read(NEXT, "sessionStorage");
   storage.write(NEXT, null, "sessionStorage");

@@ -14,6 +14,9 @@ import { replaceHtml } from "./replacement";
 import { currentSession, useSession } from "./session";
 import { loadWords } from "./words";
 
+// The entry of the site's script. The server sends pages as HTML; the script draws them again, and then keeps them
+// current.
+
 const firstSession = currentSession();
 const firstClient = connect(firstSession);
 

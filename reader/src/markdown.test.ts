@@ -47,7 +47,7 @@ test.each([
   "[x][1]\n\n[1]: javascript:alert(1)",
   "![x](javascript:alert(1))",
   "<javascript:alert(1)>",
-])("no link: %s", (text) => {
+])("no link is made of %s", (text) => {
   expect(render(text).querySelector("a")).toBeNull();
 });
 
@@ -58,7 +58,7 @@ test.each([
   ["![](https://example.com/a.png)", "https://example.com/a.png", "https://example.com/a.png"],
   ['![a"b](https://example.com/a.png "t")', "https://example.com/a.png", 'a"b'],
   ['[x](https://example.com/"onclick="alert(1) "t")', "https://example.com/%22onclick=%22alert(1)", "x"],
-])("a link: %s", (text, href, shown) => {
+])("one link is made of %s", (text, href, shown) => {
   const links = [...render(text).querySelectorAll("a")];
 
   expect(links.map((link) => [link.getAttribute("href"), link.textContent])).toEqual([[href, shown]]);
@@ -85,7 +85,7 @@ test.each([
   [`@${"a".repeat(21)}`, []],
   ["[@alice](https://example.com)", ["https://example.com"]],
   ["<b>@alice", ["user/alice"]],
-])("mentions of %j", (text, expected) => {
+])("the mentions in %j are links to users", (text, expected) => {
   expect([...render(text).querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual(expected);
 });
 

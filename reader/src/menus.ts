@@ -3,7 +3,10 @@ import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type 
 export interface Menu {
   isOpen: boolean;
   toggle: () => void;
-  /** Closes it, and moves the focus to its button: the focused item is gone, and a closed dialog returns the focus to the button. */
+  /**
+   * Closes it, and moves the focus to its button, as the item that had it is gone. A dialog then returns the focus
+   * there, too.
+   */
   close: () => void;
   /** What opens it. */
   button: RefObject<HTMLButtonElement | null>;

@@ -7,6 +7,7 @@ const LATER = "2026-11-30T12:00:00Z";
 const LUA = { name: "lua" };
 const REVERTED = { id: "action:2" };
 
+/** The sentence about an action for the user whom it concerns. */
 const said = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
   sentenceOf({ kind, subjectId, ...rest }, NOW);
 
@@ -68,6 +69,7 @@ test("a revert says what is so again", () => {
   expect(said("REVERT", "user:alice")).toBe("A moderator took back a decision about your account");
 });
 
+/** The words before and after the name of the subject, as the public log has them. */
 const done = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
   wordsOf({ kind, subjectId, ...rest });
 

@@ -2,10 +2,15 @@ import type { ModerationKind, Role } from "./gql/graphql";
 import { fullTime, utcTime } from "./times";
 import { t } from "./words";
 
+// Actions of moderators in words. The kinds that do not explain themselves: ANNUL_VOTES makes votes of a user count no
+// longer, PURGE deletes a text for good, and REVERT undoes another action.
+
 /** An action of a moderator, with the fields that the sentences about it use. */
 export interface Action {
   kind: ModerationKind;
+  /** The article, comment or user that it is about. */
   subjectId: string;
+  /** The group in which it was done; null for the whole site. */
   group?: { name: string } | null;
   expiresAt?: string | null;
   /** The role that was granted or revoked. */
@@ -82,7 +87,7 @@ const roleOf = (action: Action): string =>
 const endOf = ({ expiresAt }: Action, timeOf: (instant: number) => string): string =>
   expiresAt ? t("end-until", { until: timeOf(Date.parse(expiresAt)) }) : t("end-for-good");
 
-/** The variables of the texts. */
+/** The variables that the texts may have: the group or the site, the role, and when a ban ends. */
 const givenOf = (action: Action, timeOf: (instant: number) => string) => ({
   place: placeOf(action),
   role: roleOf(action),

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { isKept } from "./addresses";
+import { hasOrder } from "./addresses";
 import { t } from "./words";
 
 const HOUR = 3_600_000; // milliseconds
@@ -10,10 +10,13 @@ const ALL: readonly { period: string; hours: number }[] = [
   { period: "month", hours: 30 * 24 },
 ];
 
-/** Periods of which there is a list with the most votes first, if the site has this order. */
-export const PERIODS = isKept("VOTES") ? ALL : [];
+/** The periods whose articles are listed with the most votes first; none if the site does not have this order. */
+export const PERIODS = hasOrder("VOTES") ? ALL : [];
 
-/** What a link to the list of a period says, its title, the same within a title, and what an empty one says. */
+/**
+ * What a link to the list of a period says, the title of the list, the title within another, and what an empty list
+ * says.
+ */
 export const periodTexts = (period: string) => ({
   name: t(`list-${period}`),
   label: t(`list-${period}-title`),
@@ -21,7 +24,10 @@ export const periodTexts = (period: string) => ({
   empty: t(`list-${period}-empty`),
 });
 
-/** The start of a period, to the hour, so that the cache knows the page again; `given` is the one in the address. */
+/**
+ * The start of a period that ends now, in ISO 8601; null without a period. It is rounded to the hour, so that the cache
+ * finds the page when it is shown again. If the address has a start, `given`, it is that one.
+ */
 export function useSince(period: string | null, given: string | null): string | null {
   const hours = PERIODS.find((each) => each.period === period)?.hours;
   return useMemo(() => {

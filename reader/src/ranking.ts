@@ -6,9 +6,14 @@ export interface Ranking {
   order: ArticleOrder;
   /** Undefined for the whole site. */
   group?: string | undefined;
-  /** Whether the list is the viewer's home: the API tells only places on the whole site. */
+  /**
+   * Whether the list is the viewer's home, which has the articles of groups that they follow. The API does not tell the
+   * place of an article there: its place on the whole site is shown instead.
+   */
   isHome?: boolean;
 }
 
-/** The ranking that tells the places of the articles below the provider; null in lists that are none, such as a search. */
+/**
+ * The ranking of the list around a component, in which articles have a place; null in other lists, such as a search.
+ */
 export const RankingContext = createContext<Ranking | null>(null);

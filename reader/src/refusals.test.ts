@@ -15,7 +15,7 @@ import {
 import { expect, test } from "vitest";
 import { operationsOf } from "../build/documents";
 import { explainRefusal } from "./errors";
-import { hasText, take } from "./words";
+import { addTexts, hasText } from "./words";
 
 const READER = join(import.meta.dirname, "..");
 const SCHEMA = buildSchema(readFileSync(join(READER, "../schema/schema.graphql"), "utf8"));
@@ -52,10 +52,10 @@ test("each mutation asks for all that says why it was refused", () => {
 
   const lacking = mutations.filter(([, { mutations, whole, parts }]) => parts > 0 || whole < mutations);
   expect(lacking.map(([name]) => name)).toEqual([]);
-  expect(mutations.length).toBeGreaterThan(40);
+  expect(mutations.length).toBeGreaterThan(40); // else the documents were not found
 });
 
-test("each code has a text", () => {
+test("each code of a refusal has a text", () => {
   const codes = SCHEMA.getType("UserErrorCode");
   const names = isEnumType(codes) ? codes.getValues().map(({ name }) => name) : [];
   const own = ["RATE_LIMITED", "UNAUTHENTICATED"]; // their texts say when and what to do
@@ -66,7 +66,7 @@ test("each code has a text", () => {
 });
 
 test("a refusal by a rule says its numbers in the language of the page", () => {
-  take(readFileSync(join(READER, "../server/words/de.ftl"), "utf8")); // for the rest of this file
+  addTexts(readFileSync(join(READER, "../server/words/de.ftl"), "utf8")); // for the rest of this file
   const params = [
     { name: "least_age_days", value: "3" },
     { name: "least_karma", value: "0" },

@@ -1,6 +1,7 @@
 // The server has sent the page as HTML. The script draws its own beside it, unseen, and replaces the HTML once that has
-// its data. What has the focus is replaced by its equal. It waits while something is pressed, while a text is selected or
-// typed or a menu is open, and while what has the focus has no equal.
+// its data. The focus moves from an element to its equal: the same link, or the same button, in the page of the script.
+// The replacement waits while something is pressed, while a text is selected or typed or a menu is open, and while what
+// has the focus has no equal.
 
 const BESIDE = "beside"; // the class of the page that the script draws, until it replaces the HTML
 const STAYING = "input, details[open] *"; // what keeps the focus: a user types, or chooses from a menu

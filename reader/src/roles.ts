@@ -32,7 +32,7 @@ interface Known {
   roles: Roles;
 }
 
-/** The roles of the user who is logged in, as the data of the last page told them. */
+/** The roles of the user who is logged in, as the data of the last page told them; null if that had no viewer. */
 const known = new Observable<Known | null>(stored());
 
 /** Keeps the roles of the viewer, which each page asks for with its own data: see `usePageQuery` in frame.ts. */

@@ -1,5 +1,5 @@
 import { lazy, type ComponentType } from "react";
-import { file, renderer } from "./files";
+import { lazyFile, markdownRenderer } from "./files";
 
 /**
  * All pages but the front page, by their paths: patterns of wouter, of which the first that matches counts. They are loaded
@@ -37,14 +37,15 @@ export const PAGES = [
   ["/post", page(() => import("./pages/PostPage"))],
 ] as const;
 
+/** The component of a page, which is loaded when it is first shown. */
 function page<Module extends { default: ComponentType }>(load: () => Promise<Module>) {
-  return lazy(file(load).load);
+  return lazy(lazyFile(load).load);
 }
 
 /** A page with texts of users: what renders them is loaded beside it. */
 function withTexts<Module extends { default: ComponentType }>(load: () => Promise<Module>) {
   return page(() => {
-    void renderer.load();
+    void markdownRenderer.load();
     return load();
   });
 }

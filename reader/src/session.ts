@@ -24,7 +24,10 @@ export const currentSession = session.get;
 export const useIsViewer = (username: string): boolean =>
   useSession()?.username.toLowerCase() === username.toLowerCase();
 
-/** The other tabs learn of it by the event `storage`, and connect anew as this one does. */
+/**
+ * Notes that a user has logged in. The other tabs learn of it by the event `storage`, and connect anew as this one
+ * does.
+ */
 export function beginSession(username: string): void {
   const begun = { username, began: Date.now() };
   storage.write(KEY, JSON.stringify(begun));

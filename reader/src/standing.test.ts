@@ -3,11 +3,11 @@ import { partsOf, wayUp } from "./standing";
 
 const POSTED = 1_470_000_000; // unix seconds
 const HOUR = 3_600;
-/** The parts, as "name text", of an article that was posted `age` seconds ago. */
+/** The parts of the value, as "name text", of an article that was posted `age` seconds ago. */
 const told = (order: Parameters<typeof partsOf>[0], terms: { name: string; value: number }[], age: number) =>
   partsOf(order, terms, POSTED * 1000, (POSTED + age) * 1000).map(({ name, text }) => `${name} ${text}`);
 
-test("by score votes are worth an age", () => {
+test("by score votes are shown as the age that they make up for", () => {
   const terms = [
     { name: "posting time", value: POSTED },
     { name: "votes", value: 432 * 20 }, // 432 seconds for each vote
@@ -16,7 +16,7 @@ test("by score votes are worth an age", () => {
   expect(told("SCORE", terms, 0)).toEqual(["votes +2 hr 24 min"]);
 });
 
-test("by heat the age counts as the posting time does", () => {
+test("by heat the age has the unit of the posting time", () => {
   const terms = [
     { name: "votes", value: 1 },
     { name: "posting time", value: (POSTED - 1_134_028_003) / 45_000 }, // as store/ranking/formulas.py has it
@@ -36,7 +36,7 @@ test("an active article is as old as its newest comment", () => {
   expect(told("ACTIVE", terms, 52 * HOUR)).toEqual(["since the newest comment -2 hr"]);
 });
 
-test("other orders have their own terms", () => {
+test("in other orders the terms are shown as the API has them, the greatest first", () => {
   const terms = [
     { name: "upvotes", value: 3 },
     { name: "downvotes", value: -5 },
@@ -44,7 +44,7 @@ test("other orders have their own terms", () => {
   expect(told("VOTES", terms, HOUR)).toEqual(["downvotes -5", "upvotes +3"]);
 });
 
-test("a sentence says what moves it up", () => {
+test("a sentence says what would move an article up", () => {
   expect(wayUp("HOT", 1, null, true)).toBe("It is the first.");
   expect(wayUp("HOT", 2, 1, true)).toBe("1 more vote passes the one above.");
   expect(wayUp("SCORE", 2, 12, true)).toBe("12 more votes pass the one above.");

@@ -6,6 +6,7 @@ import { LANGUAGE, t } from "./words";
 
 /** One of the numbers whose sum an order sorts by. */
 export interface Term {
+  /** Such as `votes` or `posting time`. */
   name: string;
   value: number;
 }
@@ -50,6 +51,7 @@ function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number
     case "HOT":
       return [
         { name: "votes", value: of("votes") },
+        // posting time = (posted at - epoch) / divisor, so this is the age by the same divisor
         { name: "age", value: (-age * of("posting time")) / (postedAt - HOT_EPOCH) },
       ];
     default:

@@ -1,6 +1,6 @@
 import { Observable } from "./observable";
 
-/** What the status line says. The same text twice is two messages. */
+/** What the status line, a box at the end of the window, says. The same text twice is two messages. */
 export interface Message {
   text: string;
   isProblem: boolean;
@@ -15,7 +15,7 @@ export function say(text: string, undo?: () => void): void {
   message.set({ text, isProblem: false, undo });
 }
 
-/** The same for what did not work. It stays until it is dismissed or replaced. */
+/** Shows what did not work in the status line. It stays until it is dismissed or replaced. */
 export function sayProblem(text: string): void {
   message.set({ text, isProblem: true });
 }

@@ -1,13 +1,15 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import { useHold, type Handlers, type Held, type Hold } from "./hold";
 
+// Which items of a list are shown, and in which order, while the list itself changes.
+
 /** A list as it is shown. While the user points at it, it is held (see hold.ts): it keeps its items and their order. */
 export interface Still<Item> {
   items: readonly Item[];
   hold: Hold;
   /** The ids of shown items that are no longer in the list. */
   gone: readonly string[];
-  /** How many items are not shown yet. */
+  /** How many items of the list are not shown yet. */
   news: number;
   /** Whether the list has the shown items in another order. */
   isReordered: boolean;

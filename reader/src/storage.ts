@@ -1,4 +1,7 @@
-/** Values by key that outlive a reload. Where the browser blocks storage, nothing is kept. */
+/**
+ * Values by key that outlive a reload; those of sessionStorage are this tab's. Where the browser blocks storage,
+ * nothing is kept.
+ */
 export const storage = {
   read(key: string, area: "localStorage" | "sessionStorage" = "localStorage"): string | null {
     try {

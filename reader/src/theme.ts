@@ -1,6 +1,8 @@
 import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
+// The theme of the pages: light or dark colours.
+
 export type Theme = "light" | "dark";
 /** What the user chose: a theme, or to follow the system. */
 export type ThemeChoice = "system" | Theme;

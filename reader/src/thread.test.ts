@@ -25,7 +25,10 @@ const posted = (id: string, depth: number, parentId: string | null) => ({
   parentId,
 });
 
-/** The rows in the same notation, with `[+3]` for three folded comments. */
+/**
+ * The rows in the same notation: `a [+3]` is a collapsed comment with three below it, `+3 of a` offers three hidden
+ * replies.
+ */
 function shown(thread: Thread<Comment>): string[] {
   return rows(thread).map((row) => " ".repeat(row.depth) + name(row));
 }

@@ -28,7 +28,7 @@ export interface Posted<C extends Comment> {
 }
 
 export interface Thread<C extends Comment> {
-  /** On the page of one comment they begin with the comments above it. */
+  /** Of the whole thread or, on the page of one comment, of its branch: then they begin with the comments above it. */
   readonly pages: Pages<C>;
   /** The depth of the comments that the next page of the thread begins with: 0, or more in a branch. */
   readonly nextDepth: number;

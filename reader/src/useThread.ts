@@ -6,6 +6,9 @@ import type { CommentOrder, ThreadPlacesFragment } from "./gql/graphql";
 import { sayProblem } from "./status";
 import { outOfSight, postedSince, rows, type Dated, type Pages, type Posted, type Row } from "./thread";
 
+// A thread is the comments of an article, each before its replies; a branch of it is a comment with what is below it.
+// Here is what of a thread has been read, and what of it is shown; thread.ts puts its rows together.
+
 /** How many comments a page of a thread has. */
 export const PAGE_SIZE = 100;
 

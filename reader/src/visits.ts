@@ -44,7 +44,10 @@ export function useNewCount(id: string, commentCount: number): number {
   return visit ? Math.max(0, commentCount - visit.count) : 0;
 }
 
-/** The visit that goes on, also in other orders of the comments and on their branches; and `seen` of the one before. */
+/**
+ * The visit that goes on, also in other orders of the comments and on their branches: the id of its article, and `seen`
+ * of the visit before.
+ */
 let current: { id: string; before: number | null } | null = null;
 
 /** The time up to which comments had been shown when an article was visited before; null if it never was. */

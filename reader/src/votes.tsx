@@ -48,7 +48,7 @@ const VOTE_ON_COMMENT = graphql(`
 
 type VoteDocument = TypedDocumentNode<VoteMutation | VoteOnCommentMutation, VoteMutationVariables>;
 
-/** What is voted on. Fragments select these fields. */
+/** An article or a comment that is voted on. Fragments select these fields. */
 export interface Subject {
   __typename?: "Article" | "Comment";
   id: string;
@@ -72,17 +72,17 @@ interface VoteButtonsProps {
 export function VoteButtons({ subject, name, closed = t("voting-closed") }: VoteButtonsProps) {
   const vote = useVote(subject, closed);
   const ranking = useContext(RankingContext);
-  const own = subject.viewerVote ?? "NONE";
+  const ownVote = subject.viewerVote ?? "NONE";
   const button = (value: "UP" | "DOWN", label: string, shortcut: string) => (
     <button
       type="button"
       className={value === "UP" ? "up" : "down"}
-      aria-pressed={own === value}
+      aria-pressed={ownVote === value}
       aria-label={t("named-action", { action: label, name })}
       aria-keyshortcuts={shortcut}
       title={subject.isVotingOpen ? label : closed}
       aria-disabled={!subject.isVotingOpen}
-      onClick={({ detail }) => detail < 2 && vote(own === value ? "NONE" : value)} // a double click votes once
+      onClick={({ detail }) => detail < 2 && vote(ownVote === value ? "NONE" : value)} // a double click votes once
     >
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <path d={value === "UP" ? "M8 3.5l6 8.5H2z" : "M8 12.5l6-8.5H2z"} />
@@ -90,7 +90,7 @@ export function VoteButtons({ subject, name, closed = t("voting-closed") }: Vote
     </button>
   );
   return (
-    <div className="votes" data-vote={own}>
+    <div className="votes" data-vote={ownVote}>
       {button("UP", t("vote-up"), "u")}
       {ranking && subject.__typename === "Article" ? (
         <ExplainedCount id={subject.id} votes={subject.votes} ranking={ranking} />
@@ -129,15 +129,15 @@ async function send(client: Client, { __typename, id }: Subject, value: VoteValu
   if (reason !== null) sayProblem(t("vote-not-counted", { reason }));
 }
 
-/** By subject, the last vote that was sent, until it is answered. */
-const last = new Map<string, Promise<void>>();
+/** By the id of an article or a comment, the vote on it that was sent last, until it is answered. */
+const lastVotes = new Map<string, Promise<void>>();
 
 /** Resolves once all votes of the viewer on a subject have an answer. */
-export const votesSent = (id: string): Promise<void> => last.get(id) ?? Promise.resolve();
+export const votesSent = (id: string): Promise<void> => lastVotes.get(id) ?? Promise.resolve();
 
 /** Votes on one subject are sent one after the other, so that the last one is what counts. */
 function inOrder(id: string, task: () => Promise<void>): void {
-  const done = (last.get(id) ?? Promise.resolve()).then(task);
-  last.set(id, done);
-  void done.finally(() => last.get(id) === done && last.delete(id));
+  const done = (lastVotes.get(id) ?? Promise.resolve()).then(task);
+  lastVotes.set(id, done);
+  void done.finally(() => lastVotes.get(id) === done && lastVotes.delete(id));
 }

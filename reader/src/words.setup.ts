@@ -1,5 +1,5 @@
 // The unit tests speak English.
 import { readFileSync } from "node:fs";
-import { take } from "./words";
+import { addTexts } from "./words";
 
-take(readFileSync("../server/words/en.ftl", "utf8")); // from the folder of the reader, where they run
+addTexts(readFileSync("../server/words/en.ftl", "utf8")); // from the folder of the reader, where they run

@@ -9,18 +9,21 @@ const root = globalThis.document?.documentElement;
 export const LANGUAGE = root?.lang || "en";
 const IS_RIGHT_TO_LEFT = root?.dir === "rtl";
 
-/** What is given for the variables of a text. Numbers are written as the language has them. */
+/** The values of the variables of a text, by their names. Numbers are written as the language has them. */
 export type Given = Record<string, string | number>;
 
 // In a right-to-left language, isolating keeps names and titles in Latin letters from changing the order of a text.
 const bundle = new FluentBundle(LANGUAGE, { useIsolating: IS_RIGHT_TO_LEFT });
 
 /** Adds the texts of a file to those of the page. */
-export function take(source: string): void {
+export function addTexts(source: string): void {
   bundle.addResource(new FluentResource(source), { allowOverrides: true });
 }
 
-/** The text with this id. A missing text or variable is an error, which the tests find. */
+/**
+ * The text of the page's language with this id, such as `log-in`. A missing text or variable is an error, which the
+ * tests find.
+ */
 export function t(id: string, given?: Given): string {
   const pattern = bundle.getMessage(id)?.value;
   if (!pattern) throw new Error(`there is no text ${id}`);
@@ -32,8 +35,9 @@ export const hasText = (id: string): boolean => bundle.hasMessage(id);
 /** Loads the texts, before anything is drawn. src/before-paint.js has asked for them. It waits for the network. */
 export async function loadWords(): Promise<void> {
   const address = document.querySelector<HTMLMetaElement>("meta[name=upvote-words]")?.content;
-  if (address) take(await textOf(address));
-  else if (import.meta.env.DEV) take((await import("../../server/words/en.ftl?raw")).default); // Vite's page names none
+  if (address) addTexts(await textOf(address));
+  // Vite's development server has a page that names none.
+  else if (import.meta.env.DEV) addTexts((await import("../../server/words/en.ftl?raw")).default);
 }
 
 async function textOf(address: string): Promise<string> {

@@ -1,4 +1,7 @@
-"""Reads fields of articles and comments for `verify`: from Redis, and from the database if they are archived."""
+"""
+Reads fields of articles and comments for `verify`: from Redis, and from the SQL database if they are archived, which
+means that only the database has them. A partition is a share of the data.
+"""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any

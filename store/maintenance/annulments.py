@@ -1,6 +1,7 @@
 """
 Finds and repairs annulled votes that are malformed, are on what is gone, or still count, and the lists of the articles
-and comments on which an action of a moderator holds a vote: an action holds the votes that it has annulled.
+and comments on which an action of a moderator holds a vote: an action holds the votes that it has annulled, which means
+that they do not count. A part of `verify`.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ async def _wrong_with(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_votes(site: Site, key: Key) -> list[Wrong]:
-    """What is wrong with the annulled votes on an article or a comment, which may be archived: see the module."""
+    """What is wrong with the annulled votes on an article or a comment, which may be archived (no longer in Redis)."""
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if fields and not await _may_exist(site, key.partition, number):
         return [Wrong(key.text, found="annulled votes", expected=None, repair=("DEL", key.text))]

@@ -1,4 +1,7 @@
-"""Finds and repairs queues of appeals that do not agree with the appeals. Finds appeals that are malformed."""
+"""
+Finds and repairs queues of appeals (against actions of moderators) that do not agree with the appeals. Finds appeals
+that are malformed. A part of `verify`.
+"""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,7 @@
 """
 Finds and repairs lists of users' comments, shown and not shown, and the karma that comments have given to users, where
 these do not agree with the comments. The comments of a user are in the partitions of the articles, so they cannot be
-compared in one step.
+compared in one step. A part of `verify`. A partition is a share of the data.
 """
 
 from collections.abc import Sequence

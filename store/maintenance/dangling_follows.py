@@ -1,10 +1,10 @@
 """
 Finds and repairs follows, of users and of groups, that are stored on one side only. What somebody follows decides: the
-other side, the followers, is derived from it.
+other side, the followers, is derived from it. A part of `verify`.
 
-The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
-a dangling one, so only those that are unchanged after a pause are reported. What changes in one partition mean
-for the other one (`effects`) has to be applied before.
+The two sides may be in two partitions, shares of the data, so that no script reads both. A follow that is written at
+this moment looks like a dangling one, so only those that are unchanged after a pause are reported. What changes in one
+partition mean for the other one (`effects`) has to be applied before.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from store.followed import Followed
 from store.kinds import Key
 from store.site import Site
 
-PAUSE = 1.0  # seconds
-FOLLOWS_IN_REPLY = 100  # of one user
+PAUSE = 1.0  # seconds after which what seems to dangle is read again
+FOLLOWS_IN_REPLY = 100  # of one user, about
 PAIRS_AT_ONCE = 500  # in a round trip
 
 

@@ -47,13 +47,13 @@ from store.site import Site
 Reader: TypeAlias = Callable[[Site, Sequence[Key], Skipped], Awaitable[Sequence[Record]]]
 
 KEYS_AT_ONCE = 100  # in a round trip
-# by kinds of keys
-FIRST: dict[str, Reader] = {
+# what makes records of keys, by the kind of the keys
+FIRST: dict[str, Reader] = {  # read in the first pass over all keys
     "article": read_articles,
     "following": read_follows,
     "groupfollows": read_follows,
 }
-LAST: dict[str, Reader] = {
+LAST: dict[str, Reader] = {  # read in the last one
     "user": read_users,
     "leaving": read_leaving,
     "departed": read_departed,
@@ -73,7 +73,7 @@ LAST: dict[str, Reader] = {
     "heldedit": read_held_edits,
     "annulled": read_annulled,
 }
-PASSES = 3  # over all keys
+PASSES = 3  # over all keys: those of FIRST, the comments of each article, those of LAST
 
 
 async def size(site: Site) -> int:

@@ -1,7 +1,7 @@
 """
 Finds and repairs queues of what waits for moderators, where they do not agree with the flags and the states of articles
 and comments, flags on what is gone, and flags that are malformed. Whether all that is pending is in its queue is
-verified with the articles and comments.
+verified with the articles and comments. A part of `verify`.
 """
 
 from collections.abc import Sequence

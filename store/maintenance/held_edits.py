@@ -1,6 +1,7 @@
 """
 Finds and removes edits that wait for a moderator, of articles and comments that are gone or removed, and those that
-cannot be restored from a backup. Whether edits are in the queues is verified with the articles and comments.
+cannot be restored from a backup. Whether edits are in the queues is verified with the articles and comments. A part of
+`verify`.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """
 Imports comments of other sites in bulk, below imported stories. Nobody is notified of them.
 
-A comment is stored with the story that it is about, so a caller first finds the partition of each comment: that of the
-story's poster, or what `homes` returns for what was imported before.
+A comment is stored with the story that it is about, so a caller first finds the partition (a share of the data) of each
+comment: that of the story's poster, or what `homes` returns for what was imported before.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -147,7 +147,7 @@ def _entries(
 ) -> list[NewEntry]:
     """
     The entry of an imported comment, once for each other partition in which it has an effect. `id` is that of the
-    entry, `noted` says which partitions these are (see `effects.noted_of`).
+    entry, `noted` has each of these partitions, followed by the id of the last earlier entry with an effect there.
     """
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")

@@ -14,8 +14,8 @@ IMPORT_STORY = Script("import_story")
 
 FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived article by its number
 
-FOLLOWERS_AT_ONCE = 50
-MAX_VOTERS = 10_000  # of one story; further votes have no voter
+FOLLOWERS_AT_ONCE = 50  # users whose follows are written in one pipeline
+MAX_VOTERS = 10_000  # users made as voters of one story; its further votes are counted without a voter
 MOST_VOTES = 1_000_000  # of a story or a comment
 
 

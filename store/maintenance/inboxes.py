@@ -1,7 +1,7 @@
 """
 Finds and repairs inboxes that do not agree with articles, comments and actions, which say whom they have notified.
-These are in other partitions, so they cannot be compared in one step. What they mean for an inbox in another partition
-(`effects`) has to be applied before.
+These may be in other partitions, shares of the data, so they cannot be compared in one step. What they mean for an
+inbox in another partition (`effects`) has to be applied before. A part of `verify`.
 """
 
 from collections.abc import Sequence

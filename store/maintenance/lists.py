@@ -1,6 +1,7 @@
 """
 Finds and repairs members of users' lists, such as saved articles, that cannot belong there, and mirrors of lists that
-do not agree with the lists: the mirror of a member is a key with the owners of all lists that have this member.
+do not agree with the lists: the mirror of a member is a key with the owners of all lists that have this member. A part
+of `verify`.
 """
 
 from collections.abc import AsyncIterator, Sequence

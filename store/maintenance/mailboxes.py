@@ -1,6 +1,6 @@
 """
 Finds and repairs the index of users by their addresses where it does not agree with the addresses of users, and mails
-that are not in the queue. Finds addresses that are malformed.
+that are not in the queue. Finds addresses that are malformed. A part of `verify`.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """
 Finds and repairs indexes of the actions of moderators that do not agree with the actions, and indexes of moderators
-that do not agree with the roles of users. Finds actions that are malformed.
+that do not agree with the roles of users. Finds actions that are malformed. A part of `verify`.
 """
 
 from collections.abc import Sequence

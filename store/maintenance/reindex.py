@@ -1,5 +1,6 @@
 """
-Rebuilds indexes while servers go on: for other orders, or for other weights of a group.
+Rebuilds indexes while servers go on: for other orders, or for other weights (numbers in the formulas of orders) of a
+group. Each partition, a share of the data, has indexes of its own.
 
 1. A field of `ranking:{p}` names what is built. From then on, every script that writes an article writes there too.
 2. The articles that exist are written there, some at a time.

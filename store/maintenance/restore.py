@@ -1,5 +1,5 @@
 """
-Makes a store of the records of a dump, in an empty database, with any number of partitions.
+Makes a store of the records of a dump, in an empty database, with any number of partitions (shares of the data).
 
 A field of the settings marks the store as incomplete until the last record is written: until then it cannot be opened.
 Every step may be repeated, so that a restore which was interrupted can be started again.
@@ -27,7 +27,7 @@ from store.site import Site
 RESTORE_STATE = Script("restore_state")
 
 OF_TEXTS = ("article:", "comment:")  # the beginnings of those scopes of `actions` that are an article or a comment
-STUBS_AT_ONCE = 500  # in a round trip
+STUBS_AT_ONCE = 500  # in a round trip, of comments that are not visible
 
 POSITIONS = "log_positions"  # a field of the header of a backup: the last entry of the log in each partition
 LOG_POINT = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `log_point_of` returns

@@ -28,9 +28,9 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
 
 The kind of a key says how it is checked. What is compared is in one partition, where a script compares and repairs it
 atomically: servers may write meanwhile, and no write in progress is reported. Only follows, lists of comments, and
-inboxes depend on several partitions: what changes in one partition mean for another is applied there first (`effects`),
-and these are read twice, and so are lists.
-`archive/maintenance.py` compares a partition with the database. One process at a time repairs: see `repair_lease`.
+inboxes depend on several partitions (shares of the data): what changes in one partition mean for another is applied
+there first (`effects`), and these are read twice, and so are lists. `archive/maintenance.py` compares a partition with
+the database. One process at a time repairs: see `repair_lease`.
 """
 
 import re
@@ -104,7 +104,7 @@ class Finding:
 
 
 def findings_in(flat: Sequence[str]) -> list[Finding]:
-    """The findings in the reply of a script that verifies, without the cursor (see verify_prelude.lua)."""
+    """The findings in the reply of a script that verifies, without its cursor: four values of each, as of `Finding`."""
     parts = (flat[i::4] for i in range(4))
     return [
         Finding(where, found, expected, repaired == "repaired")

@@ -1,8 +1,9 @@
 """
 Refuses writes to a store while it is moved, and afterwards for good.
 
-Each partition has a key, `closed`, that every script reads before it writes. These keys expire unless they are renewed:
-if the process that moves the store is killed, the store takes writes again, and its copy stays incomplete.
+Each partition, a share of the data, has a key, `closed`, that every script reads before it writes. These keys expire
+unless they are renewed: if the process that moves the store is killed, the store takes writes again, and its copy stays
+incomplete.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """
 Faults that `verify` finds by reading several keys, which no script can compare in one step, and repairs by a command
-each.
+each. The modules of this folder that find such faults return them as `Wrong`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,6 +1,6 @@
 """
-The ranking configuration of a store: the orders that it has indexes for (see `Order`), and the weights, the numbers of
-their formulas, of groups that have their own.
+The ranking configuration of a store: the orders that it has indexes for, such as HOT or TIME, and the weights, the
+numbers of their formulas, of groups that have their own.
 """
 
 import asyncio

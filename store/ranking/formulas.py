@@ -16,9 +16,9 @@ PAGE_SIZE = 25  # articles
 FRONT_PAGE_SIZE = 50  # articles
 GROUPS_PER_ARTICLE = 10  # at most
 
-HOT_EPOCH = 1_134_028_003  # unix seconds
+HOT_EPOCH = 1_134_028_003  # unix seconds: in 2005, from Reddit's formula
 CLASS = 2**42  # milliseconds between two classes of votes in the index of GRAVITY: more than any posting time
-DIGITS = 3  # leading binary digits that the votes of a class share
+DIGITS = 3  # leading binary digits of |votes - 1| that the articles of a class share
 
 
 class Order(Enum):
@@ -82,7 +82,8 @@ class Policy:
     def value(self, order: Order, article: "Article") -> float:
         """
         The value of an article in the index of an order. Times, scores and activity are unix milliseconds. The index of
-        GRAVITY has marks: the class of the votes, and within a class the posting time (see gravity_classes.lua).
+        GRAVITY has marks, as its values change with time: class of the votes * `CLASS` + posting time, negative for an
+        article with less than one vote.
         """
         match order:
             case Order.SCORE:

@@ -24,8 +24,9 @@ MAX_WANTED = 500  # positions that one search looks for
 @dataclass(frozen=True, slots=True)
 class Decay:
     """
-    How to rank by votes and age: the instant (unix milliseconds), the exponents and the delay of the formula, and the
-    indexes of GRAVITY and of VOTES in each partition.
+    How to rank by votes and age: the instant (unix milliseconds), the `numbers` of the formula (exponents of votes and
+    of age, and the minutes added to every age), and the `keys` of the indexes of GRAVITY and of VOTES in each
+    partition, a share of the data.
     """
 
     at: int

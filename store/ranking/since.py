@@ -31,7 +31,7 @@ STEP = 600  # articles that a call of the script reads, about
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The instant (unix milliseconds), and `INDEXES` in each partition."""
+    """The instant (unix milliseconds), and the keys of `INDEXES` in each partition, a share of the data."""
 
     at: int
     keys: tuple[tuple[str, ...], ...]

@@ -1,6 +1,6 @@
 """
-Pinned listings: the first positions as they are at an instant, for readers who page through them. All who begin to read
-in the same second share a pin.
+Pinned listings: the first positions (values and members of an index) as they are at an instant, for readers who page
+through them. All who begin to read in the same second share a pin.
 """
 
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Standings of articles in an order: rank, value, the terms of the value, and the votes missing to the next rank."""
+"""
+Standings of articles in an order: rank, value, the terms of the value, and the votes missing to the next rank. Ranks
+are counted in each partition, a share of the data, and added up.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -6,16 +6,16 @@ The first comment lines of a file, its head, have lines that this module reads:
 
 - `-- requires: prelude, log_entry` names files of `lib`. Their text, with that of the files that they require, comes
   before the text of this file: the server gets them as one script.
-- `-- kept replies, for a call that is sent again: changed` names statuses, the first elements of replies. A command is
-  sent again if its reply was lost; a second run of the script would then give another reply. So replies with such a
-  status are kept for ten seconds, see `kept_answers`; `voted without part 3` keeps them without their third element,
-  which is read anew. The last argument of the script is `kept_answers.new_call()`.
+- `-- kept replies for a call that is sent again, by status: changed` names statuses, the first elements of replies. A
+  command is sent again if its reply was lost; a second run of the script would then give another reply. So replies with
+  such a status are kept for ten seconds, see `kept_answers`; `voted without part 3` keeps them without their third
+  element, which is read anew. The last argument of the script is `kept_answers.new_call()`.
 - `-- flags: allow-oom` is a flag of Redis: the script may run while the server is out of memory. It frees memory, or is
   needed for that.
 
 The lines `-- from prelude: actor() -> username | false, now` are for readers only: they say which names the file takes
-from which other one, as an import does, and what functions return, as their first lines say after `-->`.
-`python -m tests.support.lua_names --write` renews them.
+from which other one, as an import does, and what functions return, as their first lines say after `-->`. `python -m
+tests.support.lua_names --write` renews them.
 
 `KEY.article` in a script is one of its KEYS: the text `article:{3}:` in partition 3, to which the script appends a
 number, or `log:{3}` of a kind with one key in each partition (see `kinds.script_key`). A script without such names is

@@ -1,4 +1,7 @@
-"""What the benchmarks of `bench/` compute from their samples. tests/slow/test_bench_runs.py runs them."""
+"""
+What the benchmarks of `bench/` compute from their samples. They measure the server beside others, its peers, and
+compare the results with targets. tests/slow/test_bench_runs.py runs them.
+"""
 
 import asyncio
 import re
@@ -43,7 +46,7 @@ PLAN = (ROOT / "docs" / "cluster.md").read_text()
 
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_query_is_not_compiled(store: Store):
-    """Its row measures the fallback to graphql-core."""
+    """Its row measures what is executed by graphql-core, and not by a compiled plan."""
     operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from caches import ENTRY_BYTES, FLOOR_SHARE, MAX_HITS, POOL, UNPROVEN, Pool, Usage, memo
 
 # A `Usage` has bytes, entries and evictions, then hits and misses. The number that a cache is made with is the
-# microseconds that one of its values takes to make.
+# microseconds that one of its values takes to make: what takes longer is "dear", and kept longer.
 ENTRY = 1_000  # bytes of an entry with its overhead
 SIZE = ENTRY - ENTRY_BYTES
 

@@ -23,7 +23,7 @@ from tests.server.conftest import serving
 SOURCES = Path(__file__).with_name("hacker_news")
 PAGE = Path(__file__).parents[2] / "docs" / "hacker-news.md"
 STORIES, ANSWERS = 500, 20  # as many as a list has; answers to every tenth story
-FIRST_TIME = 1_470_000_000
+FIRST_TIME = 1_470_000_000  # unix seconds
 TITLES = {0: "Ask HN: Question", 1: "Show HN: Work"}  # by the last digit of the number
 
 MORE = "&amp; &lt;more&gt;"

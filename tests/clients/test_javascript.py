@@ -1,7 +1,7 @@
 """
 The clients of front ends, generated from the contract that a running server serves, compiled under a strict TypeScript
-and run against that server. All programs do the same: post as one user, then log in as another, read pages, subscribe,
-vote, and try to delete an article of the first user.
+and run against that server. All programs do the same, the story: post as one user, then log in as another, read pages,
+subscribe, vote, and try to delete an article of the first user.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""The schema keeps the rules of GraphQL ESLint and Relay, and does not break clients of the last release."""
+"""
+The schema keeps the rules of GraphQL ESLint and Relay, and does not break clients of the last release, whose schema is
+released.graphql.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -45,5 +48,6 @@ def test_breaking_change_is_found_and_an_addition_is_none(tmp_path):
 
 
 def findings(program: str, *schemas: Path) -> list[Any]:
+    """What a program of the folder javascript finds in schemas: pairs of rule and message, or messages."""
     programs.node_modules(SOURCES)
     return json_of(programs.node(), "--no-warnings", SOURCES / program, *schemas, cwd=SOURCES)

@@ -1,4 +1,4 @@
-"""A running server and clients for it."""
+"""A running server with the sample schema of the engine's tests, and clients for it: see sample.py."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from functools import partial
@@ -31,7 +31,7 @@ async def http(server: Server) -> AsyncGenerator[httpx.AsyncClient, None]:
         yield client
 
 
-Ask = Callable[..., Any]
+Ask = Callable[..., Any]  # `post` without its first argument
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def ask(http: httpx.AsyncClient) -> Ask:
 async def post(
     http: httpx.AsyncClient, query: str, headers: dict[str, str] | None = None, **rest: Any
 ) -> httpx.Response:
+    """Send a query; `rest` are further fields of the request, such as `variables`."""
     accept = {"accept": "application/graphql-response+json"}
     return await http.post("", json={"query": query, **rest}, headers=accept | (headers or {}))
 

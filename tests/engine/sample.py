@@ -1,4 +1,7 @@
-"""The sample schema of the engine's tests, served by uvicorn on a loopback port."""
+"""
+The sample schema of the tests of the engine, which serves any schema of Strawberry: served by uvicorn on a loopback
+port, without the rest of the application.
+"""
 
 import asyncio
 import threading
@@ -33,7 +36,7 @@ class NotToday(Exception):
 
 
 class StillNotToday(NotToday):
-    pass
+    """An exception that is expected because its base class is."""
 
 
 @dataclass
@@ -102,7 +105,7 @@ class BookPlace:
 
 @strawberry.type
 class Shelf:
-    """A page, by its arguments."""
+    """A list of books, of which `first`, `last` and `page` of its field choose a page: for the cost of pages."""
 
     total: int = 0
     books: list[Book] = strawberry.field(default_factory=list)
@@ -167,7 +170,7 @@ class Query:
 
     @strawberry.field
     def surrogate(self) -> str:
-        return "\ud800"
+        return "\ud800"  # a text that is not Unicode
 
 
 @strawberry.type
@@ -240,7 +243,7 @@ class Subscription:
     @strawberry.subscription
     async def refused(self) -> AsyncGenerator[int, None]:
         raise StillNotToday
-        yield 1
+        yield 1  # which makes it a generator
 
 
 SCHEMA = strawberry.Schema(Query, Mutation, Subscription)

@@ -1,4 +1,7 @@
-"""The size limit of results: a result that is too large is refused while it is completed, on each execution path."""
+"""
+The size limit of results: a result that is too large is refused while it is completed, on each execution path: by
+graphql-core, which executes a document at first, and by the plan that is compiled from it then.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -19,8 +22,8 @@ from engine.limits.cost import Weights
 from engine.limits.rate_limiter import RatePolicy
 from tests.engine.sample import CONTEXTS
 
-LIMIT = 100_000
-TEXT = "x" * 40_000
+LIMIT = 100_000  # bytes of an answer
+TEXT = "x" * 40_000  # two fit into an answer, three do not
 
 
 async def pages_of(context, count=1):
@@ -140,7 +143,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 
-    assert rates.status(Client(None, "127.0.0.1")).remaining == 20
+    assert rates.status(Client(None, "127.0.0.1")).remaining == 20  # of 100: 80,000 bytes cost 80 points
 
 
 def test_long_texts_cost_their_weight_for_each_alias():
@@ -150,7 +153,7 @@ def test_long_texts_cost_their_weight_for_each_alias():
         return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})
 
     assert cost("__typename") == 1
-    assert cost("text text") == 41
+    assert cost("text text") == 41  # 4 points for each of 10 items, which a list without a size counts as
     assert cost("text b: text") == 81
 
 

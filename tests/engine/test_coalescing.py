@@ -1,4 +1,7 @@
-"""Coalescing: which queries and events share an execution, and what happens if it fails or is cancelled."""
+"""
+Coalescing: which equal queries and events that arrive in one iteration of the event loop share an execution, and what
+happens if it fails or is cancelled.
+"""
 
 import asyncio
 import gc

@@ -1,4 +1,8 @@
-"""WebSockets and streams whose client loses its session while they are open."""
+"""
+WebSockets and streams whose client loses its session while they are open.
+
+M6 is a row of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import json

@@ -171,7 +171,7 @@ async def test_malformed_message_closes_the_connection(socket, message):
 
 
 async def test_long_message_closes_the_connection(socket):
-    await socket.send(" " * 64_001)
+    await socket.send(" " * 64_001)  # one byte more than is allowed
 
     assert await close_code(socket) == 1009
 
@@ -235,7 +235,7 @@ async def test_messages_beyond_the_rate_are_handled_in_the_next_seconds():
 
 
 async def test_operations_beyond_the_limit_are_refused_one_by_one(socket):
-    """A page that subscribes to too much at once gets what is within the limit, and the socket stays open."""
+    """A page that subscribes to more than 100 things at once gets the first 100, and the socket stays open."""
     await initialise(socket)
     for number in range(150):
         await subscribe(socket, "subscription { silence }", f"s{number}")

@@ -1,7 +1,10 @@
 """
-Fixtures of browser tests: `site` is a served sample, `page` is a visitor's page of it, `visit` opens more of them, each
-in a browser profile of its own, and `axe` finds faults of accessibility. A test in which a page logs an error or a
-warning, throws, violates its Content-Security-Policy, or asks another host fails, unless `faults.expect` names it.
+Fixtures of browser tests of the reader, the pages of the site in TypeScript. The server answers with the HTML of a
+page; the script of the reader then draws it anew.
+
+`site` is a served sample, `page` is a visitor's page of it, `visit` opens more of them, each in a browser profile of
+its own, and `axe` finds faults of accessibility. A test in which a page logs an error or a warning, throws, violates
+its Content-Security-Policy, or asks another host fails, unless `faults.expect` names it.
 
 All tests of this folder and their fixtures run in one event loop, because the browser belongs to it.
 """
@@ -56,6 +59,7 @@ SOCKETS = """(() => {
     }
   };
 })()"""
+# Sends a ping on each of them, and waits until it is answered or its WebSocket has ended.
 PINGS = """() => Promise.all(openedSockets.filter((each) => each.readyState === WebSocket.OPEN).map((socket) =>
   new Promise((done) => {
     socket.addEventListener('message', ({ data }) => JSON.parse(data).type === 'pong' && done());
@@ -69,9 +73,9 @@ SHIFTS = """() => {
     .observe({ type: 'layout-shift', buffered: true });
   return new Promise((resolve) => setTimeout(() => resolve(window.shifts), 100));
 }"""
-# Texts in a language that is written from right to left; the others of its pages are English.
+# The texts of the site that are translated to Arabic, which is written from right to left; the others stay English.
 ARABIC = "nav-groups = المجموعات\ngroups-title = المجموعات\nfollow = متابعة\nfollow-name = متابعة { $name }\n"
-Axe = Callable[[Page], Awaitable[list[str]]]
+Axe = Callable[[Page], Awaitable[list[str]]]  # the type of the fixture `axe`: a line for each fault of a page
 
 expect.set_options(timeout=PATIENCE * 1000)
 in_one_loop = pytest_asyncio.fixture(loop_scope="session", scope="session")

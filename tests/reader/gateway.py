@@ -1,4 +1,4 @@
-"""A reverse proxy between a browser and a server: it strips a path prefix, and can lose its network."""
+"""A reverse proxy between a browser and a server, which strips a path prefix and can cut all connections."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -76,7 +76,7 @@ class Scene:
     alice: Member
     bob: Member
     carol: Member
-    article: str
+    article: str  # its id, as below
     comment: str
     removed: str
     talk: str

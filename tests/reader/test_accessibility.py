@@ -1,4 +1,9 @@
-"""axe-core finds nothing on any page, in both themes, on a phone and on a desktop, for visitors and for members."""
+"""
+axe-core finds nothing on any page, in both themes, on a phone and on a desktop, for visitors and for members.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The bench of the front page."""
+"""The benchmark of the front page in a browser runs, and prints a table."""
 
 import re
 

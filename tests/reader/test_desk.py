@@ -1,5 +1,8 @@
 """
-The pages of moderators: the queue and the page of one thing, by keyboard, on phones, and in two browsers at once.
+The desk, which is the pages of moderators: the queue of what waits for them, and the page of one article, comment or
+user, by keyboard, on phones, and in two browsers at once.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

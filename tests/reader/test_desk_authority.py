@@ -1,4 +1,8 @@
-"""Buttons of the desk that the server would always refuse are not shown: who acts on whom."""
+"""
+Buttons of the desk, the pages of moderators, that the server would always refuse are not shown: who acts on whom.
+
+Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import re
 

@@ -1,4 +1,9 @@
-"""The feed and the inbox: what is new, announced and seen."""
+"""
+The feed and the inbox: what is new, announced and seen.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import re
 

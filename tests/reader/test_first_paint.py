@@ -1,4 +1,9 @@
-"""The front page's HTML, which is shown until the script has its data."""
+"""
+The HTML in which the server sends the front page, which is shown until the script of the page has its data.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect

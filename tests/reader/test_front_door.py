@@ -1,4 +1,7 @@
-"""The front door: users log in at an issuer of identities. The reader leads there, and goes on with their session."""
+"""
+The front door: users log in at an issuer, an identity provider. The reader, the pages of the site, leads there, and
+goes on with their session.
+"""
 
 import asyncio
 import re

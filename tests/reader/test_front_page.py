@@ -1,4 +1,8 @@
-"""Lists of articles: orders, pages, votes, and ranks and times that change, by mouse and by keyboard."""
+"""
+Lists of articles: orders, pages, votes, and ranks and times that change, by mouse and by keyboard.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import asyncio
 import re
@@ -79,7 +83,7 @@ async def test_other_orders_are_below_more(visit, axe, viewport):
     await expect(more.get_by_role("link")).to_have_count(0)
 
 
-async def test_top_of_periods_and_good_articles(page, site):
+async def test_top_of_a_period_and_good_articles_are_those_of_the_server(page, site):
     for period, days in [("day", 1), ("week", 7), ("month", 30)]:
         since = (datetime.now(UTC) - timedelta(days)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         top = "query($since: DateTime) { articles(order: VOTES, since: $since, first: 3) { nodes { title } } }"

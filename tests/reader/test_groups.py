@@ -1,4 +1,9 @@
-"""The list of groups, and the pages of a group."""
+"""
+The list of groups, and the pages of a group.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import re
 

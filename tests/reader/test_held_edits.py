@@ -1,6 +1,8 @@
 """
 Edits that a rule of the site holds: what their poster sees, and what moderators do with them on their pages, the desk.
 
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
@@ -122,7 +124,8 @@ async def test_rule_that_holds_a_text_is_said_wherever_it_waits(visit, site, axe
     store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
     number = int(comment.partition(":")[2])
     key = keys.comment(store.site.home_of_article(number), number)
-    await store.site.redis.run(("HSET", key, "held_by", "check it names a shop"))  # as after a hold of the check
+    # as after a hold by the check, a service that looks at texts
+    await store.site.redis.run(("HSET", key, "held_by", "check it names a shop"))
     await store.close()
     desk, own = await visit(moderator), await visit(writer)
     by_rule, by_check = "it has a word that is looked at first", "the check of texts asks for a look"

@@ -1,6 +1,8 @@
 """
 Home: the viewer's own front page, and what they choose for it.
 
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

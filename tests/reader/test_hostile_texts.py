@@ -1,4 +1,8 @@
-"""Titles, names and texts of people are shown as text: nothing in them runs, loads or breaks the page."""
+"""
+Titles, names and texts of people are shown as text: nothing in them runs, loads or breaks the page.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect

@@ -1,4 +1,8 @@
-"""Everything is done without a mouse: the focus is seen, and goes where a reader expects it."""
+"""
+Everything is done without a mouse: the focus is seen, and goes where a reader expects it.
+
+`scene` is a conversation between members that puts something on every page.
+"""
 
 import re
 
@@ -8,6 +12,7 @@ from tests.reader.conftest import opened
 from tests.reader.lines import expect_votes, line
 
 FOCUSED = "() => document.activeElement"
+# Whether an element that has the focus shows it, by an outline or a shadow.
 OUTLINE = """(element) => {
   const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
   return (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';

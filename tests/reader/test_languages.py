@@ -1,4 +1,8 @@
-"""Pages in German, and in a language that is written from right to left."""
+"""
+Pages in German, and in a language that is written from right to left.
+
+`scene` is a conversation between members that puts something on every page.
+"""
 
 import re
 
@@ -16,6 +20,7 @@ FROM_RIGHT = """() => {
   range.selectNodeContents(heading);
   return heading.getBoundingClientRect().right - range.getBoundingClientRect().right;
 }"""
+# The texts of the page, without the names and texts of users and of the site.
 TEXTS = """() => {
   const own = 'bdi, .markdown, h1, h2[dir], .excerpt, .host, .welcome, q, .site, [lang], code, kbd, option, title';
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -1,4 +1,8 @@
-"""What is on the screen stays in its place while a page loads."""
+"""
+What is on the screen stays in its place while a page loads.
+
+`scene` is a conversation between members that puts something on every page.
+"""
 
 import asyncio
 from itertools import pairwise

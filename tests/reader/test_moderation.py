@@ -1,6 +1,8 @@
 """
 What moderators do: what the inbox says of it, what a banned user is told, and pages of what is removed.
 
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

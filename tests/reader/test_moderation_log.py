@@ -1,6 +1,9 @@
 """
 The log of moderation, lines that say why something is gone or closed, and what a banned user sees of the ban.
 
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,4 +1,9 @@
-"""Slow, failing and returning networks and servers, reloads, and the history of the browser."""
+"""
+Slow, failing and returning networks and servers, reloads, and the history of the browser.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import asyncio
 import re

@@ -1,6 +1,8 @@
 """
 Articles of a member: to post, edit, regroup and delete them.
 
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -1,4 +1,9 @@
-"""The reader behind a proxy that strips a path prefix, and a site without the reader."""
+"""
+The reader, the pages of the site, behind a proxy that strips a path prefix, and a site without the reader.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import re
 from urllib.parse import urlsplit

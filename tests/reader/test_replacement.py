@@ -1,17 +1,22 @@
-"""The HTML of pages, which the script replaces by its own once that has its data."""
+"""
+The HTML in which the server sends a page is replaced by what the script of the page draws, once that has its data.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect
 
 from tests.reader.conftest import DESKTOP, PHONE, SHIFTS, html_replaced, opened_without_data, settled
 
-# Ages go on while a test runs, and so do the widths of their lines.
+# Replaces ages, such as "5 minutes ago": they change while a test runs, and so do the widths of their lines.
 NO_AGES = """document.querySelectorAll('#root time').forEach((time) => {
   time.was = time.textContent;
   time.textContent = 'an age';
 })"""
 AGES_AGAIN = "document.querySelectorAll('#root time').forEach((time) => (time.textContent = time.was))"
-# What is in the page and where: links, buttons, and all elements of the content, with texts and boxes.
+# What is in the page and where: a text for each link, button, and element of the content, with its text and its box.
 PARTS = """() => {
   return [...document.querySelectorAll('#root :is(header .site, header nav a, header search *, footer a, main *)')]
   .filter((each) => !each.closest('noscript') && each.tagName !== 'path' && !each.matches('.announcement, .arrivals'))
@@ -49,7 +54,7 @@ DRAWN = [  # pages, but for the front page: that is not replaced, the script wai
     "log",
     "log of a group",
 ]
-# Begins the sum anew.
+# Begins the sum of layout shifts, `window.shifts`, anew.
 FORGET_SHIFTS = """() => new Promise((resolve) => setTimeout(() => resolve(window.shifts = 0), 100))"""
 
 

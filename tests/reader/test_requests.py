@@ -1,4 +1,9 @@
-"""Pages whose request for their data has failed. test_network.py counts the requests of each page."""
+"""
+Pages whose request for their data has failed. test_network.py counts the requests of each page.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect

@@ -1,4 +1,8 @@
-"""The ring that a user is in, accounts that vote for each other: moderators see it on their page of the user."""
+"""
+The ring that a user is in, accounts that vote for each other: moderators see it on their page of the user.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Rows of articles: small, aligned, and with targets as large as a thumb needs."""
+"""
+Rows of articles: small, aligned, and with targets as large as a thumb needs.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect

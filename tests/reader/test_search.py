@@ -1,4 +1,8 @@
-"""Search for articles, comments and users."""
+"""
+Search for articles, comments and users.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import re
 from collections.abc import Iterator

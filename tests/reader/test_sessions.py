@@ -1,4 +1,9 @@
-"""Log in, register, log out and change the password."""
+"""
+Log in, register, log out and change the password.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import asyncio
 import json

@@ -27,7 +27,7 @@ OVERLAPS = """() => {
   return document.documentElement.scrollWidth > innerWidth ? [...pairs, "too wide"] : pairs;
 }"""
 
-# A number of things that wait for moderators.
+# Shows in the header that 120 things wait for moderators.
 BADGE = """() => {
   const badge = document.createElement('span');
   badge.className = 'unseen';
@@ -45,7 +45,7 @@ def named(tmp_path_factory):
     (files / "logo.svg").write_text(WIDE_LOGO)
     for name in PAGES:
         (files / f"{name}.md").write_text("A sentence.")
-    with serving_sample(folder, site_name="Die Teetrinkergemeinschaft") as site:
+    with serving_sample(folder, site_name="Die Teetrinkergemeinschaft") as site:  # German, as its words are long
         yield site
 
 

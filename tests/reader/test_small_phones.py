@@ -1,4 +1,9 @@
-"""All pages on the smallest phones, in German, whose words are long, and where the system forces colours."""
+"""
+All pages on the smallest phones, in German, whose words are long, and where the system forces colours.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 

@@ -1,4 +1,8 @@
-"""Why an article stands where it does: told where one points at its count, focuses or presses it."""
+"""
+Why an article stands where it does: told where one points at its count, focuses or presses it.
+
+`scene` is a conversation between members that puts something on every page.
+"""
 
 import re
 
@@ -8,7 +12,7 @@ from playwright.async_api import expect
 from tests.reader.conftest import PHONE, opened, opened_without_data, settled
 from tests.reader.lines import line
 
-TOLD = "[role=tooltip]"
+TOLD = "[role=tooltip]"  # the box that tells the place of an article and why
 
 
 def posted(site, group):

@@ -1,4 +1,8 @@
-"""The reader on a server that executes trusted documents only."""
+"""
+The reader, the pages of the site, on a server that executes trusted documents only: queries that it knows beforehand.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import pytest
 from playwright.async_api import expect

@@ -1,4 +1,4 @@
-"""What needs no server: the reader's own unit tests, in Node."""
+"""The unit tests of the reader, the pages of the site in TypeScript, pass in Node. They need no server."""
 
 import subprocess
 from pathlib import Path
@@ -8,8 +8,8 @@ from tests import programs
 READER = Path(__file__).parents[2] / "reader"
 
 
-def test_units_of_the_reader():
+def test_units_of_the_reader_pass():
     binaries = programs.node_modules(READER) / ".bin"
-    for command in ([binaries / "graphql-codegen"], [binaries / "vitest", "run"]):  # the sources import its types
+    for command in ([binaries / "graphql-codegen"], [binaries / "vitest", "run"]):  # which imports what that writes
         done = subprocess.run(command, cwd=READER, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]

@@ -1,4 +1,9 @@
-"""The pages of a user, and following."""
+"""
+The pages of a user, and following.
+
+`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
+console, fails a test unless `faults` expects or ignores it.
+"""
 
 import json
 import re

@@ -81,7 +81,7 @@ async def test_number_of_new_comments_is_not_cut_on_a_small_phone(visit, site):
     assert ends[0] <= ends[1] + 0.5 <= ends[2] + 1
 
 
-async def test_visits_are_bounded_and_what_is_stored_wrongly_is_ignored(visit, site):
+async def test_at_most_500_visits_are_kept_and_what_is_stored_wrongly_is_ignored(visit, site):
     alice = site.member("alice")
     article = site.post(alice, "The latest of many", content="text")
     page = await visit()

@@ -1,4 +1,8 @@
-"""A vote is shown at once, and taken back with the reason if the server does not count it."""
+"""
+A vote is shown at once, and taken back with the reason if the server does not count it.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 import asyncio
 

@@ -1,4 +1,8 @@
-"""What those see who run no scripts, and what the heads of pages mean under a path prefix."""
+"""
+What users see whose browser runs no scripts, and the addresses in the heads of pages under a path prefix.
+
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+"""
 
 from playwright.async_api import expect
 
@@ -35,7 +39,7 @@ async def test_article_shows_its_text_without_scripts(visit, site, faults):
     faults.ignore(PRELOAD)
 
 
-async def test_votes_begin_with_the_text_without_scripts(visit, site, faults):
+async def test_counts_of_votes_begin_where_the_line_does_without_scripts(visit, site, faults):
     member = site.member()
     article = site.post(member, "A title")
     site.comment(member, article, "A comment")

@@ -20,7 +20,7 @@ from tests.store.reading import post
 
 @pytest.fixture
 def live(store) -> Live:
-    return Live(store, ranking_places=110)
+    return Live(store, ranking_places=110)  # that an address may watch, in all its rankings
 
 
 def article_of(number: int) -> Any:
@@ -147,7 +147,7 @@ async def test_rankings_of_an_address_are_limited_by_their_places(live):
         watch(60, "1.1.1.1"),
         watch(60, "1.1.1.1"),
         watch(3, "1.1.1.1"),
-    ):  # 60 places, none for the same ranking, and 50 for a short one
+    ):  # all 110 places: 60, none for the same ranking again, and 50, which a short one counts as
         with pytest.raises(TooManyRankings), watch(1, "1.1.1.1"):
             pass
         with watch(100, "2.2.2.2"), watch(100, address=None):

@@ -64,7 +64,7 @@ def test_other_texts_are_no_cursor(text):
 
 
 @pytest.mark.parametrize("names", [NAMES, [f"user{n:04}" for n in range(2_000)]], ids=["few", "many"])
-def test_pages_of_names_in_both_directions(names):
+def test_pages_of_names_are_read_in_both_directions(names):
     def page(**arguments: object) -> pagination.Connection[str]:
         return pagination.name_connection("names", names, PageArguments(**arguments), validation.USERNAME, str)
 

@@ -1,4 +1,8 @@
-"""Cursors of threads, which are all comments on an article in the order of reading, and the cache of their pages."""
+"""
+Cursors of threads, which are all comments on an article in the order of reading, and the cache of their pages.
+
+L3 is a row of `docs/behaviours.md`, which a test proves.
+"""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 

@@ -21,7 +21,7 @@ POST = """mutation($title: String!) { post(input: {title: $title, content: "c"})
   replayed article { title voters { totalCount } groups { name } } userErrors { code } } }"""
 SEVERAL = """mutation { a: post(input: {title: "first", content: "c"}) { article { title voters { totalCount } } }
   b: post(input: {title: "second", content: "c"}) { article { title } } }"""
-SECONDS = 0.3
+SECONDS = 0.3  # after which an execution times out
 
 
 @pytest.fixture

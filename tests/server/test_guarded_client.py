@@ -1,4 +1,4 @@
-"""The client for addresses that others choose: it never reaches what is not on the public internet."""
+"""The HTTP client for addresses that users or operators choose: it never reaches what is not on the public internet."""
 
 import asyncio
 import socket

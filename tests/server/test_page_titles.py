@@ -1,4 +1,7 @@
-"""`linkTitle` reads pages of a real server on this computer, which the guarded client is told to allow."""
+"""
+The field `linkTitle`, which is the title of the page that a link leads to. The pages are those of a real server on this
+computer, which the client for foreign addresses is told to allow.
+"""
 
 import threading
 from contextlib import suppress
@@ -59,6 +62,7 @@ def site():
 
 @pytest.fixture
 def reachable(site, monkeypatch):
+    """Allow requests to `site`, though its address is not on the public internet."""
     allowed = partial(GuardedClient, allows_private=True, ports={site.server_port})
     monkeypatch.setattr(page_titles, "GuardedClient", allowed)
 
@@ -69,6 +73,7 @@ async def logged_in(http):
 
 
 async def title(http, site, path, headers=None):
+    """The title of a page of `site`, or the code of the error."""
     link = f"http://127.0.0.1:{site.server_port}{path}"
     body = {"query": TITLE, "variables": {"link": link}}
     answer = (await http.post("/graphql", json=body, headers=headers)).json()

@@ -1,7 +1,9 @@
 """
-A server and all its processes, also Valkey, are killed with SIGKILL while it annuls all votes of a user for a
-moderator, or restores them, when some are done and some are not. The next server finishes that: counts, karma and rows
-of the database are those of votes that are all annulled, or all restored.
+A moderator may annul all votes of a user, so that they count no more, and restore them. The server does that in steps.
+It and all its processes, also Valkey, are killed with SIGKILL when some steps are done. The next server finishes them:
+counts, karma and rows of the database are those of votes that are all annulled, or all restored.
+
+M8 is a row of `docs/behaviours.md`, which this test proves.
 """
 
 import asyncio
@@ -91,9 +93,10 @@ class Site:
 
     async def killed_when(self, number: int, is_between: Callable[[int], bool]) -> bool:
         """
-        Kill the server and all its processes when it has done a part of the action with this number, which `is_between`
-        tells from the count of annulled votes, and start it again. Returns whether only a part was done: the new server
-        does nothing yet when this is read, as it waits for the lease of the killed one.
+        Kill the server and all its processes when it has done a part of the action with this number, and start it
+        again. `is_between` tells by the count of annulled votes whether only a part is done. Returns whether that was
+        so: the new server does nothing yet when this is read, as the lease of the killed one, by which it alone does
+        this work, has to end first.
         """
         assert self.server.process
         family = processes_below(self.server.process.pid)

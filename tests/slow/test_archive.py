@@ -1,4 +1,4 @@
-"""A server archives by itself: old articles leave Redis for the database. It answers as before."""
+"""A server archives by itself: old articles leave Redis for the SQL database. It answers as before."""
 
 import time
 from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from bench import caches as bench
 from caches import MEGABYTE
 
-ARTICLES = 3_000
+ARTICLES = 3_000  # of the store whose traces are recorded
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,8 @@
-"""A cluster of three primaries and three replicas: redirections, failovers and events."""
+"""
+A store in a cluster of Valkey, of three primaries and three replicas: redirections, failovers and events.
+
+L1 is a row of `docs/behaviours.md`, which a test proves.
+"""
 
 import asyncio
 import signal
@@ -22,7 +26,7 @@ from tests.store.reading import article, numbers, post, request
 
 pytestmark = pytest.mark.one_server
 
-PARTITIONS = 16
+PARTITIONS = 16  # shares of the data, each in one hash slot of the cluster
 SLACK = 5.0  # seconds: how much longer a busy machine may take
 
 

@@ -1,4 +1,8 @@
-"""The database while its server, Valkey and PostgreSQL are killed. `python -m tests.soak.kills` does it for longer."""
+"""
+The database while its server, Valkey and PostgreSQL are killed. `python -m tests.soak.kills` does it for longer.
+
+Codes such as D1 after the name of the test are rows of `docs/behaviours.md`, which it proves.
+"""
 
 import secrets
 

@@ -31,12 +31,12 @@ from tests.servers import running as running_servers
 ROOT = Path(__file__).parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "deploy.md"
 CONTAINERFILE, COMPOSE, UNIT = DEPLOY / "Containerfile", DEPLOY / "compose.yaml", DEPLOY / "upvote.service"
-USER_ID = "10001"
+USER_ID = "10001"  # of the user, and of the group, as which the image runs
 VARIABLES = {"POSTGRES_PASSWORD": "secret", "UPVOTE_DOMAIN": "news.example", "UPVOTE_ADMIN": "founder"}
 # ${NAME:-default} or ${NAME:?message}, as the compose file has them
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}")
 WITHOUT_CAPABILITIES = r"CapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\n"
-BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")
+BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")  # arguments of the systemd that boots in a container
 PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "schema", "server", "store")
 
 pytestmark = [pytest.mark.one_server, pytest.mark.timeout(600)]

@@ -1,4 +1,8 @@
-"""A full disk: writes are refused, reads work, and no acknowledged write is lost."""
+"""
+A full disk: writes are refused, reads work, and no acknowledged write is lost.
+
+Codes such as A6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import os
@@ -53,6 +57,7 @@ def fill(folder: Path, left: int = 0) -> Path:
 
 
 def health(live: Live) -> tuple[int, dict[str, str]]:
+    """Status and content of `/readyz`, which says whether writes are refused."""
     answer = httpx.get(f"{live.url}/readyz")
     return answer.status_code, answer.json()
 
@@ -241,7 +246,7 @@ def test_server_whose_last_writes_are_lost_ends_with_an_error(tmp_path):
 
 
 def limit(redis: "Redis", size: int) -> None:
-    """Limit the size of the files of a Valkey, so that writes fail without a full disk."""
+    """Limit the size of each file of a Valkey, in bytes, so that its writes fail without a full disk."""
     resource.prlimit(redis.info("server")["process_id"], resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
@@ -265,4 +270,5 @@ def test_database_on_a_full_disk_is_kept_up_to_date_again(small, redis_url):  # 
 
 
 def ready(live: Live) -> str:
+    """What `/readyz` says about the database: "up to date", or why it is not."""
     return httpx.get(f"{live.url}/readyz", timeout=PATIENCE).json()["database"]

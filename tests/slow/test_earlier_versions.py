@@ -1,4 +1,8 @@
-"""A data folder and a backup of each earlier version open. `make_store.py` has created them."""
+"""
+A data folder and a backup of each earlier version open. tests/store/maintenance/make_store.py has created them.
+
+H1 is a row of `docs/behaviours.md`, which a test proves.
+"""
 
 import json
 import shutil
@@ -19,7 +23,7 @@ from tests.store.maintenance import make_store
 
 STORES = Path(make_store.__file__).parent / "stores"
 FOLDER = STORES / "0.1.0"
-VERSIONS = ("0.1.0", "61f5b97")  # folders of STORES, with what a release or a commit has written
+VERSIONS = ("0.1.0", "61f5b97")  # folders of STORES, with what a release or a commit of this repository has written
 LOG_IN = """mutation($n: String!, $p: String!) {
   logIn(input: {username: $n, password: $p}) { token userErrors { code } } }"""
 TOP = "query($s: DateTime) { articles(order: VOTES, since: $s, first: 100) { nodes { id postedAt } totalCount } }"

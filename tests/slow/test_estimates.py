@@ -1,4 +1,7 @@
-"""Estimated sizes of cache entries, compared with the memory that `tracemalloc` measures."""
+"""
+Estimated sizes of cache entries, by which the memory of all caches is bounded, compared with what `tracemalloc`
+measures: an estimate is never too small, and at most some times too large.
+"""
 
 import gc
 import tracemalloc
@@ -30,6 +33,7 @@ from store.sessions import parse_token
 
 PAGE = """query Q%d($n: Int) { articles(first: $n) { totalCount edges { cursor node { id title link votes
   poster { username karma } groups { name } } } pageInfo { endCursor hasNextPage } } }"""
+# documents by what is special in them; %d is replaced by a number, so that each is another one
 DOCUMENTS = {
     "a page": PAGE,
     "one field": "{ a%d: articles(first: 1) { totalCount } }",
@@ -47,11 +51,14 @@ FIRST_USE = 200_000  # bytes that the interpreter allocates at the first use of 
 
 
 class Traced:
+    """What was measured: see `tracing`."""
+
     bytes = 0  # that were allocated and are still in use
 
 
 @contextmanager
 def tracing() -> Iterator[Traced]:
+    """Measure the memory that is allocated while the context is open; known after its end."""
     traced = Traced()
     gc.collect()
     tracemalloc.start()
@@ -73,7 +80,7 @@ class Compiler:
     async def compile(self, text: str) -> None:
         operation = self.operations.find(text, None)
         for _ in range(3):
-            with pytest.raises((NotCompilable, AttributeError)):
+            with pytest.raises((NotCompilable, AttributeError)):  # it is compiled, and then fails without a context
                 await self.execution._plans.setdefault(operation, self.execution._new_plan_cache(operation)).data(
                     operation, {}, None, Budget(1_000_000), Outcomes()
                 )

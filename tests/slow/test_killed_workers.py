@@ -1,6 +1,9 @@
 """
 Workers are killed with SIGKILL while clients follow and unfollow users of other partitions, and while an EventSource
-reads the log: both sides of each follow agree soon after, and each entry is sent once.
+reads the log of changes: the lists of followers and of followed users agree soon after, and each entry of the log is
+sent once.
+
+Codes such as D4 after the name of the test are rows of `docs/behaviours.md`, which it proves.
 """
 
 import asyncio
@@ -19,7 +22,7 @@ from tests.conftest import registered
 from tests.server.conftest import Live, serving
 from tests.support.processes import workers_of
 
-PARTITIONS = 16
+PARTITIONS = 16  # shares of the data: a user is in one of them, and mostly in another one than a follower
 PEOPLE = [f"user-{number}" for number in range(24)]
 KILLS = 12
 BETWEEN = 40  # acknowledged changes before the next kill
@@ -29,7 +32,10 @@ CHANGES = "subscription { changes { kind subjectId actorId } }"
 
 
 class Clients:
-    """Clients that follow and unfollow. `expected` has the follows whose last change was acknowledged."""
+    """
+    Clients that follow and unfollow. `expected` has the follows, pairs of follower and followed user, after the last
+    acknowledged changes.
+    """
 
     def __init__(self, url: str) -> None:
         self.url, self.expected, self.acknowledged, self.is_ending = url, set[tuple[str, str]](), 0, False

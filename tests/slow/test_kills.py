@@ -1,4 +1,9 @@
-"""Faults while 200 clients vote and post, and retry until each write is acknowledged: each is stored exactly once."""
+"""
+Faults of a server and its Valkey while 200 clients vote and post, and retry until each write is acknowledged: each is
+stored exactly once.
+
+Codes such as A6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
+"""
 
 import asyncio
 import os

@@ -105,6 +105,7 @@ def read_all(end: int) -> bytes:
 
 @contextmanager
 def full() -> Iterator[int]:
+    """A file descriptor to which nothing can be written, as on a full disk."""
     descriptor = os.open("/dev/full", os.O_WRONLY)
     yield descriptor
     os.close(descriptor)
@@ -112,6 +113,7 @@ def full() -> Iterator[int]:
 
 @contextmanager
 def closed() -> Iterator[int]:
+    """A file descriptor of a pipe whose reader is gone."""
     with pipe() as (reader, writer):
         os.close(reader)
         yield writer

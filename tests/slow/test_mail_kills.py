@@ -1,4 +1,8 @@
-"""Workers are killed with SIGKILL while they send mails: none is sent twice, and each kill loses one at most."""
+"""
+Workers are killed with SIGKILL while they send mails: none is sent twice, and each kill loses one at most.
+
+U5 is a row of `docs/behaviours.md`, which this test proves.
+"""
 
 import asyncio
 import os
@@ -36,7 +40,7 @@ async def test_mails_are_sent_once_though_workers_are_killed(tmp_path: Path):  #
             store = await Store.open(f"unix://{(tmp_path / 'address').read_text()}", partitions=4, offers_mail=True)
             for number in range(USERS):
                 await store.mailboxes.set_first(await registered(store, f"user-{number}"), f"{number}@up.example")
-            chance, killed = random.Random(7), 0
+            chance, killed = random.Random(7), 0  # how often all workers were killed
             async with asyncio.timeout(300):
                 while (await mails.backlog(store.site)).count:
                     before, some = len(smtp.received), chance.randrange(5, 30)

@@ -1,6 +1,8 @@
 """
 Readers walk through a thread of comments page by page over HTTP, while others vote, post and delete. A pinned walk,
 which keeps the order of its beginning, meets every comment exactly once; an unpinned one meets none twice.
+
+C4 is a row of `docs/behaviours.md`, which this test proves.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ from tests.server.conftest import serving
 PEOPLE = [f"user-{number}" for number in range(30)]
 COMMENTS = 120
 PAGE = 5
-VOTES_A_PAGE = 25  # acknowledged between two pages: a reader of four pages a second while 100 votes a second fall
+VOTES_A_PAGE = 25  # acknowledged between two pages: as if four pages were read and 100 votes cast in a second
 WRITERS = 8
 THREAD = """query($id: ID!, $order: CommentOrder, $pinned: Boolean, $first: Int, $after: String, $last: Int,
   $before: String) { article(id: $id) { thread(order: $order, pinned: $pinned, maxDepth: 10000, first: $first,
@@ -35,8 +37,8 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 class Discussion:
     """
-    People who write in a thread. `posters` has the comments that they know of, `deleted` those they have deleted, and
-    `sent` how many posts were sent before each comment that they have posted.
+    People who write in a thread. `posters` has who has posted each comment that they know of, `deleted` the comments
+    that they have deleted, and `sent` how many posts were sent before each comment that they have posted.
     """
 
     def __init__(self, ask: Ask, article: str, posters: dict[str, str]) -> None:
@@ -67,7 +69,10 @@ class Discussion:
 
 
 class Walk:
-    """A reader of all pages. `shown` has the comments in the order in which they were read."""
+    """
+    A reader of all pages. `known` has the comments that were there when it began, `shown` those that it has read, in
+    the order in which it has read them.
+    """
 
     def __init__(self, discussion: Discussion, order: CommentOrder, is_pinned: bool, upwards: bool) -> None:
         self._discussion, self._arguments = discussion, {"order": order.name, "pinned": is_pinned}
@@ -109,7 +114,7 @@ async def discussed(store: Store) -> tuple[str, dict[str, str]]:
     return article.id, posters
 
 
-async def test_walks_while_others_write(tmp_path):  # C4
+async def test_pinned_walk_meets_each_comment_once_while_others_write(tmp_path):  # C4
     with serving(tmp_path, workers=2) as live:
         store = await Store.open(f"unix://{(tmp_path / 'address').read_text()}")
         tokens = {name: (await store.sessions.open(await registered(store, name))).token for name in PEOPLE}

@@ -42,7 +42,7 @@ FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
 # in a page: its base address, and the addresses of its scripts and style sheets
 BASE = re.compile(r'<base href="([^"]*)"')
 FILE = re.compile(r'<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*? (?:src|href)="([^"]+)"')
-WAIT = 1000 * PATIENCE  # milliseconds
+WAIT = 1000 * PATIENCE  # milliseconds, as Playwright takes them
 FAULT = re.compile(r'.*(?:\[(?:error|crit|alert|emerg)\]|"level":"(?:error|fatal)").*')  # a line of a log
 BY_CLIENTS = ("context canceled", "too large body")  # a client left a stream, or sent too much
 FENCES = {"nginx": "nginx", "caddy": "caddyfile"}  # languages of the blocks of the page
@@ -155,7 +155,7 @@ def test_http_leads_to_https(proxy):
     assert urlsplit(response.headers["location"])._replace(netloc="").geturl() == "https:///search?q=a"
 
 
-def test_query_over_tls(proxy):
+def test_query_is_answered_over_tls(proxy):
     response, body = proxy.get("/graphql?query=%7B__typename%7D", Accept="application/json")
 
     assert json.loads(body) == {"data": {"__typename": "Query"}}
@@ -291,7 +291,7 @@ def test_metrics_below_a_path_are_closed(below_path, path):
     assert b"upvote_" not in body
 
 
-def test_query_and_stream_below_a_path(below_path):
+def test_query_and_stream_are_answered_below_a_path(below_path):
     article, vote = article_and_votes(below_path)
     headers = {"Accept": "text/event-stream"}
     with (

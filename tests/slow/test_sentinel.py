@@ -1,4 +1,4 @@
-"""A primary with two replicas and three sentinels: discovery, failovers and events."""
+"""A store in a primary Valkey with two replicas, and three sentinels: discovery, failovers and events."""
 
 import asyncio
 import signal

@@ -13,7 +13,7 @@ from tests.soak.soaking import soak
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that its servers end, too
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # unwinds the stack, which ends its servers
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--seed", type=int, default=None, help="seed of the first world; random by default")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to run")

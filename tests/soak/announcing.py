@@ -1,6 +1,6 @@
 """
 Subscriptions to what is new for a viewer: articles, those in the feed, notifications, and how much waits for
-moderators. The model of the server says what they send.
+moderators. The model of the server, with which the soak test compares the real one, says what they send.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class State:
     """What a viewer has at one time: messages about articles and notifications, by number, and how much waits."""
 
     articles: dict[int, Message]
-    feed: frozenset[int]  # numbers of the articles in the feed
+    feed: frozenset[int]  # numbers of the articles in the feed: those of users whom the viewer follows
     notifications: dict[int, Message]
     waiting: int | None  # texts and appeals in the queues of a moderator; None for others
 
@@ -61,8 +61,8 @@ NOTHING = State(articles={}, feed=frozenset(), notifications={}, waiting=None)
 @asynccontextmanager
 async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> AsyncIterator[list[Subscriber]]:
     """
-    A subscriber for each token, to what its viewer may subscribe to. What waits for moderators is counted when a
-    subscription begins, in two round trips, which the barrier does not wait for.
+    A subscriber for each token, to what its viewer may subscribe to. `begin` returns when the server has got the
+    subscriptions; it then counts what waits for moderators in two round trips, for which this waits `SETTLING` seconds.
     """
     async with AsyncExitStack() as stack:
         found = []

@@ -1,9 +1,10 @@
 """
-Annulled votes, as docs/moderation.md describes them: a vote counts while no action of a moderator holds it. The server
-annuls and restores votes in steps, for whose end the soak waits.
+Annulled votes, as docs/moderation.md describes them: an action of a moderator keeps votes of a user from counting until
+it is reverted. A vote that several actions hold counts once all are reverted. The server annuls and restores votes in
+steps, for whose end the soak waits.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -73,7 +74,7 @@ def annul(model: Model, action: Action, span: Annulment) -> None:
 
 
 def settle_reverted(model: Model, action: Action, *, keeps: bool) -> None:
-    """The votes of an action that was reverted come back, or stay annulled."""
+    """Let the votes of an action that was reverted count again or, with `keeps`, stay annulled."""
     assert action.annulment
     if keeps:
         action.annulment.is_kept = True

@@ -45,7 +45,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_F
 @dataclass
 class Answer:
     """
-    `errors` has every possible error, as its path and code: the server may leave out some of those below the same null.
+    The data and the errors of an answer. `errors` has every possible error, as its path and code: the server may leave
+    out some of those below the same null.
 
     `session_ended` is whether the answer says that the session has ended; None if it may say so.
     """
@@ -56,7 +57,7 @@ class Answer:
 
 
 class Bubble(Exception):
-    """A field that cannot be null is null: its parent becomes null."""
+    """A field that cannot be null is null: its parent, which `Execution` completes, becomes null."""
 
 
 def answer(request: Request, text: str) -> Answer:
@@ -125,7 +126,7 @@ class Execution:
             if result is None:
                 raise Bubble
             return result
-        if value is None or value is ANYTHING:
+        if value is None or value is ANYTHING:  # which stands for any value
             return value
         if isinstance(value, BadInput):
             self.request.model.reached.count("errors of items")
@@ -239,4 +240,5 @@ def _written_instant(value: int | SessionEnd | AnyText) -> str | SessionEnd | An
     return instant(value) if isinstance(value, int) else value
 
 
+# how values of scalars are written; others are written as they are
 WRITTEN: dict[str, Callable[[Any], Any]] = {"DateTime": _written_instant, "Float": float}

@@ -2,7 +2,7 @@
 Appeals against actions of moderators, as docs/moderation.md describes them, and the queue in which they wait.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Mapping

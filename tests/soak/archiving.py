@@ -18,18 +18,19 @@ from tests.soak.formulas import Policy
 
 PATIENCE = 60.0  # seconds
 HOUR = 3_600_000  # milliseconds
-LISTED_COMMENTS = 1
+LISTED_COMMENTS = 1  # how many comments of each user Redis lists, once older ones may be in the database
 DAYS = 0  # the setting UPVOTE_HOT_DAYS: conversations leave Redis as soon as voting in them is closed
 QUIET = 0.25  # probability that, before articles leave, the clock is moved until all conversations may leave
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")
-SHARED = 16  # one of 16 stories has a link that is also posted; 20 stories of one host would become a group
+SHARED = 16  # one of 16 stories has a link that is also posted by others; of 20 stories with one host `upvote import`
+# would make a group
 
 
 class RedisLimits(NamedTuple):
     """
-    How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
-    days conversations do; None if they stay. After 0 days they leave once all voting is closed. And how many comments
-    stay in the list of each user.
+    How many articles may stay in Redis, in all and of each user, and how many leave it at once. After `days` in
+    which nothing was written there conversations leave: None if they stay, 0 if they leave once all voting is closed.
+    `listed_comments` is how many comments stay in the list of each user.
     """
 
     articles: int
@@ -40,12 +41,15 @@ class RedisLimits(NamedTuple):
 
 
 class Story(NamedTuple):
-    """A story to import, with votes of unknown voters. Its title names it, and its first word may be its group."""
+    """
+    An article to import, with votes of unknown voters. Its title is unlike all others, and "Ask HN" before it makes it
+    one of the group ask.
+    """
 
     title: str
     link: str
     poster: str
-    posted_at: int
+    posted_at: int  # unix milliseconds
     votes: int
 
     @property
@@ -59,12 +63,12 @@ def chosen_limits(random: Random, imported: int) -> RedisLimits:
 
 
 def quiet_time(policy: Policy) -> int:
-    """Milliseconds after which conversations leave Redis: voting on all of them is closed."""
+    """Milliseconds after which all conversations may leave Redis: voting is closed, by all clocks that may differ."""
     return policy.voting_window * 1000 + GRACE
 
 
 class EagerArchiver:
-    """Runs `clock/eager_archiver.py` from a source tree, with the settings of a server."""
+    """Runs `clock/eager_archiver.py` from a source tree, with the settings of a server. Its log goes into a file."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], log: Path) -> None:
         self._root, self._environment, self._log = root, environment, log

@@ -1,8 +1,9 @@
 """
-Bans, as docs/moderation.md describes them: those of the actions that are not reverted, and whose end is not over.
+Bans, as docs/moderation.md describes them: actions by which moderators keep users from writing, in a group or the whole
+site. A ban stands until it is reverted or its end is over.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,7 +49,7 @@ def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNu
 
 
 def _adds(given: Mapping[str, Any], standing: Action) -> bool:
-    """Whether a ban does more than a standing one."""
+    """Whether a ban with this input removes texts or annuls votes, which the standing one does not."""
     adds_texts = bool(given.get("removeTexts")) and not standing.removes_texts
     return adds_texts or (bool(given.get("annulVotes")) and standing.annulment is None)
 
@@ -56,6 +57,7 @@ def _adds(given: Mapping[str, Any], standing: Action) -> bool:
 def revert(
     model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, keeps_votes: bool = False
 ) -> Action:
+    """Revert a ban. With `keeps_votes`, votes that it has annulled stay so."""
     user = action.subject
     assert isinstance(user, User)
     require_moderator(actor, user, [action.group] if action.group else [])
@@ -72,7 +74,7 @@ def revert(
 
 
 def require_moderator(actor: User, user: User | None, groups: Iterable[str]) -> None:
-    """Refuse an actor who does not moderate the place, or who is the user."""
+    """Refuse an actor who does not moderate any of the groups, or who is the user."""
     if not actor.moderates(groups):
         raise Refused("NOT_A_MODERATOR", "group")
     if user is None:

@@ -28,7 +28,7 @@ WRITES = (
     *("editArticle", "editComment", "editProfile", "markInboxSeen"),
 )
 ENDS_AFTER = 3.0  # seconds after which a token ends, in which sockets are opened also on a busy machine
-FORBIDDEN = 4403  # the code with which a socket is closed
+FORBIDDEN = 4403  # the close code of a WebSocket whose token has ended
 VIEWER = "{ viewer { username } }"
 POSTED = {"articlePosted": announcing.SUBSCRIPTIONS["articlePosted"]}
 
@@ -134,7 +134,7 @@ async def end(run: HistoryRun, step: Step) -> None:
 
 @contextmanager
 def _acting(run: HistoryRun, text: str, user: User) -> Iterator[None]:
-    """Let a token be that of a session of its user, while an answer is compared."""
+    """Let the token of an issuer be that of a session of its user, for the model, while an answer is compared."""
     run.notes.users[text] = user.lower
     run.model.sessions[text] = user
     try:

@@ -1,5 +1,6 @@
 """
-The fields of the type Comment of the schema.
+The fields of the type Comment of the schema. A `Reading` is a comment that is not visible, as its poster and moderators
+read it.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
@@ -16,7 +17,7 @@ from tests.soak.text_fields import readable, replies, viewer_vote
 
 
 class Unreadable(BadInput):
-    """The article of a comment whose reader may not read the article."""
+    """The error of the field `article` of a comment whose reader may not read the article."""
 
     code = "NOT_FOUND"
 

@@ -2,7 +2,7 @@
 The commands on comments, as docs/comments.md describes them.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,7 @@
 """
 Compares the answers of the server with those of its model: all data, and of errors their codes and the nulls that they
-caused.
+caused. Where the model does not know a value exactly, its answer has an object that equals several: `Between`,
+`Unordered`, `ANYTHING` or `Rank`.
 """
 
 from collections import defaultdict
@@ -16,7 +17,8 @@ from tests.soak.standings import Rank
 
 UNAVAILABLE = "UNAVAILABLE"
 Path = tuple[str | int, ...]  # response names and indexes in lists that lead to a value of an answer
-CheckCursor = Callable[[Path, str, Position], str | None]  # stores a cursor, and returns what is wrong with it
+# stores the cursor at a path with the position that it has by the model, and returns what is wrong with it
+CheckCursor = Callable[[Path, str, Position], str | None]
 
 
 def difference(
@@ -37,7 +39,7 @@ def difference(
 
 
 def unanswered(answered: dict[str, Any]) -> frozenset[Path]:
-    """The paths of the nulls of an answer that say that the database, and what only it has, is unavailable."""
+    """The paths of the nulls of an answer that are null because the database does not answer."""
     errors = [(tuple(each["path"]), "") for each in answered.get("errors", ()) if _is_unavailable(each)]
     return frozenset(at_nulls(answered["data"], errors)) if "data" in answered else frozenset()
 

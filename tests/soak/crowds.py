@@ -1,6 +1,6 @@
 """
-A crowd: many answers to one article, one after another, so that it has more than keep one index only. Random comments
-alone hardly ever give one article so many.
+A crowd: many answers to one article, one after another. The server keeps more indexes of comments from 17 answers to
+one article or comment on, and random comments alone hardly ever give one so many.
 """
 
 from random import Random

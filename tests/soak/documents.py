@@ -2,7 +2,8 @@
 Random GraphQL documents over the whole schema: aliases, fragments, directives, variables, connections in connections.
 
 Each variable of a document has a slot, which says what kind of value it takes, so that the document can be sent again
-with other values.
+with other values. The generator estimates how many objects the answer has, and keeps each document below the limits of
+the server.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ DEPTHS = (0, 0, 1, 2, 3, 10, 40)  # values of `maxDepth`
 SINCE_ORDERS = ("VOTES",) * 12 + ("TIME",) * 4 + ("SCORE", "GRAVITY")  # the last two are refused
 SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101, 501)  # a thread has pages of 500
-USUAL_SIZES = {"frontPage": 50}  # default sizes of pages, where they are not 25
+USUAL_SIZES = {"frontPage": 50}  # default sizes of pages, by field, where they are not 25
 MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500  # of a document: below the limits of the server
 MUTATIONS = {  # by name, how often relative to the others
     "vote": 34,
@@ -79,7 +80,7 @@ MODERATION = {  # by name, how often relative to each other where only these are
     "banUser": 4,
 }
 ACTING = (*MODERATION, "annulVotes")  # mutations whose payload has an action of a moderator
-OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
+OF_COMMENTS = ("thread", "comments", "replies")  # fields whose cursors belong to one article or comment
 # mutations that hash a password: once in a document at most, and first
 HASHING = (
     "register",
@@ -88,7 +89,7 @@ HASHING = (
     "resetPassword",
     "editAccount",
 )
-NOT_IN_PAYLOADS = ("search",)  # a search finds what a write has changed a little later
+NOT_IN_PAYLOADS = ("search",)  # as it finds what the same mutation has changed only a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 HELD = "heldEdit { id title link content heldBy at }"
 # fields of the edges of a queue of moderators
@@ -97,13 +98,16 @@ SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
 SEARCH_COST = 60  # added to the cost of a document
 NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Home", "Inbox", "Notification", "ModerationAction")
-# leaves that have other types in other types of nodes, so that they cannot be merged
+# fields whose type differs from that in other types of nodes, so that they cannot be merged: the aliases that they get
 DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "groupTitle"}
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable: its name, its type, the kind of its values, and in `about` the arguments that they depend on."""
+    """
+    A variable: its name, its type and the kind of its values. `about` has what they depend on: the other arguments of
+    the field, and the field and its type as "field" and "parent", or the mutation.
+    """
 
     name: str
     type: str
@@ -127,9 +131,10 @@ class DocumentGenerator:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.slots: list[Slot] = []
-        self.fragments: list[tuple[str, str, str, float]] = []  # name, type, text, most objects it is applied to
+        # name, type and text of each fragment, and for how many objects of an answer it may be used
+        self.fragments: list[tuple[str, str, str, float]] = []
         self.aliases = self.directives = 0
-        self.cost = 0.0
+        self.cost = 0.0  # objects of the answer, at most
 
     def query(self, roots: Sequence[str] = ()) -> Document:
         """A query of these root fields, or of random ones."""
@@ -306,6 +311,7 @@ class DocumentGenerator:
         return f"{{ __typename ... on Node {{ id }} {' '.join(parts)} }}"
 
     def _node(self, depth: int, times: float, within: Mapping[str, Any], types: Sequence[str] = NODE_TYPES) -> str:
+        """A selection of an interface, with inline fragments for some of its types."""
         parts = ["__typename", "id"]
         for name in self.random.sample(types, self.random.randint(0, min(3, len(types)))):
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, within={})}")
@@ -316,6 +322,7 @@ class DocumentGenerator:
         return f"{{ {' '.join(parts)} }}"
 
     def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:
+        """A field of the type `parent`, of which the answer has `times` objects, with random arguments."""
         type_ = SCHEMA.type_map[parent]
         assert isinstance(type_, GraphQLObjectType)
         definition = type_.fields[name]

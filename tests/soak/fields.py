@@ -1,6 +1,6 @@
 """
 The fields of Query and of all objects of the schema that are not payloads: functions of the request, the object and the
-arguments.
+arguments. Where the model does not know a value exactly, they return an object that equals several, such as `ANY_TEXT`.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

@@ -3,7 +3,7 @@ Flags that users set on texts, as docs/moderation.md describes them, and the que
 flagged.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ class QueueEdge(NamedTuple):
 
 @dataclass(frozen=True)
 class Queue:
-    """The groups whose texts wait in a queue; None for the whole site."""
+    """The groups whose texts wait in a queue for moderators; None for the whole site."""
 
     groups: frozenset[str] | None
 
@@ -187,6 +187,7 @@ def _pending(model: Model, chosen: Queue) -> Iterable[tuple[int, Article | Comme
 
 
 def _shown(subject: Article | Comment, viewer: User, chosen: Queue) -> list[tuple[User, Flag]]:
+    """The flags that a moderator sees: all, or those in the groups of the queue."""
     is_all = viewer.moderates_site
     return [(user, flag) for user, flag in standing(subject.flags) if is_all or chosen.has(flag)]
 

@@ -17,15 +17,15 @@ Terms = list[tuple[str, float]]  # names and values
 class Policy:
     """The settings of a server that the model depends on."""
 
-    good_votes: int = 3
+    good_votes: int = 3  # from which an article is good, and on the front page
     vote_score: float = 1.0  # seconds that a vote is worth in the order SCORE
     voting_window: int = 20  # seconds
     session_ttl: int = 86_400  # seconds
     hot_seconds: float = 45_000  # worth as much in the order HOT as ten times the votes
-    best_z: float = 1.281551565545  # the quantile of the normal distribution for an interval of 80 %
-    gravity_votes: float = 0.8  # the exponent of votes
-    gravity_age: float = 1.8  # the exponent of age
-    gravity_delay: float = 120  # minutes that are added to the age
+    best_z: float = 1.281551565545  # the quantile of the normal distribution for the interval of 80 % in the order BEST
+    gravity_votes: float = 0.8  # the exponent of votes in the order GRAVITY
+    gravity_age: float = 1.8  # the exponent of age there
+    gravity_delay: float = 120  # minutes that are added to the age there
     voters: str = "everybody"  # who reads the list of voters: everybody, moderators or nobody
     rules: Rules | None = None
     comment_days: int | None = None  # after which an article takes no comments

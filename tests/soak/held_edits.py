@@ -41,7 +41,7 @@ def edit(model: Model, text: Text, changes: Mapping[str, str | None], rule: str 
 
 
 def put_in_place(model: Model, text: Text) -> None:
-    """Carry out the edit of a text that waits, if there is one."""
+    """Carry out the edit of a text that waits, if there is one, as a moderator has approved it."""
     held, text.held_edit = text.held_edit, None
     if held is not None:
         _change(model, text, held.changes)

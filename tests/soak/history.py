@@ -17,11 +17,11 @@ class Ref(NamedTuple):
     """A reference to an id, a token or a cursor in an earlier answer, which differs from run to run."""
 
     operation: int  # the number of the operation, or `SHELL`
-    path: tuple[str | int, ...]  # in its answer; for what is not in an answer, anything that tells it apart
+    path: tuple[str | int, ...]  # in its answer; of what is in no answer, any values that only it has
 
 
 class NotificationRef(NamedTuple):
-    """A reference to the notification of a user by a text, which has the number of the text."""
+    """A reference to the notification that a text has caused for a user. Its id has the number of the text."""
 
     username: str
     text: Ref
@@ -30,8 +30,8 @@ class NotificationRef(NamedTuple):
 @dataclass(frozen=True)
 class Operation:
     """
-    A request. `token` is the token that is sent: a reference, an invalid text, or None. `mutations` are pairs of a
-    response name and its root field.
+    A GraphQL request. `token` is the token that is sent: a reference, an invalid text, or None. `mutations` are pairs
+    of a response name (alias) and the name of the mutation.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Operation:
 
 
 class StepKind(StrEnum):
-    """What happens in a step. A command is one of the shell."""
+    """What happens in a step. A command is one of `upvote` in a shell."""
 
     TOGETHER = "together"  # one operation, or several reads at once
     WRITES_AT_ONCE = "writes"  # several independent ones
@@ -61,17 +61,18 @@ class StepKind(StrEnum):
     ARTICLES_LEAVE = "archive"  # Redis, beyond `limits`; meanwhile reads are sent again and again, or next steps run
     EXPORT = "export"  # a user takes their data along
     PURGE = "purge"  # of a text by a command, beside reads
-    LINK_FOR_PASSWORD = "reset"  # a user gets it by a command, and mostly chooses a password by it
+    LINK_FOR_PASSWORD = "reset"  # a user gets such a link by a command, and mostly uses it
     LOG_IN_BY_TOKEN = "token"  # of an issuer, which is exchanged for a session
     TOKEN_OF_ISSUER = "bearer"  # an operation is sent with it
-    SOCKETS_END = "ends"  # and a stream, with tokens of issuers; one goes on with a newer token; then a write
+    # WebSockets and a stream end with the token of an issuer; one goes on with a newer token, by which a user posts
+    SOCKETS_END = "ends"
     IMPORT = "import"  # of stories by a command
     NEW_ADMIN = "admin"  # by a command
     RESTART = "restart"  # of the server
     KILL = "kill"  # of the server
     CONNECTIONS_BREAK = "drop"  # those of the server to Redis
     SESSIONS_END = "expire"  # all of them
-    FAULT = "fault"  # of the database or the mirror
+    FAULT = "fault"  # of the database, or of the worker process that mirrors Redis to it
     HEALED = "healed"  # the fault has ended
 
 
@@ -85,7 +86,7 @@ class Step:
     connections: tuple[int, ...] = field(default=())  # indexes of those over which operations are sent
     limits: RedisLimits | None = None  # of what stays in Redis
     stories: tuple[Story, ...] = ()  # that are imported
-    fault: str = ""
+    fault: str = ""  # its name: see `Database.faults`, or "worker killed"
     admin: str = ""  # the name of who becomes one
     purged: Ref | None = None  # the id of the text
     link: Ref | None = None  # its token
@@ -106,7 +107,7 @@ def refs_in(value: Any) -> Iterable[Ref]:
 
 
 def resolved(value: Any, texts: dict[Ref, str]) -> Any:
-    """The value with the references replaced by the texts of this run, or by an unknown id."""
+    """The value with its references replaced by their `texts` in this run; by an unknown id where there is none."""
     if isinstance(value, Ref):
         return texts.get(value, "article:1")
     if isinstance(value, NotificationRef):

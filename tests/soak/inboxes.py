@@ -4,9 +4,9 @@ Inboxes: whom a text notifies, and the pages of an inbox, as docs/comments.md de
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
 
-A text keeps whom it has notified. An inbox has all texts that have notified its user, and the actions of moderators
-about the user and their texts: so a notification goes with its cause. Its mark is the time and number of the newest
-notification that the user has seen.
+A text, which is an article or a comment, keeps whom it has notified. An inbox has all texts that have notified its
+user, and the actions of moderators about the user and their texts. A notification is not kept apart from its cause, and
+disappears with it. The mark of an inbox is the time and number of the newest notification that the user has seen.
 """
 
 import re
@@ -103,7 +103,7 @@ def put_back(model: Model, text: Article | Comment) -> None:
 
 
 def mark_seen(model: Model, user: User, through: tuple[int, int]) -> None:
-    """The mark never moves back, and never beyond the newest notification."""
+    """Move the mark of an inbox, never back, and never beyond the newest notification."""
     newest = max((each.key for each in notifications(model, user)), default=None)
     mark = min(through, newest or through)
     if newest is None or (user.inbox_mark is not None and mark <= user.inbox_mark):

@@ -39,6 +39,7 @@ class NotAllowed(BadInput):
 
 
 def check(is_right: Any, *path: str) -> None:
+    """Refuse the value at this path of the input, unless it is right."""
     if not is_right:
         raise Refused("INVALID", *path)
 
@@ -58,6 +59,7 @@ def is_id(kind: str, id: str) -> bool:
 
 
 def number_of(id: str, kind: str = "article") -> int:
+    """The number in an id of this kind; refuses other texts."""
     check(is_id(kind, id), f"{kind}Id")
     return int(id.partition(":")[2])
 

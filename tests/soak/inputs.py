@@ -1,6 +1,7 @@
 """
-Random inputs of mutations: mostly valid ones, and sometimes the same one again. `SLOT` stands for no variable: a value
-that is made with it is a part of an input.
+Random inputs of the mutations that the soak test sends to a server: mostly valid ones, and sometimes the same one
+again. A slot is a variable of a random document, and says what kind of value it takes. Methods that make such values
+get `SLOT` instead where the value becomes a part of an input.
 """
 
 from collections import Counter
@@ -16,20 +17,19 @@ from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LI
 
 Subject = TypeVar("Subject", Article, Comment)
 
-DEEPEST = 40  # ancestors of a comment that is answered; a cursor keeps 64
+DEEPEST = 40  # a comment with more ancestors is not answered; cursors of the server keep 64
 TITLES = (
     *("Redis in Action", "Why redis? In action!", "Café", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉"),
     *("quote \" \\ ' ` $ {", "a" * 300),
 )
 MENTIONING = ("@{}: see above", "thanks, @{} and @{}", "(@{}!)", "all of @{}, @{}, @{}, @{}, @{}, @{}")
 NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "https://a.example/@{}", "@{}@")
-# texts that the rules of some worlds hold or refuse, and texts that they let pass
-HELD = ("Casino", "the CASINO bonus", "a casino, and more")
-UNHELD = ("pills for sale", "pills on sale", "casinos")
+HELD = ("Casino", "the CASINO bonus", "a casino, and more")  # texts that rules of some servers hold for moderators
+UNHELD = ("pills for sale", "pills on sale", "casinos")  # the first is refused by the rules, the others pass
 REPEATED = ("the very same words", "The very same WORDS!", "other words, again and again")
-RULED_LINKS = tuple(
-    f"https://{host}/{place}"
-    for place, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
+RULED_LINKS = tuple(  # two that the rules hold, one that they refuse, and one that passes
+    f"https://{host}/{number}"
+    for number, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
 )
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
@@ -37,7 +37,8 @@ PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 class VariableGenerator(ModeratorInputs):
     """
     Chooses the variables of one operation, also the inputs of mutations: `_input_NAME` makes that of the mutation with
-    this name, in small letters.
+    this name, in lower case. Other values come from methods with the name of the kind of their slot, such as
+    `_articleId`, which `ValueGenerator` has.
     """
 
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:

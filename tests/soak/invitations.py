@@ -2,7 +2,7 @@
 Invitations, as docs/accounts.md describes them. Everybody may register on the site of the soak, so nobody needs them.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from typing import Any

@@ -45,9 +45,9 @@ NAMES = ("Zoe", "zoe@example.com", "Ann.Lee", "BOB", "admin")
 NICKS = ("Zoë", "Ann", None, "", "x" * 51)
 LONGEST_NICK = 50
 HOUR, LEEWAY = 3_600, 60  # seconds
-EXPIRED, GONE = "expired", "gone"  # faults of tokens
+EXPIRED, GONE = "expired", "gone"  # faults of tokens; `fault` has the others
 RECENT = 300_000  # milliseconds for which a log-in stands in for a password
-OPERATORS_REASON = f"by the claims of {NAME}"
+OPERATORS_REASON = f"by the claims of {NAME}"  # of the actions that give and take roles
 
 Place = tuple[str, str | None]  # a role and its group
 
@@ -189,7 +189,10 @@ def _is_taken(model: Model, name: str) -> bool:
 
 
 def _bring_up_to(model: Model, identity: Identity, claims: Mapping[str, Any], numbers: Iterator[int]) -> None:
-    """Let profile and roles be as claims say. Roles that moderators gave stay."""
+    """
+    Let profile and roles be as claims say. Roles that moderators gave stay. Each role that changes takes the next
+    number of an action.
+    """
     user, nick = identity.user, (claims.get("nick") or "").strip()
     user.profile = user.profile | {"displayName": nick if 1 <= len(nick) <= LONGEST_NICK else None}
     wanted, given = sorted(_roles(claims), key=_word), []
@@ -212,6 +215,7 @@ def _roles(claims: Mapping[str, Any]) -> set[Place]:
 
 
 def _word(place: Place) -> str:
+    """A role and its group as text, such as "MODERATOR:ask"."""
     return ":".join(filter(None, place))
 
 

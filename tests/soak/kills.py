@@ -33,13 +33,16 @@ from tests.soak.writers import Writers
 WEIGHTS = {"worker": 4, "valkey": 4, "postgres": 4, "archiver": 3, "server": 1}  # how often each is killed
 KILLS_BETWEEN_COMPARISONS = 7
 WINDOW = 3_600  # seconds of voting: nothing closes by itself while this runs, as the clock only moves in steps
-STAYING = (0, 0, 3, 20)  # articles that may stay in Redis
+STAYING = (0, 0, 3, 20)  # articles that may stay in Redis, of which one number is chosen for each pass
 MOST_MORE = 100  # kills, at most, beside those that were asked for, until a conversation has left Redis
-PAUSE = 0.1  # seconds between two passes of what archives
+PAUSE = 0.1  # seconds between two passes of the process that archives
 
 
 class Rows(NamedTuple):
-    """What a database has, or should have, by the numbers in ids. A vote is 1 or -1, by number and voter."""
+    """
+    The rows that a database has, or should have. Keys are the numbers in ids, such as 12 for article:12, or a number
+    and the name of a voter. A vote is 1 or -1.
+    """
 
     articles: dict[int, tuple[str, str, int, int]]  # title, poster, up, down
     votes: dict[tuple[int, str], int]
@@ -50,6 +53,7 @@ class Rows(NamedTuple):
     comment_edits: dict[int, list[str]]
 
     def difference(self, other: "Rows") -> str:
+        """What these rows have and `other` has not, and the reverse; "" if they are equal."""
         for name, mine, others in zip(self._fields, self, other, strict=True):
             if mine != others:
                 one, two = (set(map(repr, each.items() if isinstance(each, dict) else each)) for each in (mine, others))

@@ -1,9 +1,9 @@
 """
-Users who leave, as docs/leaving.md describes it: a pseudonym takes the place of the name. The server has done all of a
-deletion `UNTIL_DONE` after its beginning, for which the soak waits.
+Users who leave, as docs/leaving.md describes it: a pseudonym takes the place of the name. The server completes a
+deletion within `UNTIL_DONE`, for which the soak waits.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Mapping

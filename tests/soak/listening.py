@@ -17,7 +17,7 @@ from tests.soak.records import User
 from tests.soak.running import Difference, HistoryRun
 
 TRANSPORTS = 2  # over which each viewer subscribes: WebSocket and server-sent events
-CAUGHT_UP = 5.0  # seconds after a lost connection in which a server tells what it has missed, also to who came since
+CAUGHT_UP = 5.0  # seconds after a lost connection in which a server sends what it has missed, also to new subscribers
 
 
 async def subscribe(run: HistoryRun, step: Step) -> None:

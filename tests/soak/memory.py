@@ -29,8 +29,8 @@ import orjson
 
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = 20
-TOLERANCE = 0.10  # of the size at a tenth of the requests
-STOP_SECONDS = 30
+TOLERANCE = 0.10  # growth that is allowed, of the size at a tenth of the requests
+STOP_SECONDS = 30  # that the server may take to end
 
 
 def main() -> int:
@@ -85,14 +85,15 @@ async def _soak(pid: int, address: tuple[str, int], requests: int, connections: 
     for checkpoint in range(CHECKPOINTS):
         first = checkpoint * part
         async with asyncio.TaskGroup() as group:
-            for place in range(connections):
-                group.create_task(_client(address, range(first + place, first + part, connections)))
+            for connection in range(connections):
+                group.create_task(_client(address, range(first + connection, first + part, connections)))
         sizes.append(_resident(pid))
         print(f"{first + part:>9,} requests  {sizes[-1] / 1e6:7.1f} MB  {monotonic() - started:6.0f} s", flush=True)
     return sizes
 
 
 async def _client(address: tuple[str, int], numbers: range) -> None:
+    """Send the requests with these numbers over one connection, each with a token that nobody has."""
     reader, writer = await asyncio.open_connection(*address)
     for number in numbers:
         kind = KINDS[number % len(KINDS)]
@@ -141,16 +142,18 @@ CASES = "query({}) {{ {} }}".format(
 
 
 def case(number: int) -> dict[str, Any]:
-    """One document with variables that are new: the bits of the number."""
+    """A document with a new combination of its variables, the bits of the number."""
     return {"query": CASES, "variables": {f"v{bit}": bool(number >> bit & 1) for bit in range(20)}}
 
 
 def name(number: int) -> dict[str, Any]:
+    """A document with new names of a user and a group."""
     query = "query($u: String!, $g: String!) { user(username: $u) { id } group(name: $g) { articles { totalCount } } }"
     return {"query": query, "variables": {"u": f"u{number}", "g": f"g{number}"}}
 
 
 def cursor(number: int) -> dict[str, Any]:
+    """A document with a new cursor, which is well-formed: the listing, a time and the number of an article."""
     text = urlsafe_b64encode(f"time|{1_470_311_520_000 + number}.0|{number:016d}".encode()).decode()
     return {"query": "query($a: String) { articles(order: TIME, after: $a) { totalCount } }", "variables": {"a": text}}
 

@@ -2,8 +2,13 @@
 The model: a server in plain Python, with which the soak test compares the real one. Its commands do what
 docs/behaviours.md describes.
 
-A command checks its input and then changes the model, or raises `Refused`. Nothing is stored twice: karma, counts and
-orders are computed from the votes when they are read. `version` counts the changes, `reached` the cases that occurred.
+A command checks its input, `given`, and then changes the model, or raises `Refused`. Nothing is stored twice: karma,
+counts and orders are computed from the votes when they are read. `version` counts the changes, `reached` the cases that
+occurred.
+
+A text, or subject, is an article or a comment. An action is what a moderator has done to a text or a user; an annulled
+vote is one that an action keeps from counting. A held text waits for a moderator, because a rule or flags hold it. An
+archived article has left Redis for the database. A mark is the newest entry of a feed or an inbox that was seen.
 """
 
 from collections import Counter
@@ -29,8 +34,8 @@ from tests.soak.records import Action, Article, Comment, Key, User, newest, set_
 from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
-SLOTS = 1_024  # that numbers and users are in; the partitions share them
-REPEAT = 10_000  # milliseconds in which the same post without a key counts as a double click
+SLOTS = 1_024  # which numbers and users fall in; each partition, a share of the data, has some of them
+REPEAT = 10_000  # milliseconds in which the same post without an idempotency key counts as a double click
 DUPLICATE_WINDOW = 30 * DAY  # in which another article with the same link is called a duplicate
 GROUPS_OF_AN_ARTICLE = 10
 
@@ -60,20 +65,20 @@ class Model:
         self.operator = User("operator", password="", joined_at=0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
-        self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
+        self.moves: Counter[int] = Counter()  # votes that may have moved a comment in its thread, by partition
         self.sessions: dict[str, User] = {}  # by token
         self.identities: dict[str, Any] = {}  # of those who log in by tokens of an issuer, by subject: see `issuers`
         self.exchanged: dict[str, int] = {}  # when a token of the issuer was exchanged for a session, by session
         self.roles_by_claims: list[int] = []  # numbers of the actions by the token of an issuer that is exchanged now
         self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
-        self._hidden_tokens = 0
-        self.pins: dict[tuple[Any, ...], Any] = {}  # entries of copied listings: see `pages`
+        self._hidden_tokens = 0  # tokens that no answer has shown
+        self.pins: dict[tuple[Any, ...], Any] = {}  # entries of copied listings, by listing and instant: see `pages`
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that are in the database instead of Redis; no answer depends on it
         self.have_left: set[int] = set()  # those that were archived once, and may have come back
         self.long_lists: set[User] = set()  # users of whose comments Redis may list the newest only
-        self.is_leaving = False  # whether articles leave now
+        self.is_leaving = False  # whether articles leave Redis now
         self.reached = Reached()
         self.verdicts = Verdicts(self, policy.rules)
 
@@ -82,6 +87,7 @@ class Model:
         return subject.poster is not None and self.now <= self.closes_at(subject)
 
     def is_open(self, subject: Article | Comment) -> bool:
+        """Whether it takes votes."""
         article = subject.article if isinstance(subject, Comment) else subject
         takes_votes = subject.is_visible and article.is_visible and not article.is_locked
         return takes_votes and self.has_voters(subject)
@@ -95,6 +101,7 @@ class Model:
         return article.is_visible and not article.is_locked and not self.is_old(article)
 
     def closes_at(self, subject: Article | Comment) -> int:
+        """The last instant at which votes are taken, in unix milliseconds."""
         return subject.posted_at + self.policy.voting_window * 1000
 
     def visible(self) -> Iterator[Article]:
@@ -132,6 +139,7 @@ class Model:
         return [article for article in self.visible() if article.poster is user]
 
     def followers(self, user: User) -> dict[User, int]:
+        """When each follower has begun to follow a user."""
         return {other: other.following[user] for other in self.users.values() if user in other.following}
 
     def feed(self, user: User) -> list[Article]:
@@ -395,7 +403,7 @@ class Model:
         return article, changes, rule
 
     def forget_cleared_flags(self, subject: Article | Comment) -> None:
-        """The text of what was edited is another one, and may be flagged again."""
+        """Let an edited text be flagged again by those whose flags a moderator has cleared."""
         cleared = [user for user, flag in subject.flags.items() if flag.cleared_by is not None]
         self.reached.count("cleared flags of what is edited", len(cleared))
         for user in cleared:
@@ -474,6 +482,7 @@ class Model:
             self.reached.count("marks that would move back")
 
     def _found(self, token: str | None, id: str) -> tuple[Article, User]:
+        """An article by its id, and the user of the session, who may not be banned from the site."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         number = number_of(id)
@@ -483,6 +492,7 @@ class Model:
         return self.articles[number], actor
 
     def _own(self, token: str | None, id: str) -> Article:
+        """An article by its id, which the user of the session has to have posted."""
         article, actor = self._found(token, id)
         if article.poster is not actor:
             raise Refused("FORBIDDEN", "articleId")

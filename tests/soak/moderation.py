@@ -2,7 +2,7 @@
 What moderators do, as docs/moderation.md describes it: roles, and actions on articles and comments.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,6 +58,7 @@ def approve(model: Model, token: str | None, given: Mapping[str, Any], number: N
 
 
 def reject_edit(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    """Discard the edit of a text that a rule holds."""
     kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given)
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
@@ -110,7 +111,7 @@ def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
 
 
 def username(id: str) -> str:
-    """The name in the input `userId`, in lower case."""
+    """The name, or the pseudonym of a user who has left, in the input `userId`, in lower case."""
     name = id.removeprefix("user:")
     check(id.startswith("user:") and (USERNAME.fullmatch(name) or PSEUDONYM.fullmatch(name)), "userId")
     return name.lower()
@@ -131,7 +132,10 @@ def record(
     notifies: bool = True,
     **more: Any,
 ) -> Action:
-    """A new action, with `more` of its fields. It notifies the user, or the poster of the text, whom it is about."""
+    """
+    A new action, with `more` of its fields; `number` gives the one that the server has assigned. It notifies the user,
+    or the poster of the text, whom it is about.
+    """
     new = model.new_number(number(moderator))
     action = Action(new, kind, model.now, moderator, subject, texts.group, texts.reason, texts.note, **more)
     concerned = subject if isinstance(subject, User) else subject.poster
@@ -159,6 +163,7 @@ def _decide(
 
 
 def _take_out(model: Model, actor: User, article: Article, texts: Texts, number: NewNumber) -> Done:
+    """Take an article out of the group of `texts`."""
     if texts.group not in article.groups:
         known = newest((each for each in article.actions if each.group == texts.group), "REMOVE")
         check(known, "group")

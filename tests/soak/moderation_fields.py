@@ -2,7 +2,8 @@
 The fields of the schema about moderation: actions, roles, flags, and texts of the viewer that are hidden from others.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred. A `Reading` is a comment that is not visible, as it is read by its id.
+that have occurred. `given` are the arguments of a field. A `Reading` is a comment that is not visible, as it is
+read by its id.
 """
 
 from collections.abc import Callable, Iterable, Mapping

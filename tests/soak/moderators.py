@@ -1,4 +1,7 @@
-"""Random inputs of the mutations of moderators: mostly what they may do, to what is new or was done lately."""
+"""
+Random inputs of the mutations of moderators, which the soak test sends to a server: mostly what they may do, to what is
+new or was done lately. A text is an article or a comment, an action what a moderator has done.
+"""
 
 from random import Random
 from typing import Any
@@ -11,7 +14,7 @@ from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, ValueGen
 REASONS = ("an advertisement", "off topic", "  twice  ", "日本語")
 FLAG_REASONS = ("SPAM", "ABUSE", "OFF_TOPIC", "ILLEGAL", "OTHER")
 FINAL = ("REVERT", "PURGE", "REJECT_EDIT")  # kinds of actions that cannot be reverted
-NEWEST = (2, 6, 30)  # one of so many of the newest texts is chosen
+NEWEST = (2, 6, 30)  # a text is chosen among so many of the newest
 UNKNOWN_ACTION, UNKNOWN_ARTICLE = "action:1541", "article:1541"  # ids that no server of the soak gives
 
 
@@ -31,7 +34,7 @@ def any_text(random: Random, model: Model) -> Article | Comment | None:
 class ModeratorInputs(ValueGenerator):
     """
     Chooses the inputs of the mutations of moderators, and of flags and saved texts: `_input_NAME` makes that of the
-    mutation with this name, in small letters.
+    mutation with this name, in lower case.
     """
 
     def _input_removecontent(self) -> dict[str, Any]:
@@ -165,6 +168,7 @@ class ModeratorInputs(ValueGenerator):
         return self._id(self.random.choice(others[-self.random.choice(NEWEST) :])) if others else UNKNOWN_ARTICLE
 
     def _texts(self) -> dict[str, Any]:
+        """What a moderator writes with an action: a reason, and sometimes a note."""
         given: dict[str, Any] = {"reason": self.random.choice(REASONS)}
         if self._chance():
             given["reason"] = self.random.choice(("", "  ", "x" * 1_001))
@@ -206,4 +210,5 @@ class ModeratorInputs(ValueGenerator):
         return self.random.choice(sorted(article.groups)) if article and article.groups else self.group
 
     def _action(self, action: Action) -> Any:
+        """The reference to the id of an action."""
         return self.known.actions[action.number]

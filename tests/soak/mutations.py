@@ -1,6 +1,7 @@
 """
 The mutations and the fields of their payloads. A mutation gets the request, its input and a hint: what the server has
-assigned to what it makes, such as a token or a number, which its answer shows.
+assigned to what it makes, such as a token or a number, which its answer shows. A `Reading` is a comment that is not
+visible, as its poster reads it.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

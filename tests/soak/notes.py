@@ -1,6 +1,7 @@
 """
 What the answers of a server tell in one run of a random history: the ids, tokens and cursors that it has assigned. The
-model of the server, with which it is compared, takes them over.
+model of the server, with which it is compared, takes them over. An action is what a moderator has done to an article, a
+comment or a user.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from tests.soak.variables import KnownValues
 POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts, by its name
 NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number, by its name
 OPENING = ("register", "logIn", "logInWithToken", "resetPassword")  # mutations that open a session
-MOST_HIDDEN = 9  # actions of one operation whose ids its answer does not show
+MOST_HIDDEN = 9  # actions of one operation whose ids its answer may lack because of an error
 
 
 class Notes:
@@ -165,9 +166,9 @@ class Notes:
 
     def _may_share_cursor(self, one: Position, other: Position) -> bool:
         """
-        Whether two positions are one place of a thread that is, or has been, in the database instead of Redis. There
-        its cursors say nothing of votes and comments elsewhere, and a pinned walk goes on without its pin once the
-        thread is in Redis again.
+        Whether two positions may have the same cursor: they are one place of a thread that is, or was, in the database
+        instead of Redis. There, cursors do not say how many votes and comments there were, and a pinned walk goes on
+        without its pin once the thread is in Redis again.
         """
         if one.listing != other.listing or one.article_of_thread is None:
             return False

@@ -18,7 +18,7 @@ from tests.soak.records import Article, Key, User
 # a pin is the copy of a listing that a client reads page by page, so that votes meanwhile move nothing
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
-OWN_PIN_MS = 5_000  # a viewer who has posted within this time before a shared pin gets a separate one
+OWN_PIN_MS = 5_000  # a viewer who has posted since this time before the shared pin gets a separate one
 SINCE_ORDERS = ("TIME", "VOTES")  # orders of which the articles since an instant can be listed
 Listing = tuple[Any, ...]  # the kind of a listing, and what distinguishes it from others: ("timeline", "alice")
 
@@ -65,6 +65,7 @@ class PageArguments(NamedTuple):
     page: int | None = None
 
     def check(self, most: int = 100) -> None:
+        """Raise BadInput if the arguments contradict each other, or ask for a page of more than `most` entries."""
         first, after, last, before, page = self
         wrong = (
             (first is not None and not 1 <= first <= most)

@@ -10,8 +10,8 @@ from pathlib import Path
 @dataclass(frozen=True)
 class Process:
     """
-    A process. `started` distinguishes it from a later one with the same id. The fields of /proc/PID/stat that follow
-    the name have the state at index 0, the parent at 1 and the start time at 19.
+    A process. `started`, its start time, distinguishes it from a later one with the same id. The fields of
+    /proc/PID/stat that follow the name have the state at index 0, the parent at 1 and the start time at 19.
     """
 
     pid: int

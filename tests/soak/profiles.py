@@ -1,8 +1,8 @@
 """
-What users write about themselves.
+What users write about themselves. Users of an issuer, an identity provider, have the display name that it gives them.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` is the input of a mutation.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 The comments of the site and of groups, newest first, as docs/comments.md describes them.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred.
+that have occurred. `given` are the arguments of a field.
 """
 
 from typing import Any

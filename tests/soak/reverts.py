@@ -1,7 +1,8 @@
 """
 Reverts of actions of moderators. What a revert does to each kind of action is in the module of the kind.
 
-Part of the model: a server in plain Python, with which the soak test compares the real one.
+Part of the model: a server in plain Python, with which the soak test compares the real one. `given` is the input of a
+mutation.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,9 +23,10 @@ from tests.soak.moderation import (
 )
 from tests.soak.records import Action, User
 
+# takes the model, the moderator, the action, what the moderator writes, and the number of the new action: the revert
 Reverter = Callable[[Model, User, Action, Texts, NewNumber], Action]
 
-REVERTERS: Mapping[str, Reverter] = {
+REVERTERS: Mapping[str, Reverter] = {  # by kind of action; bans, which take one argument more, are not among them
     "REMOVE": revert_content,
     "APPROVE": revert_content,
     "LOCK": revert_content,

@@ -1,6 +1,9 @@
 """
 One run of a history, a list of requests and events, on a server and on the model of it, which compares every answer of
 the server with the model's.
+
+The mirror is the SQL database that follows what is written to Redis. Old articles leave Redis, and are then read from
+the database. A pin is the copy of a listing or a thread that a client reads page by page.
 """
 
 import asyncio
@@ -23,7 +26,7 @@ from tests.soak.requests import Request
 from tests.soak.server import Server
 from tests.soak.threads import Threads
 
-PATIENCE = 60.0  # seconds
+PATIENCE = 60.0  # seconds that the database may take to follow
 REFUSED_FOR_COST = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
 
 
@@ -41,7 +44,10 @@ class Difference(Exception):
 
 
 class HistoryRun:
-    """One run of a history on a new store. `notes` has what the server has assigned: ids, tokens and cursors."""
+    """
+    One run of a history on a new store. `notes` has what the server has assigned: ids, tokens and cursors. `listings`
+    and `threads` are what the model knows of pages.
+    """
 
     def __init__(self, server: Server, policy: Policy, partitions: int) -> None:
         self.server = server
@@ -53,7 +59,7 @@ class HistoryRun:
         self.archiving: asyncio.Task[list[int] | str] | None = None  # lets articles leave Redis: see `Server.archive`
 
     def begin(self, at: int) -> None:
-        """Begin a step at an instant."""
+        """Begin a step at an instant, in unix milliseconds: set the clocks of the server and of the model."""
         self.model.now = at
         self.server.clock.set(at)
         self.threads.forget_replaced()
@@ -82,7 +88,7 @@ class HistoryRun:
             await asyncio.sleep(0.02)
 
     async def note_archived(self) -> None:
-        """Wait until the articles that are leaving have left."""
+        """Wait until the articles that are leaving Redis have left, and tell the model which these are."""
         if self.archiving is None:
             return
         archived_or_reason, self.archiving = await self.archiving, None
@@ -116,7 +122,10 @@ class HistoryRun:
                     raise Difference(step, operation, f"{key} is neither as before nor as after a write", answered)
 
     async def ask(self, step: Step, index: int, skipped_connections: int = 0) -> dict[str, Any]:
-        """The answer to an operation of a step, on the connection of the step that has its index or follows it."""
+        """
+        Send the operation of a step with this index, and return the answer. It goes over the connection of the step
+        that has this index, after the ones that are skipped.
+        """
         operation = step.operations[index]
         connection = self.server.connections[step.connections[index + skipped_connections]]
         variables = resolved(operation.variables, self.notes.texts)
@@ -128,6 +137,10 @@ class HistoryRun:
     def compare(
         self, step: Step, operation: Operation, answered: dict[str, Any], *, notes_cursors: bool = True
     ) -> None:
+        """
+        Raises:
+            Difference: the answer is not the model's. What the database answers need not be there while it is away.
+        """
         self.model.reached.count("operations")
         if self._is_refused_for_cost(answered):
             self.refused += 1

@@ -1,6 +1,6 @@
 """
-Texts that users have saved, as docs/saved.md describes them. Mutations get the request, their input and a hint, what
-the server has assigned, which these do not need.
+Articles and comments that users have saved, as docs/saved.md describes them. Mutations get the request, their input and
+a hint, what the server has assigned, which these do not need.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
@@ -20,7 +20,7 @@ from tests.soak.searches import ANY_FLAG, Between, doubt_flag
 
 @dataclass(frozen=True)
 class Home:
-    """The node in which a user finds what only they read."""
+    """The node in which a user finds what only they read, such as their front page and what they have saved."""
 
     user: User
 

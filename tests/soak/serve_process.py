@@ -22,7 +22,7 @@ from tests.soak.processes import Process, processes_below
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds that the server may take to answer or to end
 LOGGED = 4_000  # bytes of the log that a fault shows
-READ = "{ articles { totalCount nodes { id title votes } } }"
+READ = "{ articles { totalCount nodes { id title votes } } }"  # a query, for whether reads are answered
 
 
 class WrongAnswer(AssertionError):

@@ -60,15 +60,15 @@ def clock_environment(root: Path, clock: Clock) -> dict[str, str]:
 @dataclass
 class Server:
     """
-    The server and its data in a new folder. `root` is the source tree to run: this project, or a copy with a fault.
-    `logged` has the errors that it logged, once its folder is removed.
+    The server and its data in a new folder. `settings` are by name, as in UPVOTE_NAME. `root` is the source tree to
+    run: this project, or a copy with a fault. `logged` has the errors that it logged, once its folder is removed.
     """
 
     settings: dict[str, Any]
     databases: Databases
     database_kind: str = "sqlite"
     root: Path = ROOT
-    rules: str = ""  # what the file of the rules has
+    rules: str = ""  # the text of the file of rules for articles and comments; "" for none
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="soak-")))
     process: "subprocess.Popen[str] | None" = None
     port: int = 0
@@ -133,7 +133,10 @@ class Server:
         raise Unanswered("the server does not become ready")
 
     async def archive(self, limits: RedisLimits) -> "asyncio.Task[list[int] | str]":
-        """Begin to let articles leave Redis: see `EagerArchiver.archive`. The process is there when this returns."""
+        """
+        Begin to let articles leave Redis for the database: see `EagerArchiver.archive`. The process that moves them
+        runs when this returns.
+        """
         if self._archiver is None:
             self._archiver = EagerArchiver(self.root, self._environment(), self.log)
         await self._archiver.start()
@@ -150,7 +153,7 @@ class Server:
         return (await self._command("password", username)).strip().partition("#")[2]
 
     async def purge(self, id: str) -> bool:
-        """Purge a text, and return whether it was not purged before."""
+        """Remove an article or a comment for good, and return whether it was not removed so before."""
         return "purged before" not in await self._command("purge", id, "--reason", "must go")
 
     async def search_rings(self) -> int:
@@ -199,7 +202,7 @@ class Server:
         await asyncio.to_thread(self._wait)
 
     async def database_state(self) -> str:
-        """How far the database is, as `/readyz` of all workers says."""
+        """How far the database is, as `/readyz` of all workers says: "up to date", or what one of them says else."""
         states = [each.get("/readyz") for each in self.connections[:READINESS_CONNECTIONS]]
         found = {answer.get("database", "does not answer") for answer in await asyncio.gather(*states)}
         return next((state for state in found if state != "up to date"), "up to date")
@@ -211,7 +214,7 @@ class Server:
                 valkey.execute_command("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
 
     def are_users_leaving(self) -> bool:
-        """Whether something is left to be done of a deletion of a user."""
+        """Whether a deletion of a user is not complete: the server lists those that are in `leaving:{PARTITION}`."""
         with self.valkey() as valkey:
             return bool(
                 valkey.exists(*(f"leaving:{{{partition}}}" for partition in range(self.settings["partitions"])))

@@ -16,7 +16,7 @@ from tests.soak.server import ROOT, Unanswered
 from tests.soak.shrinking import Shrinker, script
 from tests.soak.worlds import BEGINNING, World, replay
 
-OPERATIONS = 4_000  # of one world
+OPERATIONS = 4_000  # GraphQL operations that one world gets
 SHRINKING = 240  # seconds, at most, in which a history that shows a difference is made shorter
 SHOWN = 1_500  # characters of an answer that are printed
 MAX_REFUSED = 0.05  # share of the operations that may be refused because of their cost
@@ -46,15 +46,18 @@ class SoakResult:
 
 
 async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = False) -> SoakResult:
-    """Run worlds for some minutes, and shrink the history of each difference. With `stop`, end at the first one."""
-    with databases() as made:
-        return await _soak(seed, minutes, made, root=root, stop=stop)
+    """
+    Run worlds for some minutes, and shrink the history of each difference, the list of all requests that led to it.
+    `root` is the source tree of the server. With `stop`, end at the first difference.
+    """
+    with databases() as factory:
+        return await _soak(seed, minutes, factory, root=root, stop=stop)
 
 
-async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop: bool) -> SoakResult:
-    until, found = time.monotonic() + minutes * 60, SoakResult()
+async def _soak(seed: int, minutes: float, factory: Databases, *, root: Path, stop: bool) -> SoakResult:
+    until, result = time.monotonic() + minutes * 60, SoakResult()
     while time.monotonic() < until:
-        world = World(seed, made, root)
+        world = World(seed, factory, root)
         began, difference = time.monotonic(), None
         try:
             await world.generate(OPERATIONS, until)
@@ -62,32 +65,32 @@ async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop:
         except Difference as first:
             difference = first
         except (Unanswered, ChildProcessError) as fault:
-            found.differences.append(f"seed {seed}: {fault!r}")
+            result.differences.append(f"seed {seed}: {fault!r}")
         finally:
             await world.close()
         reached = world.run.model.reached
-        found.reached.update(reached)
-        found.refused += world.run.refused
+        result.reached.update(reached)
+        result.refused += world.run.refused
         operations, seconds = reached["operations"], time.monotonic() - began
         print(
             f"seed {seed}: {operations} operations, {operations / seconds:.0f} a second, {world.settings}", flush=True
         )
         if difference:
             print(f"seed {seed} differs: {str(difference)[:SHOWN]}", flush=True)
-            found.differences.append(await description(world, difference, made, root))
-            print(found.differences[-1], flush=True)
+            result.differences.append(await description(world, difference, factory, root))
+            print(result.differences[-1], flush=True)
             if stop:
                 break
         if not difference and world.server.errors():
-            found.differences.append(f"seed {seed}: logged errors\n{world.server.errors()[:3_000]}")
-            print(found.differences[-1], flush=True)
+            result.differences.append(f"seed {seed}: logged errors\n{world.server.errors()[:3_000]}")
+            print(result.differences[-1], flush=True)
         seed += 1
-    return found
+    return result
 
 
 async def search_rings(world: World) -> None:
     """
-    Search the votes of a history for rings, users who vote for each other, unless the database is away.
+    Search the votes of a history for rings, users who vote for each other, unless the database lacks some of them.
 
     Raises:
         ChildProcessError: the search fails.
@@ -97,9 +100,9 @@ async def search_rings(world: World) -> None:
         world.run.model.reached.count("searches for rings among votes", votes > 0)
 
 
-async def description(world: World, found: Difference, made: Databases, root: Path) -> str:
+async def description(world: World, found: Difference, factory: Databases, root: Path) -> str:
     """The difference with the shortest history that shows it."""
-    shrinker = Shrinker(partial(replay, world.settings, databases=made, root=root), time.monotonic() + SHRINKING)
+    shrinker = Shrinker(partial(replay, world.settings, databases=factory, root=root), time.monotonic() + SHRINKING)
     steps, again = await shrinker.shrunk(world.steps, found)
     lines = [f"seed {world.seed} differs after {len(world.steps)} steps, {world.settings}: {str(found)[:SHOWN]}"]
     if again is None:

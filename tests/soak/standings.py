@@ -18,12 +18,18 @@ FEW_UPVOTES, MOST_UPVOTES = 100, 2**31 - 1  # GraphQL has no greater integers
 
 
 class Rank(int):
-    """A number computed from an article and the entries above it, which the server reads one after the other."""
+    """
+    A number that depends on an article and on the entries above it. The server reads these one after the other, so that
+    the number may be any where a write comes between.
+    """
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where an article stands. `missing` are the upvotes that lift it above the next; None if none do."""
+    """
+    Where an article stands. `value` is in seconds for orders by time; `terms` add up to it. `missing` are the upvotes
+    that lift the article above the next one; None if none do.
+    """
 
     order: str
     rank: Rank
@@ -51,8 +57,8 @@ def standing(request: Request, article: Article, order: str | None = "SCORE", gr
 
 def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:
     """
-    The upvotes that lift an article above a position, given as a sort key. In CONTROVERSIAL, those beyond its downvotes
-    lower it. Few are tried one after the other, more are found by bisection.
+    The upvotes that lift an article above the sort key `goal`; None if none do. In CONTROVERSIAL, upvotes beyond its
+    downvotes lower it. Up to `FEW_UPVOTES` are tried one after the other, more are found by bisection.
     """
     policy, now, up, down = request.model.policy, request.model.now, len(article.up), len(article.down)
 

@@ -1,6 +1,7 @@
 """
-States of texts, as docs/moderation.md describes them: VISIBLE, PENDING while a text waits for a moderator, and REMOVED.
-What is not visible leaves lists and inboxes, and comes back to them.
+States of texts, which are articles and comments, as docs/moderation.md describes them: VISIBLE, PENDING while a text
+waits for a moderator because a rule or flags hold it, and REMOVED. What is not visible leaves lists and inboxes, and
+comes back to them.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
@@ -17,7 +18,10 @@ Text = Article | Comment
 
 
 class Decision(NamedTuple):
-    """A state of a text, and the action that has set it; None for a state that an action has found."""
+    """
+    A state of a text, and the action of a moderator that has set it; None if no action has set it, but one has found
+    the text in this state.
+    """
 
     state: str
     action: Action | None = None

@@ -1,6 +1,6 @@
 """
 Runs each kind of step of a history, a list of requests and events, on a server and on the model of it: what is sent and
-done, and when the answers have to be right.
+done, and when the answers have to be right. The mirror is the SQL database that follows what is written to Redis.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from tests.soak.input_checks import is_id, number_of
 from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
 
-FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
-LISTS_FOLLOW = 1.5  # seconds until lists of other users lack what a ban has removed: one, and some more
+FOUND_WITHIN = 20.0  # seconds in which a search finds a change, on a busy machine: usually well under one
+LISTS_FOLLOW = 1.5  # seconds until lists of other users lack what a ban has removed: one, and some for a busy machine
 MOST_ROUNDS = 40  # how often the reads of a step are sent while articles leave Redis
 
 
@@ -56,8 +56,8 @@ async def _restart(run: HistoryRun, step: Step) -> None:
 
 async def _send_one_by_one(run: HistoryRun, step: Step) -> None:
     """Send the same read for each of several viewers, one after the other."""
-    for place, operation in enumerate(step.operations):
-        connections = step.connections[place:]
+    for index, operation in enumerate(step.operations):
+        connections = step.connections[index:]
         await run.send(replace(step, operations=(operation,), connections=connections))
 
 
@@ -69,7 +69,7 @@ async def _overtaken(run: HistoryRun, step: Step) -> None:
     """
     *reads, write = step.operations
     early = [asyncio.create_task(run.ask(step, index)) for index in range(len(reads))]
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # so that the reads are sent before the write
     written = await run.ask(step, len(reads))
     late = [
         asyncio.create_task(run.ask(step, index, skipped_connections=len(reads) + 1)) for index in range(len(reads))

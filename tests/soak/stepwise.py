@@ -20,7 +20,7 @@ from tests.soak.requests import instant
 from tests.soak.server import Connection
 from tests.soak.variables import GROUPS, KnownValues
 
-SHARE, SHARE_SOON = 0.02, 0.2  # of the steps of a history
+SHARE, SHARE_SOON = 0.02, 0.2  # of the steps of a history: usually, and while `holding_open_votes` gives any
 MOST_TEXTS = 300  # of a user
 PATIENCE, PAUSE = 60.0, 0.05  # seconds
 REVERTED = 0.5  # share of what reverts something, where something can be reverted
@@ -68,8 +68,8 @@ def change(random: Random, model: Model, known: KnownValues) -> Change | None:
 
 def holding_open_votes(model: Model) -> list[Action]:
     """
-    The actions that hold votes on what still takes votes, and that can be reverted: few, as that ends soon. Only such
-    votes come back as those of their voters.
+    The annulments of votes on what still takes votes that can be reverted: few, as voting closes soon. Only while it is
+    open, a vote that counts again is also known as that of its voter.
     """
     annulled = (each.annulled for each in _subjects(model) if each.annulled and model.has_voters(each))
     cases = dict.fromkeys(case for held in annulled for vote in held.values() for case in vote.cases)

@@ -112,7 +112,7 @@ class OverEvents:
             answer = orjson.loads(line.removeprefix(b"data: "))
             self.messages["articleChanged"] += (answer.get("data") or {"": str(answer)}).values()
         elif not line:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(PATIENCE)  # the stream has ended, and no message comes
 
 
 @asynccontextmanager

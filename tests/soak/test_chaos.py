@@ -1,4 +1,8 @@
-"""Each fault of `chaos.py` once, in random order and at random moments, while simulated people write to a server."""
+"""
+Each fault of `chaos.py` once, in random order and at random moments, while simulated people write to a server.
+
+Codes such as A6 after the name of the test are rows of `docs/behaviours.md`, which it proves.
+"""
 
 import pytest
 

@@ -50,11 +50,12 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
     policy = settings_of(seed).policy
     if mutant.has_rules:
         policy = replace(policy, rules=EVERY)
-    elif mutant.imported and policy.rules:  # archived texts have stood, and nobody knows when they leave
+    elif mutant.imported and policy.rules:
+        # the rule about first texts counts archived ones as approved, and the model does not know when one is archived
         policy = replace(policy, rules=replace(policy.rules, first_texts=0))
-    with databases() as made:
+    with databases() as factory:
         world = World(
-            seed, made, tree, Settings(mutant.partitions, cache=None, policy=policy, imported=mutant.imported)
+            seed, factory, tree, Settings(mutant.partitions, cache=None, policy=policy, imported=mutant.imported)
         )
         try:
             await world.generate(OPERATIONS, time.monotonic() + SECONDS)

@@ -36,7 +36,7 @@ from tests.soak.searches import ANYTHING, Anything, Between, doubt_flag
 MOST_PLACES = 500  # of a page
 USUAL_PLACES = 25  # of a page, by default
 BY_TIME = ("NEWEST", "OLDEST")
-FEW_REPLIES = 16  # up to so many have one index only
+FEW_REPLIES = 16  # up to so many to one comment have one index only, and not one for each order
 PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds; in the latter, walks that begin share a pin
 Values = Mapping[int, float]  # of comments, by number
 
@@ -188,10 +188,10 @@ class Threads:
 
     def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
         """
-        Whether the server has forgotten the values with which a walk began, or those of a pin that its first page
-        would share. They are lost when the conversation leaves Redis or comes back, and are other ones if since the
-        beginning there were votes, or comments that its pin does not show. The walk then goes on by the present values;
-        after a return, with all comments.
+        Whether the server may have forgotten the values with which a walk began, or those of a pin that its first page
+        would share: they are lost when the conversation leaves Redis or comes back. That matters only if there were
+        votes since then, or comments that the pin does not show. The walk goes on by the values of now; after a return,
+        with all comments.
         """
         comments = [each for each in self._model.comments.values() if each.article is article]
         leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
@@ -227,8 +227,8 @@ class Threads:
 
     def forget_replaced(self) -> None:
         """
-        Forget the pins that the step before has replaced. Until its end they may be read: what is read by such a pin
-        comes before, beside or after what makes the new one.
+        Forget the pins that the step before has replaced. During that step they could still be read: each of its reads
+        comes before, beside or after the one that makes a new pin.
         """
         for article, *pin in self._replaced:
             self._pins[article].pop(tuple(pin), None)

@@ -38,9 +38,10 @@ class KnownValues:
     def __init__(self) -> None:
         self.articles: dict[int, Ref] = {}  # ids, by number
         self.comments: dict[int, Ref] = {}  # also deleted ones
-        self.actions: dict[int, Ref] = {}  # of moderators
+        self.actions: dict[int, Ref] = {}  # ids of what moderators have done
         self.departed: dict[str, Ref] = {}  # ids of users who have left, by pseudonym
         self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # tokens, by user
+        # cursors and their positions, by listing
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
         # listings that were read, by kind: tuples that begin with the kind, such as ("timeline", "alice")
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))
@@ -73,7 +74,7 @@ class ValueGenerator:
         is_there = viewer is not None and not viewer.has_left
         self.user = viewer if is_there and random.random() < 0.3 else random.choice(users) if users else None
         self.group = random.choice(GROUPS)
-        self.day = model.now // 86_400_000 * 86_400_000  # the last midnight
+        self.day = model.now // 86_400_000 * 86_400_000  # the last midnight, in unix milliseconds
         self.listing: ThreadListing | RepliesListing | None = None  # of comments, for which there are cursors
         self.article: Article | None = None
         self.comment: Comment | None = None

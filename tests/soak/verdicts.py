@@ -1,6 +1,7 @@
 """
-What rules say of texts, votes and flags: whether they are refused or held. Part of the model: a server in plain Python,
-with which the soak test compares the real one.
+What the rules of a site say of articles and comments (texts), votes and flags: whether they are refused, or held until
+a moderator has looked at them. Part of the model: a server in plain Python, with which the soak test compares the real
+one. `reached` counts the cases that have occurred.
 """
 
 from collections import defaultdict
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tests.soak.model import Model
 
 HOUR, DAY = 3_600_000, 86_400_000  # milliseconds
-MOST_LOOKED_AT = 100  # of the oldest articles of a user, and as many comments, are those counted that stand
+MOST_LOOKED_AT = 100  # only so many articles of a user, and comments, are looked at, the oldest: see `Verdicts._stood`
 
 
 class Window(NamedTuple):
@@ -64,6 +65,7 @@ class Verdicts:
         self._require_least("flagging", flagger)
 
     def _concern(self, user: User) -> bool:
+        """Whether rules hold for a user: who has a role is exempt."""
         return self._rules is not None and not user.roles
 
     def _require_least(self, name: str, user: User) -> None:

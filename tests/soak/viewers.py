@@ -17,9 +17,10 @@ from tests.soak.variables import KnownValues
 
 # root fields that are read
 READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
-# share of the steps with subscriptions to any article, and of those to a pending one, where that is possible
+# share of the steps with subscriptions to any article, and of those about a comment below an article that waits for a
+# moderator, or what leads there
 SUBSCRIBED, BENEATH = 0.008, 0.03
-PENDING = 0.4  # share of the subscriptions about what is pending, where there is any
+PENDING = 0.4  # share of the subscriptions about what waits for a moderator (is pending, or held), where there is any
 HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
 
 
@@ -144,7 +145,7 @@ def _approval(random: Random, model: Model, known: KnownValues, comment: Comment
 
 
 def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:
-    """The numbers of some removals of comments that were not reverted."""
+    """The numbers of some removals of comments by moderators that were not reverted."""
     actions = [
         each for comment in comments for each in comment.actions if each.kind == "REMOVE" and not each.reverted_by
     ]

@@ -23,7 +23,7 @@ class Settings:
     cache: int | None  # articles, comments and users that a process caches; None for the default
     policy: Policy  # the settings that the model knows, too
     database: str = "sqlite"  # or "postgresql"
-    imported: int = 0  # stories that are imported; articles leave Redis only where there are some
+    imported: int = 0  # old articles that are imported; only where there are some, articles leave Redis
 
     def of_server(self) -> dict[str, Any]:
         settings = {
@@ -46,12 +46,12 @@ class Settings:
 
 def settings_of(seed: int) -> Settings:
     """
-    Eight consecutive seeds have all combinations of partitions, caches and databases. Of two that follow each other one
-    has articles that leave Redis.
+    Eight consecutive seeds have all combinations of partitions, caches and databases. In three of
+    four, articles leave Redis for the database.
     """
     random = Random(seed)
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
-    has_rules = bool((seed + seed // 2 + seed // 4 + seed // 16) % 2)  # as often with any of the others
+    has_rules = bool((seed + seed // 2 + seed // 4 + seed // 16) % 2)  # which hold and refuse texts
     voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
     comment_days = (None, None, 1)[seed % 3]
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]

@@ -1,4 +1,10 @@
-"""A world: a server with random settings, and a random history of requests, whose answers a model of it checks."""
+"""
+A world: a server with random settings, and a random history of requests, whose answers a model of it checks.
+
+A document is a GraphQL text, an operation is a document with variables and a token, and a step is what is sent or
+happens at one instant of the history. An issuer is an identity provider whose tokens log users in. The mirror is the
+SQL database that follows Redis.
+"""
 
 import asyncio
 import time
@@ -33,24 +39,26 @@ USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
 ADMIN = "alice"
 # name, role and group; None for the whole site
 MODERATORS = (("Bob", "MODERATOR", None), ("carol", "MODERATOR", "show"), ("Dave-1", "MODERATOR", "ask"))
-IMPORTED_USERS = 4  # who have imported stories; the others begin with empty timelines
+IMPORTED_USERS = 4  # of USERS, who have posted the imported stories; the others begin without articles
 MOST_ARTICLES = 120
 MOST_COMMENTS = 180  # the deletion of an article waits for its first 200 to be removed
-READS, WRITES, NEW = 60, 60, 0.04  # documents that are sent again with other variables, and the share of new ones
-EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
-TOLD = 0.01  # share of writes beside subscriptions to what is new
-TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
-BEARERS, ENDS = 0.02, 0.001  # share of operations sent with such tokens, and of steps in which one ends sockets
-RESETS, LEAVING = 0.005, 0.006  # share of users who get a link to choose a password, and of those who leave or come
+READS, WRITES = 60, 60  # documents that are kept, and sent again with other variables
+NEW = 0.04  # share of reads, and of writes, whose document is a new one
+# Shares of the steps in which
+EXPORTS, PURGES = 0.004, 0.003  # a user takes their data along; a text is purged
+TOLD = 0.01  # something is written beside subscriptions to what is new
+TOKENS = 0.015  # the token of an issuer is exchanged for a session
+BEARERS, ENDS = 0.02, 0.001  # such a token is sent itself; the end of one ends sockets
+RESETS, LEAVING = 0.005, 0.006  # a user gets a link to choose a password; a user leaves, or comes
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
-DAY = "day"  # moves the clock by a part of a session
+DAY = "day"  # an event that moves the clock by a fifth of the lifetime of sessions
 EVENTS = (StepKind.CONNECTIONS_BREAK, StepKind.RESTART, StepKind.KILL, StepKind.SESSIONS_END, DAY)
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
 FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
 NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
-TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # which change what a search finds
+TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # mutations that change what searches find
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # likewise, by moderators
-INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")  # of several users at once
+INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")  # sent by many at once
 INPUT = input_variable("m0")  # the variable that has the input of the first mutation of a document
 
 
@@ -63,10 +71,10 @@ class World:
         self.settings = settings or settings_of(seed)
         self.server = self.settings.server(databases, root)
         self.run = HistoryRun(self.server, self.settings.policy, self.settings.partitions)
-        self._known = self.run.notes.known
+        self._known = self.run.notes.known  # ids, tokens and cursors of earlier answers
         self.steps: list[Step] = []
         self._crowd = Crowd(self.random, self.run.model, self._known)
-        self._reading: list[Document] = []
+        self._reading: list[Document] = []  # kept queries and, below, mutations: see READS
         self._writing: list[Document] = []
         self._bearers: list[str] = []  # tokens of an issuer that were sent themselves
         self._now = BEGINNING
@@ -102,12 +110,12 @@ class World:
         await run_step(self.run, step)
 
     def _beginning(self) -> Iterator[Step]:
-        for place, name in enumerate(USERS):
+        for index, name in enumerate(USERS):
             given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
             values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
             yield self._step(StepKind.TOGETHER, [self._operation(document, viewer=None, variables=values)])
-            self._now += place
+            self._now += index  # milliseconds
         if count := self.settings.imported:
             imported = stories(self.random, USERS[:IMPORTED_USERS], self._now, count)
             yield replace(self._step(StepKind.IMPORT, []), stories=imported)
@@ -249,7 +257,9 @@ class World:
         if step:
             self._posts = 0
         self._now += step
-        if self._now % 1_000 > 900:  # pins of one's own are kept at the instants after this, up to the next second
+        # A viewer who has posted gets a pin at the first instant from now that has none: it must not be the next whole
+        # second, at which the server makes the pin that others share.
+        if self._now % 1_000 > 900:
             self._now += 1_000 - self._now % 1_000
 
     def _step(self, kind: StepKind, operations: list[Operation]) -> Step:
@@ -276,7 +286,7 @@ class World:
         return chosen + [self._again(self.random.choice(chosen)) for _ in range(self.random.randint(1, 5))]
 
     def _again(self, operation: Operation) -> Operation:
-        """The same query by the same viewer or by another one."""
+        """The same query with the same variables, by the same viewer or by another one."""
         token = operation.token if self.random.random() < 0.7 else self._token(self._viewer())
         self._count += 1
         return replace(operation, number=self._count, token=token)
@@ -328,7 +338,10 @@ class World:
         return self._with_variables(self._generator().mutation(name), self._moderator())
 
     def _in_steps(self) -> list[Operation]:
-        """What a moderator does in steps, and what the user whom it is about then reads of their own votes."""
+        """
+        A ban, an annulment of votes or a revert, which the server carries out in steps, and then what the user whom it
+        is about reads of their own votes.
+        """
         chosen = stepwise.change(self.random, self.run.model, self._known)
         if chosen is None:
             return []
@@ -431,6 +444,7 @@ class World:
         return self._operation(self._generator().plain_mutation(name), self._viewer(logged_in=1), {INPUT: given})
 
     def _answer_of_crowd(self, given: dict[str, Any]) -> Operation:
+        """A comment with this input."""
         self._posts += 1
         return self._operation(self._generator().plain_mutation("comment"), self._viewer(logged_in=1), {INPUT: given})
 
@@ -441,8 +455,8 @@ class World:
         """
         users = self.random.sample(list(self.run.model.users.values()), self.random.randint(2, 5))
         operations = []
-        for place, user in enumerate(users):
-            name = self.random.choice([each for each in INDEPENDENT if each != "voteOnComment" or place == 0])
+        for index, user in enumerate(users):
+            name = self.random.choice([each for each in INDEPENDENT if each != "voteOnComment" or index == 0])
             self._posts += name in POSTED
             operations.append(self._with_variables(self._generator().plain_mutation(name), user))
         return operations

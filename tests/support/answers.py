@@ -4,6 +4,7 @@ from tests.engine.sample import until
 
 
 def code(response):
+    """The code of the first error of a response of GraphQL."""
     return response.json()["errors"][0]["extensions"]["code"]
 
 

@@ -1,4 +1,4 @@
-"""Operations on a small store, which tests execute in several ways and cancel."""
+"""A small store, and cursors of its listings, for operations that tests execute in several ways and cancel."""
 
 import asyncio
 import gc
@@ -17,7 +17,7 @@ from tests.conftest import registered
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
+OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))  # parses and validates documents
 # what `filled` makes, with the ids that follow from the clock of the tests, and cursors of its listings
 FIRST = "article:3011197992960749"
 COMMENT = "comment:3011197995008749"  # the first of FIRST

@@ -4,4 +4,5 @@ from hashlib import sha256
 
 
 def digest(document):
+    """The SHA-256 of the text, in hexadecimal digits."""
     return sha256(document.encode()).hexdigest()

@@ -23,8 +23,9 @@ def made_up(
     chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
 ) -> list[Article]:
     """
-    Articles of a year, many of equal times. `numbers` says how they are numbered: by time, some of them "ahead of the
-    clock", or some "of early versions", which counted from 1.
+    `size` articles of a year, many of equal times; `chance` makes them random, and `votes` gives the votes of each.
+    `numbers` says how they are numbered: by time, some of them "ahead of the clock", or some "of early versions", which
+    counted from 1.
     """
     articles = {}
     for each in range(size):

@@ -13,6 +13,7 @@ LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 
 
 def registered(live, username):
+    """Register a user and return the token of the session."""
     return live.ask(REGISTER.replace("alice", username))["data"]["register"]["token"]
 
 

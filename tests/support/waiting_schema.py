@@ -1,4 +1,4 @@
-"""A schema whose fields wait for a moment, so that requests meet while they are executed."""
+"""A schema whose fields wait for one iteration of the event loop, so that several requests are executed at once."""
 
 import asyncio
 

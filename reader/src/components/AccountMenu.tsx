@@ -11,8 +11,8 @@ interface AccountMenuProps {
 }
 
 /**
- * The name of who is logged in: a button, with what is theirs below it. Where there is no room, it is a sign. The name is whole
- * above the list.
+ * The name of who is logged in: a button that opens a list of links to what is theirs. Where there is no room for the
+ * name, the button is an icon; the list begins with the whole name.
  */
 export function AccountMenu({ username, logOut }: AccountMenuProps) {
   const { isOpen, toggle, close, button, area } = useMenu();

@@ -10,6 +10,7 @@ import { UserLink } from "./UserLink";
 import { t } from "../words";
 import { Words } from "./Words";
 
+/** An action of a moderator, with all that is said of it. `ban`: because of it the server removed the text. */
 export const ACTION_LINE = graphql(`
   fragment ActionLine on ModerationAction {
     id
@@ -68,9 +69,12 @@ export const ACTION_LINE = graphql(`
   }
 `);
 
-/** An action in the log: who did what to whom, when and why, with the note for moderators, and what has reverted it. */
-export function ActionLine({ action: masked }: { action: FragmentType<typeof ACTION_LINE> }) {
-  const action = readFragment(ACTION_LINE, masked);
+/**
+ * An action of a moderator in the public log: who did what to whom, when and why, with the note for moderators, and
+ * what has reverted it.
+ */
+export function ActionLine({ action: fragment }: { action: FragmentType<typeof ACTION_LINE> }) {
+  const action = readFragment(ACTION_LINE, fragment);
   const { moderator, at, group, reason, note, revertedBy } = action;
   const [before, after] = wordsOf(action);
   return (

@@ -12,7 +12,7 @@ import { UserLink } from "./UserLink";
 import { t } from "../words";
 import { Words } from "./Words";
 
-/** For pages that show an action to the user whom it concerns: `Appeal` then finds the appeal in the cache. */
+/** For pages that show an action to the user whom it is against: `Appeal` then finds their appeal in the cache. */
 export const APPEALED = graphql(`
   fragment Appealed on ModerationAction {
     id

@@ -20,8 +20,10 @@ interface ArticleFormProps {
   /** The id of the article that is edited; none for a new one. */
   edited?: string;
   draft: Draft<ArticleText>;
+  /** The text of the button that sends it. */
   submit: string;
   action: () => Promise<void>;
+  /** Why the server refused it, and why the request failed, if one of these is so. */
   refusals: readonly Refusal[];
   fault: string | null;
   onCancel?: () => void;

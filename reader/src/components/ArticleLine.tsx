@@ -46,8 +46,8 @@ interface ArticleLineProps {
 }
 
 /** An article in a list: its votes, title, and where it comes from. */
-export function ArticleLine({ article: masked, rank, within, title, excerpt }: ArticleLineProps) {
-  const listed = readFragment(ARTICLE_LINE, masked);
+export function ArticleLine({ article: fragment, rank, within, title, excerpt }: ArticleLineProps) {
+  const listed = readFragment(ARTICLE_LINE, fragment);
   const kept = useKeptNode("Article", listed.id);
   const article = readFragment(ARTICLE_LINE, kept) ?? listed;
   const isDeleted = kept === null;

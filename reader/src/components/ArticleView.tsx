@@ -90,17 +90,18 @@ export function ArticleTitle({ article: { title, link } }: { article: Pick<Artic
   );
 }
 
-const FRONT_PAGE = { order: FIRST_ORDER };
+/** The ranking in which the page tells the article's place. */
+const FRONT_PAGE_RANKING = { order: FIRST_ORDER };
 
 /** An article below its heading: votes, poster, groups, text, and what its poster may do. */
-export function ArticleView({ article: masked }: { article: FragmentType<typeof ARTICLE_VIEW> }) {
-  const article = readFragment(ARTICLE_VIEW, masked);
+export function ArticleView({ article: fragment }: { article: FragmentType<typeof ARTICLE_VIEW> }) {
+  const article = readFragment(ARTICLE_VIEW, fragment);
   const session = useSession();
   const isOwn = session?.username === article.poster.username;
   return (
     <>
       <div className="about-article">
-        <RankingContext value={FRONT_PAGE}>
+        <RankingContext value={FRONT_PAGE_RANKING}>
           <VoteButtons
             subject={article}
             name={article.title}

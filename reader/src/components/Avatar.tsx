@@ -34,7 +34,7 @@ export function isAllowed(url: string): boolean {
   return URL.canParse(url) && AVATAR_HOSTS.includes(new URL(url).host);
 }
 
-/** A pattern of five by five cells, symmetric, in a colour: the same for a name at all times. */
+/** A symmetric pattern of five by five cells in one colour, both from a hash of the name, so that they never change. */
 function Drawn({ name }: { name: string }) {
   const bits = hash(name);
   const isFilled = (row: number, column: number) =>

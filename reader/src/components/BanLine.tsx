@@ -35,7 +35,7 @@ const BANS = graphql(`
 /** Tells somebody who is banned from the whole site until when and why, what they may still do, and lets them appeal. */
 export default function BanLine({ ban: { userId, until } }: { ban: Ban }) {
   const [{ data }] = useQuery({ query: BANS, variables: { userId } });
-  const action = banIn(data?.moderationLog?.nodes ?? [], useNow());
+  const action = banIn(data?.moderationLog?.nodes ?? [], useNow()); // `ban` has neither its reason nor its id
   const said = until ? t("you-are-banned-until", { until: fullTime(Date.parse(until)) }) : t("banned-for-good");
   return (
     <aside className="ban notice" aria-label={t("your-ban")}>

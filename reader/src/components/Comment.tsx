@@ -107,8 +107,8 @@ export function isNewSince(
 export const elementIdOf = (id: string): string => `comment-${numberOf(id)}`;
 
 /** A comment of a thread: its votes, text and actions. Memoised, as a thread has many. */
-export const Comment = memo(function Comment({ comment: masked, parent, isCollapsed, folded }: CommentProps) {
-  const comment = readFragment(COMMENT_ROW, masked);
+export const Comment = memo(function Comment({ comment: fragment, parent, isCollapsed, folded }: CommentProps) {
+  const comment = readFragment(COMMENT_ROW, fragment);
   const { firstDepth, current, visitedBefore } = useSurroundings();
   const viewer = useSession()?.username;
   const isNew = isNewSince(visitedBefore, comment, viewer);

@@ -95,8 +95,10 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
 }
 
 interface EditFormProps {
+  /** The name of the draft: see `commentDraft`. */
   draft: string;
   comment: { id: string; content: string };
+  /** Called when the text is saved, and when the form is cancelled. */
   onDone: () => void;
 }
 
@@ -132,8 +134,10 @@ export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps)
 
 interface TextFormProps {
   label: string;
+  /** The text of the button that sends it. */
   submit: string;
   draft: Draft<string>;
+  /** Why the server refused it, and why the request failed, if one of these is so. */
   refusals: readonly Refusal[];
   fault: string | null;
   action: () => Promise<void>;

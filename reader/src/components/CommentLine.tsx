@@ -48,8 +48,8 @@ interface CommentLineProps {
 }
 
 /** A comment outside of its thread: its text, and the article that it belongs to. */
-export function CommentLine({ comment: masked, said, excerpt, answered, actions, isOfAuthor }: CommentLineProps) {
-  const listed = readFragment(COMMENT_LINE, masked);
+export function CommentLine({ comment: fragment, said, excerpt, answered, actions, isOfAuthor }: CommentLineProps) {
+  const listed = readFragment(COMMENT_LINE, fragment);
   const kept = useKeptNode("Comment", listed.id);
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
   const author = comment.author?.username ?? (comment.content ? DELETED_USER : undefined);
@@ -83,6 +83,7 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
   );
 }
 
+/** The text or an excerpt of a comment; that it is deleted if it has neither. */
 function Text({ content, excerpt }: { content?: string | null | undefined; excerpt?: ReactNode }) {
   if (excerpt)
     return (

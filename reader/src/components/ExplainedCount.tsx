@@ -1,14 +1,14 @@
 import { lazy, Suspense, useEffect, useId, useRef } from "react";
 import { withSeparators } from "../counts";
-import { file } from "../files";
+import { lazyFile } from "../files";
 import { Observable, useObservable } from "../observable";
 import type { Ranking } from "../ranking";
 import { t } from "../words";
 
-const standing = file(() => import("./Standing"));
+const standing = lazyFile(() => import("./Standing"));
 const Standing = lazy(standing.load);
 
-/** The id of the box that is shown: there is one at most. */
+/** The id of the box with an explanation that is shown: there is one at most. */
 const shown = new Observable<string | null>(null);
 
 const DELAY = 400; // milliseconds that a pointer rests or a finger presses: a passing pointer opens nothing
@@ -27,8 +27,8 @@ interface ExplainedCountProps {
 export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
   const button = useRef<HTMLButtonElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const name = useId();
-  const isShown = useObservable(shown) === name;
+  const boxId = useId();
+  const isShown = useObservable(shown) === boxId;
   useEffect(() => hide, []);
   useEffect(() => {
     if (!isShown) return;
@@ -52,12 +52,12 @@ export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
 
   function show() {
     stop();
-    shown.set(name);
+    shown.set(boxId);
   }
 
   function hide() {
     stop();
-    if (shown.get() === name) shown.set(null);
+    if (shown.get() === boxId) shown.set(null);
   }
 
   return (
@@ -67,7 +67,7 @@ export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
         type="button"
         className="count"
         aria-label={t("votes", { count: votes })}
-        aria-describedby={isShown ? name : undefined}
+        aria-describedby={isShown ? boxId : undefined}
         aria-keyshortcuts="y"
         onPointerEnter={showSoon}
         onPointerDown={showSoon}
@@ -81,7 +81,7 @@ export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
       </button>
       {isShown && (
         <Suspense>
-          <Standing key={votes} name={name} id={id} ranking={ranking} />
+          <Standing key={votes} boxId={boxId} articleId={id} ranking={ranking} />
         </Suspense>
       )}
     </>

@@ -5,7 +5,7 @@ import { Words } from "./Words";
 interface FoldedProps {
   /** Whose text it is. Nothing is folded if there is no author, or one whom the viewer does not block. */
   author?: { username: string; viewerIsBlocking: boolean } | null | undefined;
-  /** What the text is, as in "comment by alice". */
+  /** What a screen reader calls the text, such as "comment by alice". */
   name: string;
   children: ReactNode;
 }

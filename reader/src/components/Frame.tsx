@@ -7,8 +7,8 @@ import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
 import { explain } from "../errors";
-import { failures, file } from "../files";
-import { NOTIFICATION, useMarks, useUnseenCount } from "../frame";
+import { failures, lazyFile } from "../files";
+import { NOTIFICATION, useSeenMarks, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
 import { withLanguage } from "../language";
@@ -25,9 +25,9 @@ import { FIRST_ORDER } from "./Orders";
 import { Status } from "./Status";
 import { t } from "../words";
 
-const Help = lazy(file(() => import("./Help")).load);
-const Waiting = lazy(file(() => import("../desk/Waiting")).load);
-const BanLine = lazy(file(() => import("./BanLine")).load);
+const Help = lazy(lazyFile(() => import("./Help")).load);
+const Waiting = lazy(lazyFile(() => import("../desk/Waiting")).load);
+const BanLine = lazy(lazyFile(() => import("./BanLine")).load);
 
 const LOG_OUT = graphql(`
   mutation LogOut {
@@ -88,6 +88,7 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
+/** Tells the viewer about a ban from the whole site, if there is one. */
 function OwnBan() {
   const ban = useBan();
   return (
@@ -99,7 +100,7 @@ function OwnBan() {
   );
 }
 
-/** In place of the dialog while its file is loaded; closes it if that fails. */
+/** In place of the dialog with the keys while its file is loaded; closes it if that fails. */
 function HelpPending({ close }: { close: () => void }) {
   const hasFailed = useObservable(failures) > 0;
   useEffect(() => {
@@ -186,7 +187,7 @@ function Account({ session, area }: AccountProps) {
   const [, logOut] = useMutation(LOG_OUT);
   const renew = useRenewal(UNSEEN_COUNT, {});
   useLive(NOTIFICATION, {}, { onGap: renew });
-  useMarks(renew);
+  useSeenMarks(renew);
 
   async function leave() {
     // Only the server can remove the cookie. It is told if the page is closed, too.

@@ -7,6 +7,7 @@ import { Why } from "./Why";
 import { t } from "../words";
 import { Words } from "./Words";
 
+/** The newest actions of moderators on an article or a comment. */
 export const GONE = graphql(`
   fragment Gone on ModerationActionConnection {
     nodes {

@@ -30,8 +30,8 @@ interface GroupNamesProps {
 }
 
 /**
- * A field, and below it buttons with the groups whose names begin as the last name that is typed. The chosen name takes
- * its place. The arrow keys go from the field to the buttons, and back.
+ * A field for names of groups. Below it, buttons offer groups whose names begin like the last name that is typed; the
+ * one that is chosen takes its place. The arrow keys go from the field to the buttons, and back.
  */
 export function GroupNames({ text, onChoose, children }: GroupNamesProps) {
   const area = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ export function GroupNames({ text, onChoose, children }: GroupNamesProps) {
   );
 }
 
-/** The names of groups from the first one on, at least to those that begin with `begun`. */
+/** The names of groups in their order, from the first one on, until none can follow that begins with `begun`. */
 function useNames(begun: string): readonly string[] {
   const client = useClient();
   const [names, setNames] = useState<readonly string[]>([]);

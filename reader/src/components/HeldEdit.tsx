@@ -4,6 +4,8 @@ import { Time } from "./Time";
 import { t } from "../words";
 import { Words } from "./Words";
 
+// A rule of the site can hold what somebody posts or edits: until a moderator approves it, others do not see it.
+
 export const HELD_EDIT = graphql(`
   fragment HeldEditText on HeldEdit {
     title
@@ -22,8 +24,8 @@ interface HeldEditProps {
 }
 
 /** The edit that waits for a moderator, below the text that others read meanwhile. */
-export function HeldEdit({ edit: masked, reason, isOwn = false }: HeldEditProps) {
-  const edit = readFragment(HELD_EDIT, masked);
+export function HeldEdit({ edit: fragment, reason, isOwn = false }: HeldEditProps) {
+  const edit = readFragment(HELD_EDIT, fragment);
   if (!edit) return null;
   return (
     <div role="group" className="notice" aria-label={t("held-edit")}>

@@ -14,7 +14,7 @@ interface HideItemProps {
   close: () => void;
 }
 
-/** Hides the article of a menu from the viewer's home and feed, or shows it there again. */
+/** An item of an article's menu: it hides the article from the viewer's home and feed, or shows it there again. */
 export function HideItem({ id, title, isHidden, close }: HideItemProps) {
   const client = useClient();
   const session = useSession();

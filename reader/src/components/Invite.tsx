@@ -19,6 +19,7 @@ const CREATE_INVITATION = graphql(`
   }
 `);
 
+/** An invitation as it is shown: a link that is used once, and until when, in ISO 8601. */
 interface Invitation {
   link: string;
   expiresAt: string;

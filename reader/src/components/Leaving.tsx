@@ -27,7 +27,7 @@ const TEXTS: readonly { value: DeletedTexts; text: string }[] = [
   { value: "REMOVE", text: "texts-go" },
 ];
 
-/** A button that deletes the account of the viewer, after a confirmation. */
+/** A form that deletes the account of the viewer, who confirms it. `proof` is how they prove who they are. */
 export function Leaving({ proof }: { proof: Proof }) {
   const [asked, setAsked] = useState<DeleteUserInput | null>(null);
   const { leave, refusals, fault } = useLeaving(proof);

@@ -1,14 +1,14 @@
 import "./menu.css";
 import { lazy, Suspense, useState } from "react";
-import { file } from "../files";
+import { lazyFile } from "../files";
 import { useMenu } from "../menus";
 import { t } from "../words";
 
-const items = file(() => import("./MenuItems"));
+const items = lazyFile(() => import("./MenuItems"));
 const MenuItems = lazy(items.load);
 const DIALOGS = {
-  flag: lazy(file(() => import("./Flag")).load),
-  voters: lazy(file(() => import("./Voters")).load),
+  flag: lazy(lazyFile(() => import("./Flag")).load),
+  voters: lazy(lazyFile(() => import("./Voters")).load),
 };
 
 /** What a menu is about. */
@@ -26,7 +26,7 @@ export interface MenuSubject {
   hasVoters?: boolean;
 }
 
-/** A quiet button at the end of a line, with what else can be done about an article or a comment. */
+/** A button at the end of a line that opens a menu with what else can be done about its article or comment. */
 export function LineMenu({ subject }: { subject: MenuSubject }) {
   const { isOpen, toggle, close, button, area } = useMenu();
   const [dialog, setDialog] = useState<keyof typeof DIALOGS | null>(null);

@@ -32,7 +32,7 @@ interface LinkNotesProps {
   link: string;
   /** The id of the article that is edited, which has the link itself; null for a new one. */
   edited: string | null;
-  /** Whether a title is wanted. */
+  /** Whether a title is typed already: then that of the link's page is not suggested. */
   hasTitle: boolean;
   onTitle: (title: string) => void;
 }

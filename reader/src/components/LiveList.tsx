@@ -11,7 +11,7 @@ interface LiveListProps<Item> {
   idOf: (item: Item) => string;
   /** The text that says how many new ones there are, such as `new-articles`. */
   textOfNews: string;
-  /** `articles`, `items`, `groups` or `people`. */
+  /** The style of the list: `articles`, `items`, `groups` or `people`. */
   className: string;
   /** Attributes of each row. With `data-keyboard-item` the keys j and k go to it. */
   row?: HTMLAttributes<HTMLLIElement> & { "data-keyboard-item"?: string };
@@ -29,6 +29,7 @@ export function LiveList<Item>(props: LiveListProps<Item>) {
   const list = useRef<HTMLOListElement>(null);
   const announcement = useRef<HTMLDivElement>(null);
   const held = { list, announcement };
+  // The rows that are shown: while the user points at the list, those of when that began.
   const still = useStill(items, idOf, held, {
     onHold: () => finishMoves(list.current),
     onRelease: () => unpin(list.current),

@@ -1,12 +1,14 @@
 import "../pages/pages.css";
-import { FRONT_DOORS, LOGIN_URL } from "../addresses";
+import { ISSUERS, LOGIN_URL } from "../addresses";
 import { OtherWays } from "./OtherWays";
 import { Page } from "./Page";
 import { t } from "../words";
 
-/** Shown by pages about passwords if the site has no passwords of its own: says where to log in instead. */
+/**
+ * A page in place of pages about passwords if the site has no passwords of its own. It says where to log in instead.
+ */
 export function LogInElsewhere({ title }: { title: string }) {
-  const hasWays = LOGIN_URL !== undefined || FRONT_DOORS.length > 0;
+  const hasWays = LOGIN_URL !== undefined || ISSUERS.length > 0;
   return (
     <Page title={title}>
       <p>{hasWays ? t("no-passwords") : t("nobody-logs-in")}</p>

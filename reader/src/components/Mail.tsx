@@ -59,8 +59,10 @@ export function Mail({ account, proof, renew }: MailProps) {
   );
 }
 
+/** What both forms of the section need. */
 interface PartProps {
   mail: MailFragment;
+  /** Reads the account again. */
   renew: () => void;
 }
 

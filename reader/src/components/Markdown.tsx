@@ -1,17 +1,17 @@
 import "./markdown.css";
 import { lazy, Suspense, useState } from "react";
-import { renderer } from "../files";
+import { markdownRenderer } from "../files";
 
 interface MarkdownProps {
   text: string;
 }
 
 // A file of its own, as not all pages have texts. Until it is there, texts stay as they were written.
-const RenderedMarkdown = lazy(renderer.load);
+const RenderedMarkdown = lazy(markdownRenderer.load);
 
 /** A text of a user. */
 export function Markdown({ text }: MarkdownProps) {
-  const [Renderer] = useState(() => renderer.get()?.default); // the lazy one would show the text as it was written at first
+  const [Renderer] = useState(() => markdownRenderer.get()?.default); // the lazy one first shows it as written
   if (Renderer) return <Renderer text={text} />;
   return (
     <Suspense fallback={<AsWritten text={text} />}>
@@ -20,11 +20,11 @@ export function Markdown({ text }: MarkdownProps) {
   );
 }
 
-const RenderedStart = lazy(async () => ({ default: (await renderer.load()).PlainStart }));
+const RenderedStart = lazy(async () => ({ default: (await markdownRenderer.load()).PlainStart }));
 
 /** The beginning of a text of a user in one line, without its Markdown. */
 export function PlainStart({ text }: MarkdownProps) {
-  const [Renderer] = useState(() => renderer.get()?.PlainStart); // likewise
+  const [Renderer] = useState(() => markdownRenderer.get()?.PlainStart); // the lazy one first shows nothing
   if (Renderer) return <Renderer text={text} />;
   return (
     <Suspense>

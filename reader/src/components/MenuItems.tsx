@@ -39,7 +39,10 @@ interface MenuItemsProps {
   open: (dialog: "flag" | "voters") => void;
 }
 
-/** What a menu offers. What the viewer has saved and hidden, and may read of voters, is asked when it opens. */
+/**
+ * What the menu of an article or a comment offers. Whether the viewer has saved or hidden it, and may read who voted,
+ * is asked when the menu opens.
+ */
 export default function MenuItems({ subject, close, open }: MenuItemsProps) {
   const { id, name, poster, groups, isHidden, hasVoters = false } = subject;
   const list = useRef<HTMLUListElement>(null);

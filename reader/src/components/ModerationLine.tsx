@@ -46,9 +46,12 @@ const MODERATION_LINE = graphql(`
   }
 `);
 
-/** What a moderator did about the viewer or a text of the viewer, why, and a link to the text if it is still there. */
-export function ModerationLine({ action: masked }: { action: FragmentType<typeof MODERATION_LINE> }) {
-  const action = readFragment(MODERATION_LINE, masked);
+/**
+ * A line of the inbox: what a moderator did about the viewer or a text of the viewer, why, and a link to the text if it
+ * is still there.
+ */
+export function ModerationLine({ action: fragment }: { action: FragmentType<typeof MODERATION_LINE> }) {
+  const action = readFragment(MODERATION_LINE, fragment);
   const said = sentenceOf(action, useNow());
   const text = textOf(action.about);
   return (

@@ -4,7 +4,7 @@ import { ORDER_NAMES, SHOWN_ORDER_COUNT, withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
 import { t } from "../words";
 
-/** All orders that a store can have: `Order` of store/ranking/formulas.py. */
+/** All orders of articles that a site can have, as `Order` of store/ranking/formulas.py has them. */
 const ALL: readonly ArticleOrder[] = [
   ...(["SCORE", "TIME", "HOT", "GRAVITY"] as const),
   ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),

@@ -1,17 +1,17 @@
 import { useSearch } from "wouter";
-import { FRONT_DOORS, frontDoor, LOGIN_URL, withQuery } from "../addresses";
+import { ISSUERS, logInAddressAt, LOGIN_URL, withQuery } from "../addresses";
 import { nextPath, rememberNext } from "../log-in";
 import { t } from "../words";
 
 /**
- * Links to log in elsewhere: on the site's own page (`LOGIN_URL`), and at issuers of identities through the server (`FRONT_DOORS`),
- * which then sends the browser back to this page; `entered` says that there may be a session now.
+ * Links to log in elsewhere: on a page of the operator (`LOGIN_URL`), or at an issuer of identities (`ISSUERS`).
+ * The server leads to an issuer, and then back to this page: `entered` in its address says that there may be a session.
  */
 export function OtherWays() {
   const search = useSearch();
   const next = nextPath(search);
   const end = withQuery("/log-in", { entered: "1", next: next === "/" ? null : next });
-  if (!LOGIN_URL && FRONT_DOORS.length === 0) return null;
+  if (!LOGIN_URL && ISSUERS.length === 0) return null;
   return (
     <ul className="ways">
       {LOGIN_URL && (
@@ -21,9 +21,9 @@ export function OtherWays() {
           </a>
         </li>
       )}
-      {FRONT_DOORS.map((issuer) => (
+      {ISSUERS.map((issuer) => (
         <li key={issuer}>
-          <a href={frontDoor(issuer, end)}>{t("log-in-with", { issuer })}</a>
+          <a href={logInAddressAt(issuer, end)}>{t("log-in-with", { issuer })}</a>
         </li>
       ))}
     </ul>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import type { CombinedError, UseQueryState } from "urql";
 import { SITE_NAME } from "../addresses";
 import { explain } from "../errors";
-import { useArrival } from "../history";
+import { useScrollAndFocus } from "../history";
 import { message, sayProblem } from "../status";
 import { t } from "../words";
 
@@ -25,7 +25,7 @@ export function Page({ title, windowTitle, isHeadingShown = true, isReady = true
   useEffect(() => {
     document.title = text && text !== SITE_NAME ? `${text} · ${SITE_NAME}` : SITE_NAME;
   }, [text]);
-  useArrival(heading, isReady);
+  useScrollAndFocus(heading, isReady);
   return (
     <>
       <h1 ref={heading} tabIndex={-1} dir="auto" className={isHeadingShown ? undefined : "hidden"}>
@@ -42,14 +42,15 @@ export function focusHeading(): void {
 }
 
 interface ContentProps<Data> {
+  /** What `useQuery` of urql returned, and its function that sends the query again. */
   result: Pick<UseQueryState<Data>, "data" | "error" | "fetching" | "operation">;
   retry: (options?: { requestPolicy: "network-only" }) => void;
   children: (data: Data) => ReactNode;
 }
 
 /**
- * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. The key is that of
- * the query with its variables: with other variables nothing counts as shown before.
+ * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. What is shown
+ * stays when a later request fails, but not for other variables: the key is that of the query with its variables.
  */
 export function Content<Data>(props: ContentProps<Data>) {
   return <Result key={props.result.operation?.key} {...props} />;

@@ -11,9 +11,9 @@ const RELOADED = "upvote-reloaded"; // the key of sessionStorage: when this tab 
 const RELOAD_PAUSE = 60_000; // milliseconds
 
 /**
- * Stands for a page while its file is loaded. Where it cannot be loaded, it says so, until the network is back. A file
- * that is still missing while the server answers is one of an earlier version, or a failure that the browser keeps: then
- * the page is opened anew, but not again and again.
+ * Stands for a page while its file is loaded. If the file cannot be loaded, it says so, until the network is back. If
+ * it is still missing while the server answers, it is a file of an earlier version, or the browser keeps the failure:
+ * then the page is opened anew, but not again and again.
  */
 export function Pending() {
   const failed = useObservable(failures);

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Markdown } from "./Markdown";
 import { t } from "../words";
 
-/** A text as it will be shown, while it is written. It is rendered only where it is open. */
+/** A text as it will be shown, while it is written. It is rendered only while the preview is open. */
 export function Preview({ text }: { text: string }) {
   const [isOpen, setOpen] = useState(false);
   if (text.trim() === "") return null;

@@ -31,7 +31,7 @@ const EDIT_PROFILE = graphql(`
   }
 `);
 
-/** What the viewer writes about themselves. The picture is asked for only where the site shows pictures. */
+/** A form for what the viewer tells about themselves. The picture is asked for only where the site shows pictures. */
 export function ProfileForm({ user: fragment }: { user: FragmentType<typeof PROFILE_FORM> }) {
   const user = readFragment(PROFILE_FORM, fragment);
   const [, edit] = useMutation(EDIT_PROFILE);

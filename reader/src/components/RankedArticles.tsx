@@ -27,7 +27,7 @@ interface RankedArticlesProps {
   page: number;
 }
 
-/** A page of a ranking. Votes change under the reader's eyes, and ranks on the first page. */
+/** A page of a ranking. Its votes are shown as they change and, on the first page, so is its order. */
 export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
   const { articles, order, group } = ranking;
   return (
@@ -41,9 +41,12 @@ export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
   );
 }
 
-/** The first page, by `ArticleList`: the subscription to the ranking tells votes, too, to which `Articles` subscribes. */
+/**
+ * The first page. The subscription to the ranking tells the votes, too, so `ArticleList` shows it, and not `Articles`,
+ * which would subscribe to the votes.
+ */
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
-  useSubscription({ query: RANKING, variables }); // the cache changes `articles`
+  useSubscription({ query: RANKING, variables }); // cache.ts changes `articles` by it
   return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} firstRank={1} within={group} />;
 }

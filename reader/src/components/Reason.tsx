@@ -8,7 +8,10 @@ interface ReasonProps {
   ban?: { subjectId: string } | null | undefined;
 }
 
-/** Why a moderator did something, in the words of the moderator; nothing without a reason. */
+/**
+ * Why a moderator did something, in the words of the moderator; nothing without a reason. For what the server did with
+ * a text because of a ban (`ban`), the words are those of the page, with a link to the actions on the banned user.
+ */
 export function Reason({ text, ban }: ReasonProps) {
   if (!text) return null;
   const words = banWords(text);

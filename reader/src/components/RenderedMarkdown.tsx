@@ -28,4 +28,5 @@ export default function RenderedMarkdown({ text }: { text: string }) {
   return <div className="markdown" dir="auto" ref={box} onClick={follow} />;
 }
 
+/** The beginning of a text in one line, without its Markdown. */
 export const PlainStart = ({ text }: { text: string }) => plainStart(text);

@@ -37,14 +37,16 @@ const UNSAVE = graphql(`
 `);
 
 interface SaveItemProps {
+  /** The id of the article or the comment. */
   id: string;
+  /** Its title, or "comment by alice". */
   name: string;
   isSaved: boolean;
   /** Closes the menu. */
   close: () => void;
 }
 
-/** Saves what a menu is about, or takes it out again. */
+/** An item of the menu of an article or a comment: it saves it for the viewer, or takes it out of what is saved. */
 export function SaveItem({ id, name, isSaved, close }: SaveItemProps) {
   const client = useClient();
   const session = useSession();

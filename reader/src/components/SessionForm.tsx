@@ -83,8 +83,9 @@ export function SessionForm(props: SessionFormProps) {
 }
 
 /**
- * A refusal, without its field if this is the cookie or the invitation: the form has no such fields. The path of a field begins
- * with `input`. The cookie is refused if the server does not take the address of the page for the site's.
+ * A refusal, without its field if that is the cookie or the invitation: the form shows no such fields. A field is a
+ * path, such as `["input", "cookie"]`. The server refuses the cookie to pages whose address it does not know as the
+ * site's.
  */
 export const withoutCookie = (refusal: Refusal): Refusal =>
   ["cookie", "invitation"].includes(refusal.field?.[1] ?? "") ? { ...refusal, field: null } : refusal;

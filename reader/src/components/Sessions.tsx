@@ -36,7 +36,7 @@ interface SessionsProps {
   renew: () => void;
 }
 
-/** Where the viewer is logged in, last used first, with buttons that end the other sessions. */
+/** The sessions in which the viewer is logged in, last used first, with buttons that end the others. */
 export function Sessions({ account, renew }: SessionsProps) {
   const { sessions } = readFragment(SESSIONS, account);
   const heading = useRef<HTMLHeadingElement>(null);

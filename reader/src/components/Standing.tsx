@@ -29,23 +29,22 @@ const STANDING = graphql(`
 
 interface StandingProps {
   /** The id of its element. */
-  name: string;
-  /** The id of the article. */
-  id: string;
+  boxId: string;
+  articleId: string;
   ranking: Ranking;
 }
 
 /** Why an article stands where it does: its place, the parts of its value as a bar, and what would move it up. */
-export default function Standing({ name, id, ranking }: StandingProps) {
+export default function Standing({ boxId, articleId, ranking }: StandingProps) {
   const { order, group } = ranking;
-  const variables = { id, order, ...(group !== undefined && { group }) };
+  const variables = { id: articleId, order, ...(group !== undefined && { group }) };
   const box = useRef<HTMLDivElement>(null);
   const isAbove = useIsAbove(box);
   const [isSent, setSent] = useState(false); // the page shows a vote before the server has counted it
-  useEffect(() => void votesSent(id).then(() => setSent(true)), []);
+  useEffect(() => void votesSent(articleId).then(() => setSent(true)), []);
   const [{ data, error }] = useQuery({ query: STANDING, variables, pause: !isSent, requestPolicy: "network-only" });
   return (
-    <div className="standing" role="tooltip" id={name} ref={box} data-above={isAbove || undefined}>
+    <div className="standing" role="tooltip" id={boxId} ref={box} data-above={isAbove || undefined}>
       {error ? explain(error) : data ? <Reasons article={data.article} {...ranking} /> : "…"}
     </div>
   );

@@ -4,7 +4,7 @@ import { t } from "../words";
 
 const CHOICES: readonly ThemeChoice[] = ["system", "light", "dark"];
 
-/** The part of the settings in which a theme is chosen, for this browser. */
+/** The part of the settings in which light or dark colours are chosen, for this browser. */
 export function ThemeChoices() {
   const chosen = useThemeChoice();
   return (

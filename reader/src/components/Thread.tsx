@@ -82,6 +82,7 @@ interface ThreadProps {
   /** How many comments the article has; without it the page is not a visit of the whole article. */
   commentCount?: number;
   order: CommentOrder;
+  /** The first page of comments, which the query of the whole page has. */
   firstPage: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
   above?: readonly ThreadComment[];
@@ -89,6 +90,7 @@ interface ThreadProps {
   onEnd: () => void;
 }
 
+/** What is above the whole thread: no comment. */
 const WHOLE: readonly ThreadComment[] = [];
 
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
@@ -133,8 +135,9 @@ export function Thread({ article, commentCount, order, firstPage, above = WHOLE,
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Comments that are deleted while the user points at the thread: as long as that holds it, they keep their places and
- * heights. `letGo` is for comments that the viewer deletes, which do not.
+ * Comments that are deleted while the user points at the thread. Until the user no longer does, they keep their places
+ * and heights, so that nothing moves below the pointer. Those that the viewer deletes do not: `letGo` names them
+ * before.
  */
 function useDeletions(list: RefObject<HTMLElement | null>) {
   const [kept, setKept] = useState(NONE);
@@ -275,9 +278,9 @@ interface RowsProps {
   article: ThreadProps["article"];
   list: RefObject<HTMLOListElement | null>;
   thread: LiveThread;
-  /** As in `Surroundings`, in Comment.tsx. */
+  /** The comment that the page is about, if it is about one. */
   current: string | null;
-  /** As in `Surroundings`. */
+  /** The time up to which comments had been shown when the article was visited before; null if it never was. */
   visitedBefore: number | null;
   /** Shows a new comment of the viewer. */
   onPosted: (id: string) => void;

@@ -1,6 +1,6 @@
 import { ago, fullTime, useNow } from "../times";
 
-/** An instant as the time that has passed since. */
+/** An instant in ISO 8601 as the time that has passed since, such as "3 hours ago". */
 export function Time({ at }: { at: string }) {
   const instant = Date.parse(at);
   return (

@@ -5,7 +5,7 @@ import { banWords } from "../moderation";
 import { t } from "../words";
 
 interface WhyProps {
-  /** What is so, without a full stop. */
+  /** What is so, such as "This article was removed", without a full stop. */
   said: string;
   /** What the moderator said, if that is known. */
   reason?: string | null | undefined;

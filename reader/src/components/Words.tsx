@@ -12,7 +12,7 @@ interface WordsProps {
 const TAG = /<(\/?)([a-z]+)(\/?)>/; // a slash if it ends an element, the name, a slash if it is empty
 const LESS = "\ue000"; // stands for < in the values of variables, so that they are not taken for elements
 
-/** A translated text with elements in it. Props that are texts or numbers fill its variables. */
+/** The translated text with this id, with elements in it. Props that are texts or numbers fill its variables. */
 export function Words({ id, ...given }: WordsProps) {
   const variables: Given = {};
   for (const [name, value] of Object.entries(given)) {

@@ -24,7 +24,11 @@ export interface Subject extends Text {
 
 export type Account = UserWithRoles & { id: string };
 
-/** What a moderator is about to do. `said` tells an action in words; `isBanWithVotes`: a ban that annulled votes. */
+/**
+ * What a moderator is about to do. To annul votes is to make them count no longer. Of an action that is reverted, or
+ * whose appeal is answered, `said` tells what it did, and `isBanWithVotes` whether it is a ban that annulled votes,
+ * too.
+ */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
   | { act: "ban"; user: Account }

@@ -16,6 +16,8 @@ import { subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
+// Lists of what moderators did ("actions"), for moderators. The desk is the pages of moderators.
+
 export const DESK_ACTION = graphql(`
   fragment DeskAction on ModerationAction {
     id
@@ -93,8 +95,9 @@ const ABOUT = graphql(`
 
 interface ActionsProps {
   actions: readonly (FragmentType<typeof DESK_ACTION> & { id: string })[];
-  /** What they are about. */
+  /** The text or the user that they are about. */
   about: About;
+  /** What stands instead of an empty list. */
   empty: string;
 }
 
@@ -120,13 +123,13 @@ interface ActionProps {
 }
 
 /** What a moderator did and why, the appeal against it, and buttons that revert the action and answer the appeal. */
-function Action({ action: masked, about, isNamed = false }: ActionProps) {
+function Action({ action: fragment, about, isNamed = false }: ActionProps) {
   const [doing, setDoing] = useState<"revert" | "answer" | null>(null);
-  const action = readFragment(ACTION_LINE, masked);
+  const action = readFragment(ACTION_LINE, fragment);
   const { id, kind, at, reason, note, revertedBy } = action;
   const { username } = action.moderator;
-  const { appeal } = readFragment(APPEALED, masked);
-  const { annulment, annulledVotes } = readFragment(ANNULLED, masked);
+  const { appeal } = readFragment(APPEALED, fragment);
+  const { annulment, annulledVotes } = readFragment(ANNULLED, fragment);
   const moderator = useModerator();
   const said = phraseOf(action);
   return (

@@ -5,6 +5,8 @@ import type { AnnulledFragment } from "../gql/graphql";
 import { fullTime } from "../times";
 import { t } from "../words";
 
+// Annulled votes of a user count no longer. The server annuls them, or restores them, in the background.
+
 export const ANNULLED = graphql(`
   fragment Annulled on ModerationAction {
     id

@@ -12,13 +12,13 @@ import { Buttons } from "./Buttons";
 import { Context, CONTEXT_SIZE } from "./Context";
 import { Case } from "./Case";
 import { CasePage, type ActionList } from "./CasePage";
-import { useDeskNews } from "./news";
+import { useRenewalForModerators } from "./news";
 import { State } from "./State";
 import { t } from "../words";
 
 const ARTICLE_CASE = graphql(`
   query ArticleCase($id: ID!, $size: Int!) {
-    ...Frame
+    ...Frame # what the header shows
     article(id: $id) {
       id
       title
@@ -66,11 +66,11 @@ const ARTICLE_CASE = graphql(`
   }
 `);
 
-/** An article as moderators see it. */
+/** The page of moderators for one article: its text and state, its flags, its history, and what they may do with it. */
 export function ArticleCase({ id }: { id: string }) {
   const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(ARTICLE_CASE, variables);
-  useDeskNews(ARTICLE_CASE, variables);
+  useRenewalForModerators(ARTICLE_CASE, variables);
   const article = result.data?.article;
   return (
     <CasePage

@@ -21,7 +21,7 @@ interface ButtonsProps {
   isQuick?: boolean;
 }
 
-/** What a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
+/** Buttons for what a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
 export function Buttons({ subject, poster, state, isLocked = true, hasEdit = false, isQuick = false }: ButtonsProps) {
   const [task, setTask] = useState<Task | null>(null);
   const approve = useApprove(subject);
@@ -88,6 +88,7 @@ interface ActionButtonProps {
   onClick: () => void;
 }
 
+/** A button for one thing that a moderator may do. */
 export function ActionButton({ name, about, shortcut, onClick }: ActionButtonProps) {
   return (
     <button

@@ -7,20 +7,21 @@ import { History } from "./History";
 import { t } from "../words";
 
 interface CaseProps {
-  /** The state of the thing, and what may be done with it. */
+  /** Its text, its state, and what may be done with it. */
   children: ReactNode;
   subject: Text;
-  /** As in `FlagsProps`. */
+  /** The flags with who set them; empty for moderators of groups, who do not see that. */
   flags: Parameters<typeof Flags>[0]["flags"] | null | undefined;
-  /** As in `FlagsProps`. */
+  /** The reason of each flag, which all moderators see. */
   reasons: readonly FlagReason[] | null | undefined;
+  /** What moderators did about it, newest first. */
   actions: Parameters<typeof Actions>[0]["actions"];
   /** The comments around it. */
   context: ReactNode;
   poster: { id: string; username: string } | null | undefined;
 }
 
-/** What moderators need to know of an article or a comment, below its text. */
+/** What moderators need to know to decide about an article or a comment, below its text. */
 export function Case({ children, subject, flags, reasons, actions, context, poster }: CaseProps) {
   return (
     <>

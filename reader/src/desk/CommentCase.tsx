@@ -10,7 +10,7 @@ import { Buttons } from "./Buttons";
 import { Context, CONTEXT_SIZE } from "./Context";
 import { Case } from "./Case";
 import { CasePage, type ActionList } from "./CasePage";
-import { useDeskNews } from "./news";
+import { useRenewalForModerators } from "./news";
 import { State } from "./State";
 import { subjectPath } from "./subjects";
 import { t } from "../words";
@@ -19,7 +19,7 @@ import { Words } from "../components/Words";
 // `author`, as a comment may have no poster, but an article has one: the two fields cannot have the same name in one fragment.
 const COMMENT_CASE = graphql(`
   query CommentCase($id: ID!, $size: Int!) {
-    ...Frame
+    ...Frame # what the header shows
     comment(id: $id) {
       id
       content
@@ -72,11 +72,11 @@ const COMMENT_CASE = graphql(`
   }
 `);
 
-/** A comment as moderators see it, between what it answers and what answers it. */
+/** The page of moderators for one comment: it is shown between what it answers and what answers it. */
 export function CommentCase({ id }: { id: string }) {
   const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(COMMENT_CASE, variables);
-  useDeskNews(COMMENT_CASE, variables);
+  useRenewalForModerators(COMMENT_CASE, variables);
   const name = nameOf(result.data?.comment);
   return (
     <CasePage title={name} name={name} subjectOf={(data) => data.comment} {...{ result, retry }}>

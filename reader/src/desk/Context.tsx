@@ -34,8 +34,8 @@ interface ContextProps {
 }
 
 /** Comments as they stand in their thread, to be read; each leads to its page for moderators. */
-export function Context({ comments: masked, current }: ContextProps) {
-  const comments = readFragment(CONTEXT_COMMENT, masked);
+export function Context({ comments: fragment, current }: ContextProps) {
+  const comments = readFragment(CONTEXT_COMMENT, fragment);
   const firstDepth = Math.min(...comments.map(({ depth }) => depth));
   if (comments.length === 0) return <p className="empty">{t("context-empty")}</p>;
   return (

@@ -8,7 +8,7 @@ interface GroupTabsProps {
   pathOf: (group: string | null) => string;
 }
 
-/** Links to what waits in each group of the viewer, and in the one that is shown. */
+/** Links to what waits for moderators in each group that the viewer moderates, and in the one that is shown. */
 export function GroupTabs({ current, pathOf }: GroupTabsProps) {
   const { groups } = useRoles();
   const all = [...new Set([...groups, ...(current === null ? [] : [current])])];

@@ -11,7 +11,7 @@ import { ActionDialog } from "./ActionDialog";
 import { ActionButton } from "./Buttons";
 import { Actions } from "./Actions";
 import { mayAnnul, mayBan, useModerator } from "./authority";
-import { useDeskNews } from "./news";
+import { useRenewalForModerators } from "./news";
 import { Ring } from "./Ring";
 import { subjectPath } from "./subjects";
 import { t } from "../words";
@@ -63,11 +63,11 @@ const HISTORY = graphql(`
 /** How many of their newest texts, and of the actions about them, are shown. */
 const SHOWN = 10;
 
-/** A user as moderators see them: bans, what was done about them, and their newest texts. */
+/** A user as moderators see them: bans, what moderators did about the user, and the user's newest texts. */
 export function History({ user: { id, username } }: { user: { id: string; username: string } }) {
   const variables = { id, username, shown: SHOWN };
   const [result, retry] = useQuery({ query: HISTORY, variables, requestPolicy: "cache-and-network" });
-  useDeskNews(HISTORY, variables);
+  useRenewalForModerators(HISTORY, variables);
   return (
     <section className="case" aria-labelledby="history">
       <h2 id="history">

@@ -11,7 +11,7 @@ export function mayModerate(data: FragmentType<typeof FRAME>): boolean {
   return moderatesAnything(rolesOf(readFragment(FRAME, data).viewer?.roles ?? []));
 }
 
-/** What the pages of moderators show to others. */
+/** What the pages of moderators show to users who moderate nothing. */
 export function OnlyModerators() {
   const session = useSession();
   return (

@@ -75,9 +75,12 @@ const QUEUE_LINE = graphql(`
   }
 `);
 
-/** A thing that waits for moderators: what it says, by whom, why and since when it waits, and what may be done. */
-export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LINE> }) {
-  const { node, since, heldBy, flags, flagReasons } = readFragment(QUEUE_LINE, masked);
+/**
+ * An article or a comment that waits for moderators: what it says, by whom, why and since when it waits, and what may
+ * be done.
+ */
+export function QueueLine({ edge: fragment }: { edge: FragmentType<typeof QUEUE_LINE> }) {
+  const { node, since, heldBy, flags, flagReasons } = readFragment(QUEUE_LINE, fragment);
   const waits = useKeptNode(node.__typename, node.id) === undefined; // the queue still has it
   const { name, groups, poster, title, commentedTitle } = partsOf(node);
   return (

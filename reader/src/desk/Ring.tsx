@@ -6,7 +6,7 @@ import { graphql, type DocumentType } from "../gql";
 import { ActionDialog } from "./ActionDialog";
 import type { Account } from "./ActionForm";
 import { mayAnnul, useModerator } from "./authority";
-import { useDeskNews } from "./news";
+import { useRenewalForModerators } from "./news";
 import { kindOf, subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -19,12 +19,12 @@ const RING = graphql(`
         id
         foundAt
         memberCount
-        votes
-        expected
-        coverage
-        articleVotes
+        votes # of the members for each other
+        expected # how many of these chance explains
+        coverage # the share of the others' articles that the average member voted on, 0 to 1
+        articleVotes # on articles of others in all
         commentVotes
-        moved
+        moved # how many articles would change their place without these votes
         members {
           id
           username
@@ -60,7 +60,7 @@ type FoundRing = NonNullable<NonNullable<DocumentType<typeof RING>["user"]>["vot
 export function Ring({ username }: { username: string }) {
   const variables = { username };
   const [{ data }] = useQuery({ query: RING, variables, requestPolicy: "cache-and-network" });
-  useDeskNews(RING, variables);
+  useRenewalForModerators(RING, variables);
   const ring = data?.user?.votingRing;
   return ring ? <Found ring={ring} /> : null;
 }

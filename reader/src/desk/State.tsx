@@ -9,6 +9,7 @@ import { Actions, DESK_ACTION } from "./Actions";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
+/** The ids of the texts that tell the states; visible things have none. */
 const STATES: Record<ContentState, string | null> = {
   VISIBLE: null,
   PENDING: "state-pending-text",
@@ -24,7 +25,7 @@ interface StateProps {
   heldReason: string | null | undefined;
 }
 
-/** Whether a thing is shown, with the rule that holds it, and whether it is locked, in words. */
+/** Whether an article or a comment is shown to all, with the rule that holds it, and whether it is locked, in words. */
 export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
   const text = STATES[state];
   return (
@@ -39,7 +40,7 @@ export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
   );
 }
 
-/** A thing that was deleted or never was, or that the viewer may not read; what moderators did about it stays. */
+/** In place of what was deleted, never was, or may not be read by the viewer: what moderators did about it. */
 export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
   const { title, text } = goneWords(readFragment(ACTION_LINE, readFragment(DESK_ACTION, actions)));
   return (

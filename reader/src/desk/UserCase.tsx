@@ -6,7 +6,7 @@ import { t } from "../words";
 
 const USER_CASE = graphql(`
   query UserCase($username: String!) {
-    ...Frame
+    ...Frame # what the header shows
     user(username: $username) {
       id
       username
@@ -14,7 +14,7 @@ const USER_CASE = graphql(`
   }
 `);
 
-/** A user as moderators see them. */
+/** The page of moderators for one user. */
 export function UserCase({ username }: { username: string }) {
   const [result, retry] = usePageQuery(USER_CASE, { username });
   return (

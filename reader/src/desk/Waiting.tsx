@@ -1,6 +1,6 @@
 import { useQuery } from "urql";
 import { graphql } from "../gql";
-import { useDeskNews } from "./news";
+import { useRenewalForModerators } from "./news";
 import { t } from "../words";
 
 export const QUEUE_COUNTS = graphql(`
@@ -20,7 +20,7 @@ export const QUEUE_COUNTS = graphql(`
 /** How many things wait for the viewer, by the tabs of the queue, as they are now. */
 export function useQueueCounts(): Record<"flagged" | "pending" | "appeals" | "total", number> {
   const [{ data }] = useQuery({ query: QUEUE_COUNTS, requestPolicy: "cache-first" });
-  useDeskNews(QUEUE_COUNTS, {});
+  useRenewalForModerators(QUEUE_COUNTS, {});
   const flagged = data?.flagged?.totalCount ?? 0;
   const pending = data?.pending?.totalCount ?? 0;
   const appeals = data?.appeals?.totalCount ?? 0;

@@ -4,18 +4,20 @@ import type { AnnulVotesInput } from "../gql/graphql";
 import { ANNUL, useSend, type Outcome } from "./mutations";
 import { t } from "../words";
 
+// To annul the votes of a user is to make them count no longer.
+
 interface User {
   id: string;
   username: string;
 }
 
 /**
- * A function that annuls the votes of some users, one after the other, until the form is closed, and how many it has
- * annulled so far. It goes on after a failure, and when it is called again does what is left.
+ * A function that annuls the votes of some users, one user after the other, until the form is closed; and the number of
+ * users whose votes it has annulled so far. It goes on after a failure, and when it is called again does what is left.
  */
 export function useAnnulEach(users: readonly User[]) {
   const send = useSend();
-  const done = useRef(new Set<string>());
+  const done = useRef(new Set<string>()); // the ids of users whose votes are annulled
   const isClosed = useRef(false);
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -4,6 +4,7 @@ import { rolesOf } from "../roles";
 import { groupsToBan, groupsToLeave, mayAnnul, mayAnswer, mayBan, mayModerate, mayRevert } from "./authority";
 import type { Moderator, UserWithRoles } from "./authority";
 
+/** The role of a moderator of the whole site, and those of a moderator of groups. */
 const SITE: UserWithRoles["roles"] = [{ role: "MODERATOR" }];
 const of = (...groups: string[]): UserWithRoles["roles"] =>
   groups.map((name) => ({ role: "MODERATOR", group: { name } }));

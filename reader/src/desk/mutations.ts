@@ -122,6 +122,7 @@ const ANSWER = graphql(`
 
 /** What has become of a mutation. */
 export interface Outcome {
+  /** Whether the server did it: it neither refused it nor failed. */
   isDone: boolean;
   /** False if all was so before. */
   hasChanged: boolean;

@@ -21,16 +21,16 @@ const MODERATION_NEWS = graphql(`
   }
 `);
 
-const MOMENT = 100; // milliseconds without a change
+const MOMENT = 100; // milliseconds without a change, after which queries are sent again
 
 const renewals = new Map<number, () => unknown>(); // by the keys of their queries
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
  * Sends a query again after anything that moderators see has changed: once for changes that follow each other at once,
- * and for all components that show its answer. Each of them asks for it, so that none waits until another is shown.
+ * and once for all components that show its answer. Each of them subscribes by itself, so that none needs another.
  */
-export function useDeskNews<Data, Variables extends AnyVariables>(
+export function useRenewalForModerators<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
 ): void {

@@ -18,7 +18,7 @@ import { Words } from "../components/Words";
 
 const ARTICLE_PAGE = graphql(`
   query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     article(id: $id) {
       id
       commentCount
@@ -56,8 +56,10 @@ export default function ArticlePage() {
 export const isNumber = (text: string): boolean => /^[1-9][0-9]{0,18}$/.test(text);
 
 interface WithCommentsProps {
+  /** The id of the article. */
   id: string;
   order: CommentOrder;
+  /** The cursor after which the comments begin; null for the first ones. */
   after: string | null;
 }
 

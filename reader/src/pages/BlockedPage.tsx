@@ -14,7 +14,7 @@ import { t } from "../words";
 
 const BLOCKED = graphql(`
   query BlockedUsers($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     home {
       id
       blocked(first: $first, after: $after, last: $last, before: $before) {

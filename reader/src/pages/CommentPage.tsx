@@ -14,12 +14,12 @@ import { FirstComments, isNumber, useLast } from "./ArticlePage";
 import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 
-/** The comments above that are shown at first. */
+/** How many of the comments above the one of the page are shown at first, the nearest ones. */
 const NEAREST = 4;
 
 const COMMENT_PAGE = graphql(`
   query CommentPage($id: ID!, $articleId: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     comment(id: $id) {
       id
       depth
@@ -60,9 +60,11 @@ export default function CommentPage() {
 }
 
 interface BranchProps {
+  /** The id of the comment. */
   id: string;
   articleId: string;
   order: CommentOrder;
+  /** The cursor after which the answers begin; null for the first ones. */
   after: string | null;
 }
 
@@ -89,6 +91,7 @@ interface LoadedBranchProps {
   order: CommentOrder;
   /** Whether answers before these are left out. */
   isRest: boolean;
+  /** Called when the subscription to comments ends, as some may be missed before the next one begins. */
   onEnd: () => void;
 }
 

@@ -15,7 +15,7 @@ import { Words } from "../components/Words";
 
 const COMMENTS = graphql(`
   query Comments($group: String, $name: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     group(name: $name) {
       id
       name

@@ -18,7 +18,10 @@ const CONFIRM_EMAIL = graphql(`
   }
 `);
 
-/** Confirms an address by the token of a link, which stands in the fragment. Opening the page changes nothing. */
+/**
+ * Confirms a mail address by the token of a link, which stands in the address after `#`. Opening the page changes
+ * nothing.
+ */
 export default function ConfirmPage() {
   const [token] = useState(() => window.location.hash.slice(1));
   const [, confirm] = useMutation(CONFIRM_EMAIL);

@@ -17,7 +17,7 @@ import { t } from "../words";
 
 const FEED = graphql(`
   query Feed($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     feed {
       id
       seenThrough
@@ -61,6 +61,7 @@ const MISSED_ARTICLES = graphql(`
   }
 `);
 
+/** How the page learns of new articles; `missed` is asked for after a lost connection. */
 const NEW_ARTICLES = {
   subscription: FEED_ARTICLE,
   idOf: ({ feedArticle }: DocumentType<typeof FEED_ARTICLE>) => feedArticle.id,

@@ -12,7 +12,7 @@ import { t } from "../words";
 
 const FOLLOWED_GROUPS = graphql(`
   query FollowedGroups($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     home {
       id
       groups(first: $first, after: $after, last: $last, before: $before) {

@@ -15,7 +15,7 @@ import { t } from "../words";
 
 export const FRONT_PAGE = graphql(`
   query FrontPage($order: ArticleOrder!, $page: Int!, $first: Int!) {
-    ...Frame
+    ...Frame # what the header shows
     articles(order: $order, page: $page, first: $first) {
       pageInfo {
         hasNextPage
@@ -25,6 +25,7 @@ export const FRONT_PAGE = graphql(`
   }
 `);
 
+/** The articles of the whole site in one of its orders. */
 export function FrontPage() {
   const ranking = rankingOf(useSearch());
   return ranking ? <Ranking key={`${ranking.order} ${ranking.page}`} {...ranking} /> : <NoPage />;

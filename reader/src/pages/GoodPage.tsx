@@ -12,7 +12,7 @@ import { t } from "../words";
 
 const GOOD = graphql(`
   query Good($date: Date, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     frontPage(date: $date, after: $after) {
       pageInfo {
         hasNextPage

@@ -8,7 +8,7 @@ import { t } from "../words";
 
 const GROUPS = graphql(`
   query Groups($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     groups(first: $first, after: $after, last: $last, before: $before) {
       ...Groups
     }

@@ -44,7 +44,7 @@ const HELD_LINE = graphql(`
 
 const HELD = graphql(`
   query Held($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     held(first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id
@@ -96,8 +96,8 @@ function Held() {
   );
 }
 
-function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
-  const text = readFragment(HELD_LINE, masked);
+function HeldLine({ text: fragment }: { text: FragmentType<typeof HELD_LINE> }) {
+  const text = readFragment(HELD_LINE, fragment);
   const { id, heldBy, removal } = text;
   const isArticle = text.__typename === "Article";
   const title = isArticle ? text.title : text.article.title;

@@ -14,7 +14,7 @@ import { t } from "../words";
 
 const HIDDEN = graphql(`
   query HiddenArticles($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     home {
       id
       hidden(first: $first, after: $after, last: $last, before: $before) {

@@ -21,8 +21,8 @@ import { NoPage } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
-// `pinned`: the server keeps the order for the next pages. `near`: the articles of the page, and others that may rise
-// to it.
+// `pinned`: the server keeps the order of now for the next pages. `near`: the first 100 articles, as one of them may
+// rise to the page.
 const HOME = graphql(`
   query Home(
     $order: ArticleOrder!
@@ -33,7 +33,7 @@ const HOME = graphql(`
     $before: String
     $isFirst: Boolean!
   ) {
-    ...Frame
+    ...Frame # what the header shows
     home {
       id
       groups(first: 1) {
@@ -100,6 +100,7 @@ export default function HomePage() {
 }
 
 interface HomeProps {
+  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
   period: string | null;
   order: ArticleOrder;
 }

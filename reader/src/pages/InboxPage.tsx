@@ -18,7 +18,7 @@ import { Pager } from "../components/Pager";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { CURSOR_PAGE, cursorPages, isFirstPage, useCursors } from "../cursors";
-import { announceMark, NOTIFICATION, useMarks, usePageQuery } from "../frame";
+import { announceSeenMark, NOTIFICATION, useSeenMarks, usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { NotificationKind } from "../gql/graphql";
 import { useSession } from "../session";
@@ -66,7 +66,7 @@ const NOTIFICATION_LINE = graphql(`
 
 const INBOX = graphql(`
   query Inbox($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     inbox {
       id
       unseenCount
@@ -99,6 +99,7 @@ const MISSED_NOTIFICATIONS = graphql(`
   }
 `);
 
+/** How the page learns of new notifications; `missed` is asked for after a lost connection. */
 const NEW_NOTIFICATIONS = {
   subscription: NOTIFICATION,
   idOf: ({ notification }: DocumentType<typeof NOTIFICATION>) => notification.id,
@@ -145,7 +146,7 @@ function Inbox() {
   const isFirst = isFirstPage(cursors);
   const items = result.data?.inbox?.notifications.edges;
   const renew = useRenewal(INBOX, cursors);
-  useMarks(renew);
+  useSeenMarks(renew);
   const arrivals = useArrivals(NEW_NOTIFICATIONS, { path: "/inbox", items, isFirst, renew });
 
   return (
@@ -167,7 +168,7 @@ function useMark() {
   return async (through: string) => {
     const fetchOptions = { headers: headersOf(session), keepalive: true };
     const { data, error } = await client.mutation(MARK_INBOX_SEEN, { through, first: CURSOR_PAGE }, { fetchOptions });
-    announceMark();
+    announceSeenMark();
     return { error, refusals: data?.markInboxSeen?.userErrors };
   };
 }
@@ -219,8 +220,8 @@ interface NotificationLineProps {
   mark: () => void;
 }
 
-function NotificationLine({ notification: masked, mark }: NotificationLineProps) {
-  const { kind, actor, at, isSeen, subject } = readFragment(NOTIFICATION_LINE, masked);
+function NotificationLine({ notification: fragment, mark }: NotificationLineProps) {
+  const { kind, actor, at, isSeen, subject } = readFragment(NOTIFICATION_LINE, fragment);
   const said = saidOf(kind, subject);
   return (
     <>

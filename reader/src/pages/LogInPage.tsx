@@ -28,7 +28,7 @@ const ENTERED = graphql(`
   }
 `);
 
-/** Opens a session of a user. */
+/** The page to log in. */
 export default function LogInPage() {
   const other = CAN_REGISTER ? { question: t("new-here"), path: "/register", name: t("register") } : undefined;
   useEntered();

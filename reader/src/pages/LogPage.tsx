@@ -14,7 +14,7 @@ import { Words } from "../components/Words";
 
 const LOG = graphql(`
   query Log($group: String, $subjectId: ID, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     moderationLog(group: $group, subjectId: $subjectId, first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id

@@ -9,7 +9,7 @@ import { Words } from "../components/Words";
 
 const NO_PAGE = graphql(`
   query NoPage {
-    ...Frame
+    ...Frame # what the header shows
   }
 `);
 
@@ -31,7 +31,7 @@ export function NotFound({ children }: { children?: ReactNode }) {
   );
 }
 
-/** What a group needs to have a page. */
+/** The fields that tell whether a group has a page: see `exists`. */
 const EXISTENCE = graphql(`
   fragment Existence on Group {
     title

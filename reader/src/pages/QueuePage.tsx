@@ -9,7 +9,7 @@ import { Tabs } from "../components/Tabs";
 import { cursorPages, useCursors } from "../cursors";
 import { Appeals } from "../desk/Actions";
 import { GroupTabs } from "../desk/GroupTabs";
-import { useDeskNews } from "../desk/news";
+import { useRenewalForModerators } from "../desk/news";
 import { OnlyModerators } from "../desk/OnlyModerators";
 import { QueueLine } from "../desk/QueueLine";
 import { useQueueCounts } from "../desk/Waiting";
@@ -21,7 +21,7 @@ import { t } from "../words";
 
 const QUEUE = graphql(`
   query Queue($kind: QueueKind!, $group: String, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     moderationQueue(kind: $kind, group: $group, first: $first, after: $after, last: $last, before: $before) {
       totalCount
       edges {
@@ -40,7 +40,7 @@ const QUEUE = graphql(`
 
 const APPEALS = graphql(`
   query Appeals($group: String, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     appeals(group: $group, first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id
@@ -53,6 +53,7 @@ const APPEALS = graphql(`
   }
 `);
 
+/** What users have flagged, what a rule of the site holds, and appeals against actions of moderators. */
 const TABS = ["flagged", "pending", "appeals"] as const;
 
 type Name = (typeof TABS)[number];
@@ -70,7 +71,9 @@ export default function QueuePage() {
 }
 
 interface WaitingProps {
+  /** The tab that is shown. */
   name: Name;
+  /** The group in which the things are; null for all that the viewer moderates. */
   group: string | null;
 }
 
@@ -78,7 +81,7 @@ function WaitingThings({ name, group }: WaitingProps) {
   const kind: QueueKind = name === "pending" ? "PENDING" : "FLAGGED";
   const variables = { kind, group, ...useCursors() };
   const [result, retry] = usePageQuery(QUEUE, variables);
-  useDeskNews(QUEUE, variables);
+  useRenewalForModerators(QUEUE, variables);
   if (result.data && !result.data.moderationQueue) return <OnlyModerators />;
   return (
     <Page title={t("moderation")} isReady={!result.fetching}>
@@ -93,7 +96,7 @@ function WaitingThings({ name, group }: WaitingProps) {
 function WaitingAppeals({ name, group }: WaitingProps) {
   const variables = { group, ...useCursors() };
   const [result, retry] = usePageQuery(APPEALS, variables);
-  useDeskNews(APPEALS, variables);
+  useRenewalForModerators(APPEALS, variables);
   if (result.data && !result.data.appeals) return <OnlyModerators />;
   return (
     <Page title={t("moderation")} isReady={!result.fetching}>

@@ -15,7 +15,10 @@ const REGISTER = graphql(`
   }
 `);
 
-/** Creates a user with a session. An invitation stands in the fragment; opening the page does not use it up. */
+/**
+ * Creates a user, who is then logged in. An invitation stands in the address after `#`; opening the page does not use
+ * it up.
+ */
 export default function RegisterPage() {
   const [invitation] = useState(() => window.location.hash.slice(1));
   if (!HAS_PASSWORDS) return <LogInElsewhere title={t("register")} />;

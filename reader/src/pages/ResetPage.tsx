@@ -22,7 +22,7 @@ const RESET_PASSWORD = graphql(`
   }
 `);
 
-/** Sets a password by the token of a link, which stands in the fragment. Opening the page changes nothing. */
+/** Sets a password by the token of a link, which stands in the address after `#`. Opening the page changes nothing. */
 export default function ResetPage() {
   const [token] = useState(() => window.location.hash.slice(1));
   const [, reset] = useMutation(RESET_PASSWORD);

@@ -60,7 +60,7 @@ const ROLES = graphql(`
     $last: Int
     $before: String
   ) {
-    ...Frame
+    ...Frame # what the header shows
     siteModerators(first: $most) {
       ...Holders
     }
@@ -164,8 +164,8 @@ interface HoldersProps {
   renew: () => void;
 }
 
-function Holders({ holders: masked, group, renew }: HoldersProps) {
-  const { nodes, totalCount } = readFragment(HOLDERS, masked);
+function Holders({ holders: fragment, group, renew }: HoldersProps) {
+  const { nodes, totalCount } = readFragment(HOLDERS, fragment);
   const { isAdmin } = useRoles();
   const [revoking, setRevoking] = useState<string | null>(null);
   const all = nodes.flatMap(({ id, username, roles }) =>

@@ -13,7 +13,7 @@ import { t } from "../words";
 
 const SAVED = graphql(`
   query Saved($first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     home {
       id
       saved(first: $first, after: $after, last: $last, before: $before) {

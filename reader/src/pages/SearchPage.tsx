@@ -61,7 +61,7 @@ const SEARCH = graphql(`
     $last: Int
     $before: String
   ) {
-    ...Frame
+    ...Frame # what the header shows
     search(query: $query, kinds: $kinds, order: $order, first: $first, after: $after, last: $last, before: $before)
       @include(if: $isAsked) {
       totalCount
@@ -104,7 +104,9 @@ const MOST_MATCHES = 10_000; // the server counts no more
 
 /** What an address asks for. */
 interface SearchRequest {
+  /** The words. */
   q: string;
+  /** Null for articles and comments, and on the first page a few users beside them. */
   kind: SearchKind | null;
   order: SearchOrder;
 }
@@ -244,8 +246,8 @@ function countOf(total: number, hasPeople: boolean): string {
   return total >= MOST_MATCHES ? t("found-many", { count: MOST_MATCHES }) : t("found", { count: total });
 }
 
-function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
-  const { excerpt, node } = readFragment(MATCH, masked);
+function Match({ match: fragment }: { match: FragmentType<typeof MATCH> }) {
+  const { excerpt, node } = readFragment(MATCH, fragment);
   const shown = <Matches excerpt={excerpt} />;
   switch (node.__typename) {
     case "Article": {

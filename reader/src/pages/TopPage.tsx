@@ -13,7 +13,7 @@ import { NoPage } from "./NotFound";
 
 const TOP = graphql(`
   query Top($since: DateTime!, $first: Int!, $after: String) {
-    ...Frame
+    ...Frame # what the header shows
     articles(order: VOTES, since: $since, first: $first, after: $after) {
       pageInfo {
         hasNextPage
@@ -24,7 +24,7 @@ const TOP = graphql(`
   }
 `);
 
-/** The most votes of the last day, week or month. */
+/** The articles of the last day, week or month, those with the most votes first. */
 export default function TopPage() {
   const { period = "" } = useParams();
   return PERIODS.some((each) => each.period === period) ? <Top key={period} period={period} /> : <NoPage />;

@@ -49,7 +49,7 @@ const PROFILE = graphql(`
 
 const USER_ARTICLES = graphql(`
   query UserArticles($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     user(username: $username) {
       id
       ...Profile
@@ -65,7 +65,7 @@ const USER_ARTICLES = graphql(`
 
 const USER_COMMENTS = graphql(`
   query UserComments($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     user(username: $username) {
       id
       ...Profile
@@ -109,7 +109,7 @@ const PEOPLE = graphql(`
 
 const USER_FOLLOWERS = graphql(`
   query UserFollowers($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     user(username: $username) {
       id
       ...Profile
@@ -122,7 +122,7 @@ const USER_FOLLOWERS = graphql(`
 
 const USER_FOLLOWING = graphql(`
   query UserFollowing($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    ...Frame
+    ...Frame # what the header shows
     user(username: $username) {
       id
       ...Profile
@@ -136,7 +136,7 @@ const USER_FOLLOWING = graphql(`
 /** The pages of a user, by the last part of their paths. */
 const PARTS = { "": ArticlesOf, comments: CommentsOf, followers: FollowersOf, following: FollowingOf };
 
-/** What a user has posted and written, and who follows whom. */
+/** The pages of a user: articles, comments, followers, and whom the user follows. */
 export default function UserPage() {
   const { username = "", part = "" } = useParams();
   const Part = Object.hasOwn(PARTS, part) ? PARTS[part as keyof typeof PARTS] : NoPage;
@@ -212,6 +212,7 @@ function FollowingOf({ username }: PartProps) {
 interface ProfileProps<User extends FragmentType<typeof PROFILE>> {
   username: string;
   part?: keyof typeof PARTS;
+  /** What `useQuery` of urql returned, and its function that sends the query again. */
   response: [
     result: Pick<UseQueryState<{ user?: User | null }>, "data" | "error" | "fetching" | "operation">,
     retry: (options?: { requestPolicy: "network-only" }) => void,

@@ -1,1 +1,3 @@
-"""Records of backups and moves: what each has, how it is read, checked and written."""
+"""
+Records, of which backups and moves of a store consist: what each has, how it is read from Redis, checked and written.
+"""

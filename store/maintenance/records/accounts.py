@@ -1,4 +1,7 @@
-"""Backup records of users and of what belongs to them: follows, idempotency keys, sessions."""
+"""
+Backup records of users and of what belongs to them: follows, idempotency keys (by which a repeated post is known),
+sessions. A partition is a share of the data.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

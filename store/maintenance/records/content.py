@@ -1,4 +1,7 @@
-"""Backup records of articles and comments, with those who voted on them while voting is open."""
+"""
+Backup records of articles and comments, with those who voted on them while voting is open. What is derived from other
+records, such as the place of a comment in its thread, is not in them.
+"""
 
 import re
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""Backup records of the flags on articles and comments."""
+"""Backup records of flags, by which users ask moderators to look at an article or a comment."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Backup records of the edits that rules of the site hold."""
+"""Backup records of the edits that rules of the site hold: they wait until a moderator approves or rejects them."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Backup records of the identities of users: which subjects of issuers are theirs."""
+"""
+Backup records of the identities of users: which subjects of issuers are theirs. An issuer is an identity provider at
+which users log in, a subject a person there.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Backup records of the addresses of users, and of mails that wait."""
+"""Backup records of the mail addresses of users, and of mails that wait to be sent."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ class MailboxRecord(Record):
 @dataclass(frozen=True, slots=True)
 class MailingRecord(Record):
     """
-    A mail that waits (see `mails`): `subject` is a username or the digest of an address, `what` what the mail is for,
+    A mail that waits to be sent: `subject` is a username or the digest of an address, `what` what the mail is for,
     `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` that has notifications or
     addresses, each with the instant at which it came.
     """

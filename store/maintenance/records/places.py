@@ -1,4 +1,4 @@
-"""Backup records of what is written about groups."""
+"""Backup records of what is written about groups, such as their titles: the kind of key `place` has it."""
 
 import re
 from collections.abc import Iterator, Sequence

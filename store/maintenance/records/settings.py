@@ -1,4 +1,7 @@
-"""Backup records of what a store has once: its orders and weights, server keys, imported numbers, sequences."""
+"""
+Backup records of what a store has once: its orders and weights (the numbers in their formulas), server keys, numbers of
+imported stories and comments, and the sequences of partitions, from which numbers are made.
+"""
 
 import re
 from collections.abc import Iterator

@@ -3,11 +3,11 @@
 -- requires: prelude
 -- from prelude: WEIGHTED_BY (orders whose index depends on a weight), parse_weights(text) -> weights by name,
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
 --       siteranked: by the site's weights, the indexes of a group that has its own
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 group, or "" for the orders of the site
 --       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field
@@ -15,7 +15,8 @@
 -- Reply {"activated"}, also if this rebuild was activated before | {"stale"} if another rebuild has begun
 local own_token, new_value = ARGV[8], ARGV[9]
 local group = ARGV[7]
-local pending, active = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
+local pending = group == "" and "REINDEX" or "next:" .. group -- field of `ranking` with the token of the rebuild
+local active = group == "" and "ORDERS" or group -- its field with the orders or weights that are in use
 if own_token ~= "" then
   local token = redis.call("HGET", KEY.ranking, pending)
   local is_repeated = not token and (redis.call("HGET", KEY.ranking, active) or "") == new_value

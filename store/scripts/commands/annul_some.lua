@@ -9,14 +9,15 @@
 -- from vote_counts: case, voter, count_keys(kind, others) -> (number of subjects, number of keys),
 --   find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
 --   log_votes(kind) -> (entry id, effects, changes of karma)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
--- ARGV  1-11 actor, time, settings of the site, action (`case` below) and voter: see vote_counts.lua
+-- ARGV  1-11 for vote_counts.lua, such as 3 now (unix milliseconds), 8 number of the action (`case` below) and 9 the
+--       voter
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
---       archived the words that vote_counts.lua describes, else ""
+--       archived (in the database only) its fields as words, which vote_counts.lua parses, else ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
 --       entry, {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
 --       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
@@ -25,9 +26,9 @@ if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
 forget_recounted(ARGV[11])
 
--- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts: as the database has it if
--- that has all votes; else by the sets of voters while they exist, of which one may expire before the other; nil if the
--- database may not have it yet.
+-- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts. `known` is the value in the
+-- database, which decides if the database has all votes. Else the sets of voters decide while they exist (one may expire
+-- before the other). nil if the database may not have the vote yet.
 local function take_vote(subject, known)
   local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
   local closes, complete_at = subject.time + window, tonumber(ARGV[12])
@@ -41,11 +42,13 @@ local function take_vote(subject, known)
   return known
 end
 
+-- Whether this action is among those that hold a vote already, given by their numbers with spaces between.
 local function holds(cases)
   for _, each in ipairs(split(cases)) do if each == case then return true end end
   return false
 end
 
+-- Notes that this action holds a vote, with the others (`cases`) that hold it already, if there are any.
 local function hold(subject, value, cases)
   redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s%s", value, cases and cases .. " " or "", case))
   add_place(KEY.cases .. case, 0, subject.member)

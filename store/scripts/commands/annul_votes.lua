@@ -1,5 +1,5 @@
 -- Record the action of a moderator by which the votes that a user cast in a span of time count no more, or revert such
--- an action. The votes are annulled and restored in steps: see annul_some.lua and restore_some.lua.
+-- an action. The votes are annulled and restored in steps, by annul_some.lua and restore_some.lua.
 -- requires: actions, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number) -> fields by name | nil,
@@ -7,11 +7,11 @@
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), moderates_site(roles), outranks(roles, subject_roles, groups)
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulling: actions whose votes are still to be annulled or restored   actions: actions of moderators, by time
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 username in lower case
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 username in lower case
 --       9 slot of the user (one of 1,024; it decides their partition)   10 from when the votes were cast, or ""
 --       11 until when (unix milliseconds)   12 reason   13 note, or ""   14 number of the action to revert, or ""
 -- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value,

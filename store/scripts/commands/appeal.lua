@@ -5,9 +5,10 @@
 --   publish(kind, number, name, id, ...)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       appeal: the appeal against an action
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the action   8 text
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the action   8 text
 -- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already
 --       | {"missing"} if there is no such action, or what it is about is gone | {"forbidden"} if it is about another user
 --       | {"revert"} if the action is itself a revert | {"reverted"} if it was reverted

@@ -6,15 +6,14 @@
 --   put_back_in_inbox(account, inbox, member, at, blocked, actor)
 -- from upvoters: add_upvoter(account, voter)
 -- flags: allow-oom
--- KEYS  of this partition, q: 1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
---       5 mailbox:{q}:   6 mailing:{q}   7 mail:{q}:   8 blocked:{q}:
---       9 from here on: the key that each command of the effect changes
+-- KEYS  of this partition, q: 1 applied:{q}, the last entry applied of each other log
+--       2 closed:{q}, set while it takes no writes   3 user:{q}:   4 channel events:{q}   5 mailbox:{q}:
+--       6 mailing:{q}   7 mail:{q}:   8 blocked:{q}:   9 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
 --       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
 --       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member, the time, and who
---       notifies, or "" for moderators: nobody is notified of whom they block; UPVOTED, of
---       a user, has the voter, and DECIDED the number of what the user has flagged, and the outcome; without any command
---       the entry is skipped
+--       notifies, or "" for moderators: nobody is notified of whom they block; UPVOTED, of a user, has the voter, and
+--       DECIDED the number of what the user has flagged, and the outcome; without any command the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
 local source, before, entry = ARGV[1], ARGV[2], ARGV[3]
 local function parse(id)

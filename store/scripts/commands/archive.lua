@@ -12,7 +12,7 @@
 --   set_archived_of(name, count, newest)
 -- from recent_comments: recent.is_relisting(article)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lease: token of the process that does a task for all   heldedit: an edit that waits for approval
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       tree: an article's comments by branch path
@@ -22,8 +22,9 @@
 --       siteranked: by the site's weights, the indexes of a group that has its own
 --       woken: articles whose comments came back from the database
 --       left: archived articles whose comments Redis still has
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
---       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article   8 digest of the hash as the database has it, from archivable_articles.lua
+--       9 token of the caller's lease
 --       10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease

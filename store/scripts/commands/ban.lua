@@ -9,15 +9,15 @@
 -- from bans: write_bans(subject), standing_bans(subject) -> {ends, number} by place, place_of(group) -> site | group:NAME,
 --   ends_later(ends, other)
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), outranks(roles, subject_roles, groups)
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       cleaning: bans whose texts are still to be removed or restored
 --       annulling: actions whose votes are still to be annulled or restored
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 username in lower case
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 username in lower case
 --       9 slot of the user (one of 1,024; it decides their partition)   10 group, or "" for the site
---       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""   14 number of the action to revert, or ""
---       15 "1" if the texts of the user are removed, too, else ""
+--       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""
+--       14 number of the action to revert, or ""   15 "1" if the texts of the user are removed, too, else ""
 --       16 "1" if the votes of the user are annulled, too, else ""; with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
 --       | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role

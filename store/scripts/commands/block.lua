@@ -1,11 +1,11 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
 -- from prelude: actor() -> username | false, now (unix milliseconds)
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       unblocked: whom a user blocked before
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
---       8 how many users somebody blocks at most, "0" to end the block
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 username, as written   8 how many users somebody blocks at most, "0" to end the block
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local blockee = ARGV[7]
 local MAX_UNBLOCKED = 1000 -- users blocked before whom `unblocked` keeps

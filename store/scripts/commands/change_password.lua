@@ -3,10 +3,10 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from one_time_tokens: end_tokens(subject, kept)
 -- from session_lists: end_sessions(subject, kept)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes
--- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep
---       4 username   5 now (unix milliseconds)
+-- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep   4 username
+--       5 now (unix milliseconds)
 -- Reply {"done"} | {"changed"} if the stored hash is no longer the verified one. Fails with BANNED if a ban of the user
 -- from the site stands
 --

@@ -1,5 +1,5 @@
 -- Claim an invitation for a registration, unless a registration of another username has claimed it.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   invitation: an invitation to register
 -- ARGV  1 digest of the invitation   2 username in lower case   3 the call: a text that names this registration
 --       4 now (unix milliseconds)

@@ -15,13 +15,13 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       commented: number of a comment by its idempotency digest
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article
---       9 number of the parent comment, or ""   10 content
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article   9 number of the parent comment, or ""   10 content
 --       11 slot of the poster (one of 1,024; it decides their partition)
---       12-16 how it posts once: see idempotency.lua
+--       12-16 for idempotency.lua, so that a call which is repeated posts once: 12 digest of the idempotency key, 13 of
+--       the input, 14-15 for how long (milliseconds), 16 "keyed" or ""
 --       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
 --       it, which announces it, "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
@@ -30,7 +30,7 @@
 --       21 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {another partition whose
 --       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it
---       notifies, and if it is held what `set_comment_state` returns (comment_states.lua), else {}}
+--       notifies, and if it is held the list that `set_comment_state` returns, for other partitions, else {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
 --       used and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}
@@ -80,9 +80,9 @@ local held_by = string.match(verdict, "^hold (.+)$")
 local told = held_by and "" or notified
 local id = append_text("commented", poster, "comment", number,
   "article", article_number, "parent", comment.parent or "", "depth", depth, "content", content, "time", now,
-  "up", 1, "down", 0, "notified", notified, unpack(held_by and {"told", ""} or {})
+  "up", 1, "down", 0, "notified", notified, unpack(held_by and {"told", ""} or {}) -- `told`: whom it notifies now
 )
-local noted, change = note_effects(id, slots_of(told, poster_slot)), {}
+local effects, change = note_effects(id, slots_of(told, poster_slot)), {}
 if held_by then
   redis.call("HSET", KEY.comment .. number, "unannounced", "1", "held_by", held_by)
   change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
@@ -90,4 +90,4 @@ else
   notify_here(notified, "comment", number, poster)
   publish_comment("commented", comment, id, groups)
 end
-return {"commented", number, comment_hash(number), poster, id, noted, told, change}
+return {"commented", number, comment_hash(number), poster, id, effects, told, change}

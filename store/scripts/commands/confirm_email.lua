@@ -3,7 +3,7 @@
 -- from mail_drops: drop_mail(subject, what)
 -- from mailboxes: unlist_address(subject, email), list_address(subject, email)
 -- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   mailbox: a user's addresses
 -- ARGV  1 digest of the token   2 what it is for   3 a random text of this call   4 now (unix milliseconds)
 -- Reply {"confirmed", username} | {"bad"}: the token is used, has ended, or is of another address than the pending one

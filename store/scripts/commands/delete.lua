@@ -14,13 +14,14 @@
 -- from held_edits: drop_edit(number, state, groups), requeue_edits(article, groups, groups_before)
 -- from pending_comments: requeue_pending(article, groups, groups_before)
 -- flags: allow-oom
--- kept replies, for a call that is sent again: deleted
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: deleted
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       woken: articles whose comments came back from the database
 --       latest: an article's visible comments by time, if it has many
 --       logged: ids of the log's entries with texts, by number or user   tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article
 -- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {another partition whose
 --       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom
 --       the article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}

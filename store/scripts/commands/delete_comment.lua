@@ -11,10 +11,11 @@
 --   update_places(number, limit) -> (removed numbers, next number | nil),
 --   log_removal(comment, deleter, stub, removed, groups) -> (entry id, effects, change of karma)
 -- flags: allow-oom
--- kept replies, for a call that is sent again: deleted
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: deleted
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       stubs: those comments of a tree that are not visible
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the comment
 --       9 how many stubs above it to change at most, as the script blocks the server
 -- Reply {"deleted", id of the log's entry, {another partition whose users this concerns, id of the last earlier entry
 --       that did or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment
@@ -40,6 +41,6 @@ local is_stub = has_descendants(comment)
 if is_stub then leave_stub() else drop_comment(comment) end
 local groups = not comment.state and count_comment(comment, -1) or {}
 local removed, more = update_places(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
-local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
+local id, effects, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
 note_deleted(comment.number, id)
-return {"deleted", id, noted, comment.poster, karma, comment.notified or "", more or ""}
+return {"deleted", id, effects, comment.poster, karma, comment.notified or "", more or ""}

@@ -3,15 +3,15 @@
 -- from prelude: require_writable()
 -- from comments: REPLY_ORDERS (in which replies have an index)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lease: token of the process that does a task for all   tree: an article's comments by branch path
 --       left: archived articles whose comments Redis still has
 --       replies: replies to an article or comment, by the value of an order
 --       stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many
 --       pins: moments at which a thread's order was kept   woken: articles whose comments came back from the database
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article
 --       9 token of the lease that one process at a time has for this task   10 how many comments to remove at most
 -- Reply {"more"} | {"done"} | {"overtaken"} if another process has the lease
 require_writable()

@@ -5,14 +5,15 @@
 -- from article_indexes: article_hash(number) -> {field, value, ...}
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from article_edits: change_article(article, changes, link_digest, most, mentioned) -> (entry id, effects, notified)
--- kept replies, for a call that is sent again: edited without part 2, held without part 2
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
---       9 digest of the new link, or ""   10 how many mentions notify at most
+-- kept replies for a call that is sent again, by status (part 2 is then read anew): edited without part 2, held without part 2
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article   9 digest of the new link, or ""
+--       10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)
---       then for each user whom the new content mentions: username in lower case, then slot (one of 1,024; it
---       decides their partition)
+--       then for each user whom the new content mentions: username in lower case, then slot (one of 1,024; it decides
+--       their partition)
 -- Reply {"edited" | "held", {field, value, ...}, id of the log's entry or "", {another partition whose users this
 --       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom this edit
 --       notifies}
@@ -42,5 +43,5 @@ if held_by and article.state ~= "pending" then
 end
 if held_by then redis.call("HSET", KEY.article .. article.number, "held_by", held_by) end
 replace_edit(article, "article")
-local id, noted, told = change_article(article, changes, link_digest, most_mentions, mentioned)
-return {"edited", article_hash(article.number), id, noted, told}
+local id, effects, told = change_article(article, changes, link_digest, most_mentions, mentioned)
+return {"edited", article_hash(article.number), id, effects, told}

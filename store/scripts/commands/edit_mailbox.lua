@@ -7,13 +7,15 @@
 -- from mailboxes: unlist_address(subject, email)
 -- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
 -- from prelude: any_actor() -> username | false, actor() -> username | false, now (unix milliseconds)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       mailbox: a user's addresses   mail: what a mail is about   mailing: mails that wait, by when they are due
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
---       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
---       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
---       11 the key that signs the links which end such mails, for a user who has none yet   12 a random text of this edit
---       13 digest of the token that stands in for the password, or ""
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 what becomes of the address: keep (nothing), set, repeat (one that the user has: if it is the pending one,
+--       its link is mailed again), or remove
+--       8 the address   9 the password hash that was verified, or ""
+--       10 never, at_once, daily or weekly, or "" if that stays
+--       11 the key that signs the links which end such mails, for a user who has none yet
+--       12 a random text of this edit   13 digest of the token that stands in for the password, or ""
 -- Reply {"edited", username} | {"unauthenticated"} | {"changed"} if the stored hash is no longer the verified one, or
 --       the address is another one | {"bad"} if the token is used or has ended
 local verified_hash, this_edit, token = ARGV[9], ARGV[12], ARGV[13]

@@ -3,10 +3,10 @@
 -- requires: prelude
 -- from prelude: require_writable()
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       cleaning: bans whose texts are still to be removed or restored
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the ban
---       8 "1" if what was done follows its revert, else ""
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the ban   8 "1" if what was done follows its revert, else ""
 -- Reply {"done"} | {"reverted"}
 local ban = ARGV[7]
 require_writable()

@@ -1,13 +1,13 @@
--- End the deletion of a user, once no other key has the name: the account becomes that of the pseudonym.
+-- End the deletion of a user, once no other key has the name: the account becomes that of the pseudonym, a random name that
+-- takes the place of the user's.
 -- requires: bans
 -- from prelude: require_writable()
 -- from bans: write_bans(subject)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       posters: usernames, by the time of the newest article   leaving: users who are being deleted
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
---       7 member of `leaving`: NAME PSEUDONYM TEXTS, the last one keep or remove
---       8 username in lower case
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 member of `leaving`: NAME PSEUDONYM TEXTS, the last one keep or remove   8 username in lower case
 --       9 pseudonym
 -- Reply {"ended"}, also if this was done before
 local leaver, username, pseudonym = ARGV[7], ARGV[8], ARGV[9]

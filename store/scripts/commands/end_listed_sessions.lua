@@ -5,12 +5,11 @@
 --   session_details(subject, digest) -> (id, logged in at, agent)
 -- from session_lists: end_sessions(subject, kept), end_session(subject, digest)
 -- flags: allow-oom
--- kept replies, for a call that is sent again: ended
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: ended
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end
 -- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)
---       3 id of the session to end, or "" for all others
---       4 username of who acts, if that is not by a session, else ""
+--       3 id of the session to end, or "" for all others   4 username of who acts, if that is not by a session, else ""
 -- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}
 local own_digest, now, wanted_id, username = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end

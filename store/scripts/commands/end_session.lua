@@ -4,8 +4,8 @@
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
 -- from session_lists: end_session(subject, digest)
 -- flags: allow-oom
--- kept replies, for a call that is sent again: ended
--- KEY   this partition's keys by name (see registry.py)
+-- kept replies for a call that is sent again, by status: ended
+-- KEY   keys of this partition (a share of the data) by kind
 --       closed: set while the partition takes no writes
 -- ARGV  1 digest of the session   2 now (unix milliseconds)
 -- Reply {"ended"} | {"missing"}

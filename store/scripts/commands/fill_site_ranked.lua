@@ -6,13 +6,15 @@
 --   find_article(number) -> fields by name | nil, WEIGHTED_BY (orders whose index depends on a weight),
 --   set_in_group(article, order, group, ranking, site_value), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 group   8 ZSCAN cursor
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 group   8 ZSCAN cursor
 -- Reply the next cursor, "0" at the end
 require_writable()
 local group = ARGV[7]
 local ranking = read_ranking({group})
-local cursor, found = unpack(redis.call("ZSCAN", KEY.group .. group .. ":time", ARGV[8], "COUNT", 40))
+local AT_ONCE = 40 -- articles, about, as the script blocks the server
+local cursor, found = unpack(redis.call("ZSCAN", KEY.group .. group .. ":time", ARGV[8], "COUNT", AT_ONCE))
 for i = 1, #found, 2 do
   local article = find_article(string.format("%.0f", tonumber(found[i])))
   for _, order in ipairs(article and ranking.orders or {}) do

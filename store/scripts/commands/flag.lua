@@ -12,11 +12,11 @@
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
--- kept replies, for a call that is sent again: changed without part 3, hides
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status (part 3 is then read anew): changed without part 3, hides
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
---       9 article or comment
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article or comment   9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
 --       13 one flag that counts is needed for so many votes of the thing
@@ -25,7 +25,7 @@
 --       16 names in lower case of users whose flags on it do not count any more, as they are banned: see 14
 -- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"}
 --       | {"hidden"}
---       | {"hides", name of the actor, what `set_comment_state` returns, {} for an article} if the thing is hidden now
+--       | {"hides", name of the actor, the list that `set_comment_state` returns, {} for an article} if the thing is hidden now
 --       | {"own"} if the actor has posted it | {"unauthenticated"}
 local flagger = actor()
 if not flagger then return {"unauthenticated"} end

@@ -2,9 +2,11 @@
 -- `effects` that the new entry has an effect there; `apply_effect.lua` then changes the followers.
 -- requires: log_entry
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
--- kept replies, for a call that is sent again: changed
--- KEYS  1 what the follower follows: following:{p}:FOLLOWER or groupfollows:{p}:FOLLOWER   2 closed:{p}   3 log:{p}
---       4 channel events:{p}   5 effects:{p}   6 blocked:{p}:FOLLOWER, of whom no user may be followed
+-- kept replies for a call that is sent again, by status: changed
+-- KEYS  1 what the follower follows: following:{p}:FOLLOWER or groupfollows:{p}:FOLLOWER
+--       2 closed:{p}, set while the partition takes no writes   3 log:{p}   4 channel events:{p}
+--       5 effects:{p}, the last entry with an effect in each other partition
+--       6 blocked:{p}:FOLLOWER, of whom no user may be followed
 --       7 followers:{p}:FOLLOWEE or groupfollowers:{p}:FOLLOWEE, if the followee is in the same partition
 -- ARGV  1 begin or end   2 follower   3 followee   4 now (unix milliseconds)   5 partition of the followee
 --       6 kind of the entry in the log   7 its subject   8 its field for the followee   9 how many anybody may follow

@@ -13,15 +13,15 @@
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       imported: numbers of imported stories and comments, by foreign id
 --       stubs: those comments of a tree that are not visible
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 -- ARGV  1-2 actor: the poster, or "" of a deleted comment, which becomes a stub   3 now (unix milliseconds)
---       4-6 settings of the site: see prelude.lua   7 number of partitions   8 id of the comment on the other site
---       9 id of what it answers there
---       10 content   11 slot of the poster (one of 1,024; it decides their partition), or ""
---       12 posting time (unix milliseconds)   13 votes
+--       4-6 settings of ranking and voting, for prelude.lua   7 number of partitions
+--       8 id of the comment on the other site   9 id of what it answers there   10 content
+--       11 slot of the poster (one of 1,024; it decides their partition), or ""   12 posting time (unix milliseconds)
+--       13 votes
 -- Reply {"imported", number, id of the log's entry, {another partition whose users this concerns, id of the last
 --       earlier entry that did or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted

@@ -7,12 +7,11 @@
 --   add_voters(article, voters), entry_of(article, title, link, content) -> field, value, ...
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       imported: numbers of imported stories and comments, by foreign id
 -- ARGV  1-2 actor: the poster, who is created if there is no such user   3 now (unix milliseconds)
---       4-6 settings of the site: see prelude.lua   7 id of the story on the other site
---       8 title   9 link or ""   10 content or ""
---       11 groups, separated by spaces
+--       4-6 settings of ranking and voting, for prelude.lua   7 id of the story on the other site   8 title
+--       9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster (one of 1,024; it decides their partition)   13 posting time (unix milliseconds)
 --       14 votes   15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before

@@ -1,7 +1,7 @@
 -- Issue a one-time token to a user. If the user has too many, those that would expire first end now.
 -- requires: one_time_tokens
 -- from one_time_tokens: write_token(digest, name, purpose, ends, call, detail, at), end_token(subject, digest)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   token: a one-time token
 --       tokens: a user's one-time tokens, by when they end
 -- ARGV  1 username   2 digest of the token   3 what it is for   4 now   5 when it ends (both unix milliseconds)

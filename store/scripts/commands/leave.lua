@@ -1,6 +1,6 @@
 -- Begin to delete a user: nothing of the account is left but its karma and the time up to which its comments are in no
 -- list (`older_comments`), all sessions and tokens end, and nobody acts by this name any more. The name is noted in
--- `leaving`, with the pseudonym that takes its place.
+-- `leaving`, with the pseudonym that takes its place. Later steps replace the name in all other keys.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- from prelude: require_writable(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
 --   publish(kind, number, name, id, ...), now (unix milliseconds)
@@ -10,12 +10,12 @@
 -- from name_digests: name_digest(secret, name) -> hex digits
 -- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user   leaving: users who are being deleted
 --       moderators: who has a role, by time   mailbox: a user's addresses   namekey: the secret for digests of names
 --       departed: pseudonyms of deleted users, by digest of the name
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username in lower case
---       8 slot of the user (one of 1,024; it decides their partition)
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 username in lower case   8 slot of the user (one of 1,024; it decides their partition)
 --       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts
 --       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
 -- Reply {"left", "NAME PSEUDONYM TEXTS", the new member of `leaving`}, also if this was begun before

@@ -11,11 +11,11 @@
 --   find_comment(number) -> fields by name | nil, is_listed(comment), publish_comment(kind, comment, id, groups, channel)
 -- from comment_states: list_here(comment)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
 --       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article

@@ -2,8 +2,8 @@
 -- requires: log_entry, prelude
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from prelude: actor() -> username | false
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 value (unix milliseconds) and 8 member of the newest position seen
 --       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced
 -- Reply {"marked", username} | {"unauthenticated"}

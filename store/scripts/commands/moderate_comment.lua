@@ -20,19 +20,20 @@
 --   state_of(subject) -> (state | nil, kind | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
 -- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 number of partitions   9 number
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions   9 number of the comment
 --       10 remove, approve, reject_edit or revert   11 group in whose name it is removed, or ""   12 reason
 --       13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read
 --       17 how many comments above it get or lose their places in the thread at most
--- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...},
+--       the list that `set_comment_state` returns if the state has changed, or {},
 --       {id of the action's entry in the log, {another partition whose users this concerns, id of the last earlier entry
---       that did or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {}, {the same three of an edit that an
---       approval has put in place}, or {}} | {"missing"}
---       | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
+--       that did or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {},
+--       {the same three of an edit that an approval has put in place}, or {}}
+--       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()
 local kind, group, limit = ARGV[10], ARGV[11], tonumber(ARGV[17])
@@ -66,8 +67,10 @@ local function notified()
   return notified_user(comment.poster, comment.slot, moderator)
 end
 
+-- Notes the entry `id` of the log for the partitions of those whom it notifies, sets `entry` for the reply, and returns
+-- the number of the action.
 local entry = {}
-local function noted(action, id)
+local function note_for_others(action, id)
   local notifies = notified()
   entry = {id, note_effects(id, slots_of(notifies)), notifies}
   return action
@@ -76,7 +79,7 @@ end
 -- The status, the number of the action, and the state that the comment then has: "visible" or another one.
 local function act()
   if done then
-    local action = noted(record_revert(slot, reverts, done, moderator, reason, note, notified()))
+    local action = note_for_others(record_revert(slot, reverts, done, moderator, reason, note, notified()))
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
   local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
@@ -89,7 +92,7 @@ local function act()
   if is_same then return "same", standing_action(subject, kind) or nil, state end
   local before = kind ~= "reject_edit" and comment.state or ""
   local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
-  return "changed", noted(record_action(slot, kind, subject, moderator, fields)), state
+  return "changed", note_for_others(record_action(slot, kind, subject, moderator, fields)), state
 end
 
 if not may_act() then return {"refused"} end

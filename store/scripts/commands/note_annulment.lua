@@ -3,12 +3,13 @@
 -- meanwhile.
 -- requires: prelude
 -- from prelude: require_writable()
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulling: actions whose votes are still to be annulled or restored
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of the action
---       8 how many votes it holds
---       9 how many there are to do, or ""   10 instant: votes cast before stay (unix milliseconds), or ""
---       11 "restoring" when that begins, "done", "restored", or ""   12 "1" if what was done follows its revert, else ""
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the action   8 how many votes it holds   9 how many there are to do, or ""
+--       10 instant: votes cast before stay (unix milliseconds), or ""
+--       11 "restoring" when that begins, "done", "restored", or ""
+--       12 "1" if what was done follows its revert, else ""
 -- Reply {"noted"} | {"reverted"}
 require_writable()
 local action = KEY.action .. ARGV[7]

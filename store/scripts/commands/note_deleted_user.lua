@@ -1,11 +1,12 @@
--- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user.
+-- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user, so
+-- they are removed in time.
 -- requires: prelude
 -- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- flags: allow-oom
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       outdated: entries up to which the log may name a deleted user
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
---       8 pseudonym
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 username, as written   8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}
 local username, pseudonym = ARGV[7], ARGV[8]

@@ -1,5 +1,5 @@
 -- Note that a mail server has refused an address of a user for good.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       mailbox: a user's addresses   closed: set while the partition takes no writes
 -- ARGV  1 username in lower case   2 the address
 -- Reply {"noted"} | {"gone"}: the user has another address meanwhile

@@ -4,7 +4,7 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
 -- from session_lists: write_session(digest, name, ends, used, words, details, at), end_session(subject, digest)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end
 -- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session   4 now (unix milliseconds)
 --       5 when the session ends and 6 when it was used last (unix milliseconds), or ""   7 its id, when it was opened

@@ -13,16 +13,18 @@
 -- from group_rules: refused_groups(groups, checked, condition) -> names | nil
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       posted: number of a post by its idempotency digest
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 title
---       9 link or ""
---       10 content or ""   11 groups, separated by spaces
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster (one of 1,024; it decides their partition)
---       13-17 how it posts once: see idempotency.lua
---       18 digest of the link, or ""   19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
+--       13-17 for idempotency.lua, so that a call which is repeated posts once: 13 digest of the idempotency key, 14 of
+--       the input, 15-16 for how long (milliseconds), 17 "keyed" or ""
+--       18 digest of the link, or ""   19 groups to check, separated by spaces
+--       20 their condition: "listed", "known" or "none"
 --       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
---       it, which announces it, "refuse", or ""   22 how many mentions notify at most
+--       it, which announces it, "refuse", or ""
+--       22 how many mentions notify at most
 --       23 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the log's entry, {another partition whose users this
 --       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies}

@@ -15,11 +15,11 @@
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 number of partitions
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what

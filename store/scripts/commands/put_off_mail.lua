@@ -2,7 +2,7 @@
 -- deleted.
 -- requires: mail_drops
 -- from mail_drops: drop_mail(subject, what)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   mailing: mails that wait, by when they are due
 --       mail: what a mail is about
 -- ARGV  1 subject: username in lower case, or SHA-1 of an address   2 kind of mail, such as confirm

@@ -7,11 +7,11 @@
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}}
 -- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 number of the action
---       9 the new text   10 from here on: which fields to replace, reason or note
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of the action   9 the new text
+--       10 from here on: which fields to replace, reason or note
 -- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
 local admin, roles = authority()
 if not is_admin(roles) then return {"refused"} end

@@ -3,7 +3,7 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
 --       closed: set while the partition takes no writes
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 digest of the session

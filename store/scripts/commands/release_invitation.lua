@@ -1,5 +1,6 @@
--- Release an invitation that a registration has claimed, if it still holds it (see claim_invitation.lua).
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- Release an invitation that a registration has claimed and does not use, so that another one can claim it. Does nothing if
+-- another registration holds it.
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       invitation: an invitation to register
 -- ARGV  1 digest of the invitation   2 the call: a text that names this registration
 -- Reply {"released"}

@@ -6,10 +6,10 @@
 --   recent.AT_ONCE
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil, recent.newest(article, count)
 -- flags: allow-oom
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       relisting: articles whose comments are entering or leaving `recent`
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article
 --       9 the place: `all` for the whole site, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_writable()

@@ -10,13 +10,12 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lifted: bans that were reverted   actions: actions of moderators, by time
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the ban
---       9 who has banned   10 when (unix milliseconds)   11 group, or ""   12 reason
---       13 how many comments above a comment get or lose their places in the thread at most   14 user in lower case
---       from 15 on: numbers of articles and comments
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the ban   9 who has banned   10 when (unix milliseconds)   11 group, or ""
+--       12 reason   13 how many comments above a comment get or lose their places in the thread at most
+--       14 user in lower case   from 15 on: numbers of articles and comments
 -- Reply {"removed", {number, {} or what `set_comment_state` returns}, ...}: those that were removed
 --       | {"reverted"} if the ban was
 require_writable()

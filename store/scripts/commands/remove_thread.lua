@@ -7,12 +7,13 @@
 -- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil), log_stubs(lowest, removed),
 --   drop_comment(comment), log_removal(comment, deleter, stub, removed, groups) -> (entry id, effects, change of karma)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       left: archived articles whose comments Redis still has   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible   pins: moments at which a thread's order was kept
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article, or of the lowest comment to update   9 how many comments to remove at most
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article, or of the lowest comment to update
+--       9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition whose users the removed comments concern, and the last entry that does
@@ -42,8 +43,8 @@ for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0,
   if comment then
     drop_comment(comment)
     if comment.state ~= "deleted" then
-      local id, noted = log_removal(comment, "", "", "")
-      for i = 1, #noted, 2 do last_ids[noted[i]] = id end
+      local id, effects = log_removal(comment, "", "", "")
+      for i = 1, #effects, 2 do last_ids[effects[i]] = id end
     end
   end
   redis.call("ZREM", tree, member)

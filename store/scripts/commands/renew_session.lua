@@ -3,7 +3,7 @@
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil,
 --   session_details(subject, digest) -> (id, logged in at, agent)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       closed: set while the partition takes no writes
 -- ARGV  1 digest of the session   2 now (unix milliseconds)   3 for how long (milliseconds)
 --       4 how long after log-in a session lasts at most (milliseconds)   5 an id, if it has none yet

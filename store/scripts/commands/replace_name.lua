@@ -1,18 +1,18 @@
--- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
--- article or a comment, such as its place in the user's list, moves with it.
+-- Replace the name of a user who is being deleted by the pseudonym, a random name, in some keys of this partition. What
+-- follows from an article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
 -- from prelude: require_writable(), split(text) -> {word, ...}, find_article(number) -> fields by name | nil,
 --   add_karma(article, votes), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from article_indexes: karma_of(article) -> number, archived_of(name) -> (count, unix milliseconds),
 --   set_archived_of(name, count, newest)
 -- flags: allow-oom
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user   held: a user's pending and removed articles
 --       posters: usernames, by the time of the newest article
 --       unlisted: a user's comments that are hidden, or whose article is
 --       heldcomments: a user's pending and removed comments   actions: actions of moderators, by time
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username, as written
---       8 pseudonym
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 username, as written   8 pseudonym
 --       9 "1" to remove the entries of the log with texts of the user, too, else ""
 --       from 10 on: keys that may have the name, and logged:{p}:N for each archived article N of the user
 -- Reply {"replaced", 1 if anything has changed, else 0}
@@ -20,6 +20,7 @@ require_writable()
 local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"
 local changes, entries = 0, {} -- 1 once anything has changed; ids of entries that were removed from the log
 
+-- Runs a command that changes something, and notes that something has changed.
 local function call(...)
   changes = 1
   return redis.call(...)

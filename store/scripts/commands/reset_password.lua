@@ -4,7 +4,7 @@
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
 -- from session_lists: end_sessions(subject, kept), write_session(digest, name, ends, used, words, details, at)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes
 -- ARGV  1 digest of the token   2 the password hash   3 now (unix milliseconds)   4 digest of the session
 --       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces

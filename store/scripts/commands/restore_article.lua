@@ -4,9 +4,9 @@
 --   now (unix milliseconds), GRACE (milliseconds from the end of voting until the sets of voters expire),
 --   add_karma(article, votes)
 -- from article_indexes: add_to_indexes(article), karma_of(article) -> number
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
---       8 and on: field, value, ...
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article   8 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the article existed
 local number = ARGV[7]
 local is_known = redis.call("EXISTS", KEY.article .. number) == 1

@@ -11,9 +11,10 @@
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: set_place(comment, is_placed), update_places(number, limit) -> (removed numbers, next number | nil)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       stubs: those comments of a tree that are not visible
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the comment
 --       9 slot of the poster (one of 1,024; it decides their partition), or "" of a deleted comment
 --       10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist

@@ -5,15 +5,15 @@
 -- from prelude: require_writable(), now (unix milliseconds)
 -- from comments: find_comment(number) -> fields by name | nil, update_replies(comment, before)
 -- from recounts: has_counts(number, position)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lease: token of the process that does a task for all
 --       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       left: archived articles whose comments Redis still has
 --       woken: articles whose comments came back from the database   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the article
 --       9 token of the lease that one process at a time has for this task
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
 --       12 how many comments all conversations that came back may have, or "" for any number

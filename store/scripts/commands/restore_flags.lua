@@ -1,10 +1,10 @@
 -- Restore the flags on an article or a comment, unless it is missing.
 -- requires: flags
 -- from flags: queue_flagged(number, is_visible)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
---       8 from here on: fields and values of the hash
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article or comment   8 from here on: fields and values of the hash
 local function visibility(key)
   local poster, state, away = unpack(redis.call("HMGET", key, "poster", "state", "away"))
   return poster, not state and not away

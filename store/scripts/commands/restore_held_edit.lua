@@ -2,10 +2,10 @@
 -- requires: held_edits
 -- from prelude: split(text) -> {word, ...}
 -- from held_edits: queue_edit(number, state, groups, groups_before)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       heldedit: an edit that waits for approval
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
---       8 from here on: fields and values of the hash
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article or comment   8 from here on: fields and values of the hash
 local number = ARGV[7]
 local poster, state, groups = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "groups"))
 if not poster then

@@ -8,13 +8,14 @@
 -- from vote_counts: case, count_keys(kind, others) -> (number of subjects, number of keys), voter, release_member(member),
 --   member_of(number) -> 16 digits, find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
 --   log_votes(kind) -> (entry id, effects, changes of karma)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       restoring: reverted actions, which annul no more votes
 --       annulled: votes on an article or comment that do not count, by voter
--- ARGV  1-11 actor, time, settings of the site, action (`case` below) and voter: see vote_counts.lua
+-- ARGV  1-11 for vote_counts.lua, such as 3 now (unix milliseconds), 8 number of the action (`case` below) and 9 the
+--       voter
 --       12 "1" if what is not here is gone, else ""
---       from 13 on, for each article or comment: number, and if it is archived the words that vote_counts.lua
---       describes, else ""
+--       from 13 on, for each article or comment: number, and if it is archived (in the database only) its fields as
+--       words, which vote_counts.lua parses, else ""
 -- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
 --       id of the last earlier entry that did or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
 require_writable()
@@ -24,6 +25,7 @@ redis.call("ZADD", KEY.restoring, now, case)
 redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)
 redis.call("PEXPIRE", KEY.restoring, HOUR)
 
+-- Which of some actions hold a vote beside this one: numbers, with spaces between.
 local function other_cases(cases)
   if cases == case then return "" end
   local others = {}

@@ -8,9 +8,9 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from decisions: state_of(subject) -> (state | nil, kind | nil), is_purged(subject)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 id of the article or comment: article:N or comment:N
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 id of the article or comment: article:N or comment:N
 --       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most
 -- Reply {"restored"}

@@ -9,11 +9,11 @@
 -- from actions: record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
 --   revertible(number) -> fields by name | nil
 -- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lifted: bans that were reverted   actions: actions of moderators, by time
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the ban
---       9 who has reverted it   10 reason   11 highest number of groups of an article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the ban   9 who has reverted it   10 reason
+--       11 highest number of groups of an article
 --       12 how many comments above one get or lose their places in the thread at most
 --       13 rank of the removal to begin with, by time   14 how many removals to read
 -- Reply {rank of the next call, or "" at the end; numbers of the articles and comments that are not here: deleted, or

@@ -5,9 +5,10 @@
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- flags: allow-oom
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
---       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
--- Reply {"changed", what `set_comment_state` of comment_states.lua returns} | {"same"} | {"missing"}
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the comment   9 state: visible or pending
+--       10 how many comments above it get or lose their places in the thread at most
+-- Reply {"changed", the list that the function `set_comment_state` returns, for other partitions} | {"same"} | {"missing"}
 local wanted = ARGV[9]
 require_writable()
 local comment = find_comment(ARGV[8])

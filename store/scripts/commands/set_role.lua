@@ -8,12 +8,13 @@
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles), has_role(roles, role)
 -- from role_words: role_word(role, group) -> text, write_role(subject, name, role, group)
--- kept replies, for a call that is sent again: changed
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 words of the actor's roles
---       8 username in lower case
+-- kept replies for a call that is sent again, by status: changed
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 username in lower case
 --       9 slot of the user (one of 1,024; it decides their partition)   10 grant_role, revoke_role or revert
---       11 role: admin or moderator   12 group, or ""   13 reason   14 note, or ""   15 number of the action to revert, or ""
+--       11 role: admin or moderator   12 group, or ""   13 reason   14 note, or ""
+--       15 number of the action to revert, or ""
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}
 local username, slot, reason, note = ARGV[8], ARGV[9], ARGV[13], ARGV[14]
 local moderator, roles = authority()

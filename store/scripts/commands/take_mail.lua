@@ -3,8 +3,8 @@
 -- from mail_drops: drop_mail(subject, what)
 -- from mails: mails.due_at(often, at) -> unix milliseconds
 -- flags: allow-oom
--- kept replies, for a call that is sent again: taken
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status: taken
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   mailing: mails that wait, by when they are due
 --       mail: what a mail is about   mailbox: a user's addresses
 -- ARGV  1 subject: username in lower case, or SHA-1 of an address   2 kind of mail, such as confirm

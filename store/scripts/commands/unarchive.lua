@@ -6,13 +6,13 @@
 -- from article_indexes: add_to_indexes(article), archived_of(name) -> (count, unix milliseconds),
 --   set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       lease: token of the process that does a task for all   tree: an article's comments by branch path
 --       left: archived articles whose comments Redis still has
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number
---       8 what `archived` has of the poster, as the caller read it before the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article   8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
 --       11 id of the last entry of the log that the database had read before all this was read there
 --       12 how many comments restore_conversation.lua has written

@@ -7,13 +7,14 @@
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
 -- from role_words: write_role(subject, name, role, group)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       identities: the persons at providers who are a user
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 username
---       8 slot of the user (one of 1,024; it decides their partition)   9 digest of the subject
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 username   8 slot of the user (one of 1,024; it decides their partition)   9 digest of the subject
 --       10 issuer and subject, separated by a space
---       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
+--       11 when the token was issued (unix milliseconds), 0 if it does not say
+--       12 "1" if the user is to be made, or ""
 --       13 words of the roles that the claims give, "-" if the issuer gives none
 --       from 14 on: fields of the profile, each followed by its value, "" for none
 -- Reply "made" | "taken" | "missing" if there is no such user | "changed" | "same"

@@ -7,10 +7,11 @@
 -- from cast_vote: cast_vote(subject, voter, vote) -> (counts before, change) | (nil, reply),
 --   counted_hash(subject) -> {field, value, ...}
 -- from upvoters: add_upvoter(account, voter)
--- kept replies, for a call that is sent again: voted without part 3
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status (part 3 is then read anew): voted without part 3
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of the article   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the article is not visible

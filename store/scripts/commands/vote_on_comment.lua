@@ -10,11 +10,11 @@
 --   add_move(moves, before) -> text, update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies, for a call that is sent again: voted without part 3
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- kept replies for a call that is sent again, by status (part 3 is then read anew): voted without part 3
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions   8 number
---       9 the vote: 1, 0 or -1
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the comment   9 the vote: 1, 0 or -1
 --       10 how long pages keep the place that the comment had before (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {another partition whose users this concerns, id
 --       of the last earlier entry that did or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}

@@ -8,9 +8,9 @@
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor)
 -- from numbers: next_number(slot) -> text
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       actions: actions of moderators, by time
--- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
+-- ARGV  3 now (unix milliseconds); no other is used here
 local UNLOGGED = { -- fields of an action that its entry in the log does not have
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
   kept = true, annulled = true, total = true, reaches = true, annulment = true,
@@ -49,7 +49,7 @@ local function indexes_of_action(subject, group, ban)
 end
 
 -- A user whom an action notifies, as moderation:NAME:SLOT:TIME, the format of the field `notified`; "" if that is the
--- moderator, or was deleted. `slot` is that of the name (see numbers.lua).
+-- moderator, or was deleted. `slot`, one of 1,024, decides in which partition the user is.
 local function notified_user(username, slot, moderator) --> moderation:NAME:SLOT:TIME | ""
   local name = string.lower(username)
   if name == string.lower(moderator) or string.sub(name, 1, 1) == "~" then return "" end
@@ -79,10 +79,10 @@ local function notify_of_action(number, notified)
 end
 
 -- Records an action on a subject, article:N, comment:N or user:NAME, and returns its number and the id of its entry in
--- the log. `slot` is N % 1024, or of a user the slot of the name: the last part of the action's number. `fields` are
--- further fields of the hash by name (see `action` in store/keys.py): group, reason, note, until, texts, votes, from,
--- to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says,
--- but nobody for an approval: that concerns a poster only if something was hidden.
+-- the log. `slot` is N % 1024, or of a user the slot of the name: the last part of the action's number.
+-- `fields` are further fields of the hash by name, of which "" is left out: group, reason, note, until, texts, votes, from,
+-- to, ban, before, role, reverts, `notified` (`action` in store/keys.py says what each is). Without `notified`, the action
+-- notifies whom `notified_of_action` says, but an approval nobody: it concerns a poster only if something was hidden.
 local function record_action(slot, kind, subject, moderator, fields) --> (number, entry id)
   local number = next_number(tonumber(slot))
   local hash, group = KEY.action .. number, fields.group or ""
@@ -105,7 +105,7 @@ end
 -- The number and the kind of the newest action on a subject that was not reverted, among those of `kinds`, a text with
 -- spaces between; nil if there is none. With `wanted`, a table, only an action whose fields have these values.
 local function standing_action(subject, kinds, wanted) --> (number, kind) | nil
-  local index, first, AT_ONCE = KEY.actions .. subject, 0, 100
+  local index, first, AT_ONCE = KEY.actions .. subject, 0, 100 -- actions that are read at once
   while true do
     local members = redis.call("ZRANGE", index, first, first + AT_ONCE - 1, "REV")
     for _, member in ipairs(members) do

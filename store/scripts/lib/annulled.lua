@@ -3,7 +3,7 @@
 -- vote (1, 0 or -1), then the numbers of the actions. The set `cases` of an action has the articles and comments with
 -- such a vote.
 -- requires: prelude
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
 

@@ -4,9 +4,9 @@
 -- requires: flags
 -- from prelude: split(text) -> {word, ...}
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       appeal: the appeal against an action   actions: actions of moderators, by time
--- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
+-- ARGV  3 now (unix milliseconds); no other is used here
 local function groups_of_appeal(number)
   return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
 end

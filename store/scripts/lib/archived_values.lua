@@ -1,8 +1,9 @@
 -- The greatest values of archived articles, which are in the SQL database only. Of each listing the hash `archived` has
--- one: a page asks the database only if it comes down to that value.
+-- one: a page asks the database only if it comes down to that value. A listing is one order of the site or of a group, such as
+-- `hot` or `group:NAME:hot`.
 -- requires: prelude
 -- from prelude: ORDERS (of articles), order_value(article, order, weights) -> number
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       archived: how many articles are only in the SQL database, and their greatest values
 
 -- Notes the greatest value of the archived articles of a listing. This is done for all orders, also for those that the

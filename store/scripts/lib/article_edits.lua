@@ -10,8 +10,8 @@
 --   add_notified(hash, before, notified), with_notified(notified, ...) -> field, value, ...,
 --   notify_here(notified, type, number, poster), note_effects(id, slots) -> {partition, entry id, ...},
 --   slots_of(notified, ...) -> {slot, ...}
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
--- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
+-- ARGV  3 now (unix milliseconds); no other is used here
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is
 -- that of a new link. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most` mentions of

@@ -8,7 +8,7 @@
 --   expire_voters(set, article)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from numbers: make_number(sequence, slot) -> text
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 --       coming: a group's indexes by its new weights, while they are built

@@ -11,7 +11,7 @@
 --   requeue_edits(article, groups, groups_before)
 -- from pending_comments: requeue_pending(article, groups, groups_before)
 -- from recent_comments: recent.note(article, places), recent.places_of(groups)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 

@@ -4,7 +4,7 @@
 -- requires: prelude, session_lists
 -- from prelude: now (unix milliseconds)
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil, session_text(name, ends, used, words) -> text
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       actions: actions of moderators, by time   sessions: a user's sessions, by when they end
 local function place_of(group) --> site | group:NAME
   return group and group ~= "" and "group:" .. group or "site"

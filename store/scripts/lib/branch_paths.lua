@@ -4,7 +4,9 @@
 -- A path is a text and an index. The article has "" and 0. The first reply to a comment continues its path with the next
 -- index; each further reply begins a side path: the text of the comment (its path, then its index), then the number of
 -- the side path, with index 0. Numbers are written in digits whose lexical order is numerical, and no number is the
--- beginning of another one. So a comment stands before its side paths, and these before the continuation.
+-- beginning of another one. So a comment stands before its side paths, and these before the continuation. For example, the
+-- labels (text and index) of an article, of its first reply A, of a reply to A and of its second reply are "-", "0", "1" and
+-- "---".
 local encode, decode
 do -- a script has at most 200 local variables
   local DIGITS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"

@@ -1,8 +1,9 @@
 -- The function that sets a vote on an article or a comment.
+-- An annulled vote is one that moderators have taken out of the counts.
 -- requires: annulled
 -- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
 -- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulled: votes on an article or comment that do not count, by voter
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject, an article or a comment as `find_article` or `find_comment` reads

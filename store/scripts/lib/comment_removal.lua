@@ -14,7 +14,7 @@
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_tree: remove_from_tree(comment)
 -- from held_edits: drop_edit(number, state, groups)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       pinned: values that comments had at a pin   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps

@@ -15,7 +15,7 @@
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: update_places(number, limit) -> (removed numbers, next number | nil)
 -- from flag_decisions: decide_flags(number, is_removed)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       unlisted: a user's comments that are hidden, or whose article is
 --       heldcomments: a user's pending and removed comments   stubs: those comments of a tree that are not visible
 
@@ -97,6 +97,6 @@ local function set_comment_state(comment, state, actor, limit) --> {entry id, ef
   )
   publish_comment("comment_state_changed", comment, id, groups)
   if announced ~= "" then publish_comment("comment_announced", comment, id, article_info.groups) end
-  local noted, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
-  return {id, noted, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
+  local effects, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
+  return {id, effects, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
 end

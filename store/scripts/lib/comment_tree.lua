@@ -3,7 +3,7 @@
 -- requires: comments
 -- from branch_paths: encode(number) -> digits, label_of(path) -> text, decode(text, place) -> (number, next place),
 --   tree_member(path, number) -> LABEL NUMBER
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 local SWAPPED_UP_TO = 64 -- a side path of more comments is not swapped with the continuation: that would take too long
 

@@ -8,12 +8,12 @@
 --   set_in_order(article, order, ranking)
 -- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
 --   recent.most_in(place), recent.remove(comment, groups), recent.add(comment, groups)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       replies: replies to an article or comment, by the value of an order
 --       pins: moments at which a thread's order was kept   pinned: values that comments had at a pin
 --       tree: an article's comments by branch path   latest: an article's visible comments by time, if it has many
 --       moves: how many votes have moved comments   deleted: what was deleted, until the database has removed it too
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
+-- ARGV  1-6 for prelude.lua, such as 3 now (unix milliseconds)   7 number of partitions
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
 local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
 

@@ -2,7 +2,7 @@
 -- good) that were not reverted. `subject` is article:N or comment:N.
 -- requires: actions
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       actions: actions of moderators, by time
 
 -- The removals, approvals and the purge of a subject, oldest first, each with the state that it has found (`before`, "" for

@@ -4,9 +4,9 @@
 -- requires: held_edits, log_text
 -- from prelude: append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from held_edits: queue_edit(number, state, groups, groups_before), drop_edit(number, state, groups)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       heldedit: an edit that waits for approval
--- ARGV  3 now (unix milliseconds)   the others: see prelude.lua
+-- ARGV  3 now (unix milliseconds); no other is used here
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.
@@ -32,7 +32,7 @@ end
 -- "comment"; `mentioned` are usernames in lower case and slots; `most` is how many mentions notify.
 local function hold_edit(subject, type, held_by, changes, link_digest, most, mentioned)
   local key = KEY.heldedit .. subject.number
-  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- why only then: see `drop_edit`
+  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- only then: a full store takes no write after a deletion
   redis.call("HSET", key, "at", ARGV[3], "held_by", held_by, "most_mentions", most, unpack(changes))
   if link_digest ~= "" then redis.call("HSET", key, "link_digest", link_digest) end
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end

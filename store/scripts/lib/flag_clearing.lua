@@ -5,7 +5,7 @@
 --   set_waiting(queue, number, since, groups, groups_before),
 --   places_of(flags) -> (groups, groups of standing flags, since | nil), queue_flagged(number, is_visible)
 -- from flag_decisions: record_outcomes(number, outcomes)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
 
 -- Clears the flags on an article or a comment that an action, given by its number, approves. Later flags of the same

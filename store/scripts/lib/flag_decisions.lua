@@ -1,12 +1,12 @@
 -- What moderators decide about flags: a removal of an article or a comment upholds the flags on it that were not
--- cleared, an approval overrules and clears them (see flag_clearing.lua), and a revert takes that back. The outcome is
+-- cleared, an approval overrules and clears them (flag_clearing.lua), and a revert takes that back. The outcome is
 -- kept in the hashes of the users who have set the flags.
 -- requires: flag_outcomes, flags, notifications
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
 -- from prelude: append_log(kind, actor, subject, ...) -> entry id
 -- from flags: flags_of(number) -> flags by name
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 
 -- Records the outcomes of flags on an article or a comment, by names in lower case: "+", "-", or "" for none. Those for
 -- users of other partitions are effects of an entry of the log, and applied within a second.

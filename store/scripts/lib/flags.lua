@@ -1,7 +1,7 @@
 -- Flags on articles and comments, and the queues in which things wait for moderators.
 -- requires: prelude
 -- from prelude: split(text) -> {word, ...}
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user   queue: what waits for moderators
 --
 -- A flag is the text of a field, AT REASON NAME [+]CLEARED_BY GROUPS NOTE: when and by whom it was set, "+" if it counts

@@ -6,7 +6,8 @@
 --       5 about how many articles and classes a step may read   from 6 on: see the script
 --
 -- The base of an article is votes - 1; its value is base ^ exponent / decay, where the decay grows with age. As no
--- index can have values that change with time, this one has marks (gravity_classes.lua).
+-- index can have values that change with time, this one has marks: class * 2^42 + posting time, where a class has the
+-- articles of similar bases.
 -- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). The functions take
 -- absolute values of bases and marks, and the sign beside them. The size of an article is the absolute value of its value.
 local at = tonumber(ARGV[1]) -- the instant at which the order is read (unix milliseconds)
@@ -17,8 +18,10 @@ local by_votes = KEYS[2] -- the index of VOTES of the same listing
 local TOLERANCE = 1e-9 -- relative error of a computation
 local budget = tonumber(ARGV[5]) -- articles and classes that this step may still read
 
+-- The value of an article of this base before it decays.
 local function weight(sign, base) return sign > 0 and base ^ votes_exponent or base end
 
+-- By what the value of an article posted at a time is divided.
 local function decay(time) return ((math.max(at - time, 0) / 60000 + delay) / 60) ^ age_exponent end
 
 local function size(sign, base, time) return weight(sign, base) / decay(time) end

@@ -1,6 +1,6 @@
 -- Search of the positions that come next, beyond a position, in the order GRAVITY: by votes that lose weight with age.
 -- The base of an article is its votes - 1. Positive bases, base 0 and negative ones are three parts of a listing; in a
--- part, a class has articles of similar bases, by time (gravity_classes.lua).
+-- part, a class has articles of similar bases, by time. The index has the mark of each article: class * 2^42 + posting time.
 -- requires: gravity_index
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest),
 --   CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on)
@@ -10,8 +10,9 @@
 --   count_marks(sign, from, to) -> number,
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew),
 --   zeros_above(member) -> number
--- KEYS  see gravity_index.lua
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+-- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
+-- ARGV  of the formula, which gravity_index.lua reads: 1 the instant (unix milliseconds)   2 exponent of votes
+--       3 exponent of age   4 minutes added to every age   5 about how many articles and classes this step may read
 --       6 "down" or "up": direction of the page
 --
 -- Classes are read in runs. A run reads the articles of a class in the order of their time, from the first that may

@@ -2,7 +2,7 @@
 -- the caller passes that on as a condition (store/groups.py).
 -- requires: prelude
 -- from prelude: split(text) -> {word, ...}
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 
 -- Those of some groups to which no article may be added, separated by spaces; nil if there are none. Only the groups in

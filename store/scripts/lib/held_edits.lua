@@ -2,7 +2,7 @@
 -- approves or rejects it. Meanwhile others read the text without the edit.
 -- requires: flags
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       heldedit: an edit that waits for approval   tree: an article's comments by branch path
 --       queue: what waits for moderators
 

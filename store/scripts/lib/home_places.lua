@@ -1,9 +1,12 @@
 -- Functions for the reads of homes. A user's home is one listing of the articles of all groups that they follow, which
 -- a read merges from the groups' indexes: each article once, without those that the viewer hides.
--- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes, one for each
---       listing, or in scripts that call `each_listing` those of GRAVITY, VOTES and TIME
--- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places are wanted:
---       positions of articles, each a value and a member   8 value and 9 member of the position beyond which they are, or ""
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME, what the viewer hides
+--       3 ranking:{p} and 4 siteranked:{p}:, which only home_page.lua uses
+--       5 from here on: the indexes, one for each listing, or in scripts that call `each_listing` three, those of
+--       GRAVITY, VOTES and TIME
+-- ARGV  1-5 see the script   6 "down" or "up": direction of the page
+--       7 how many places are wanted: positions of articles, each a value and a member
+--       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
 --       11 value and 12 member of a bound, or "": the last place of the page is known to be there or above it, so all
 --       places down to it are read, in place of so many as are wanted

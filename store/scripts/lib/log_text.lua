@@ -3,7 +3,7 @@
 -- removes the entries. The arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
 -- from prelude: append_log(kind, actor, subject, ...) -> entry id
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       logged: ids of the log's entries with texts, by number or user
 local function append_noted(noted_by, kind, actor, subject, ...)
   local id = append_log(kind, actor, subject, ...)

@@ -1,6 +1,6 @@
 -- Lists the users who have confirmed a mail address, by its SHA-1. `subject` is a username in lower case.
 -- requires: mail_keys, mails
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       addressed: users who have confirmed an address
 
 local function list_address(subject, email)

@@ -4,7 +4,7 @@
 -- `account`, `inbox`, `events` and `blocked` are keys: the hash of the user, the notifications by time, the channel of
 -- events, and whom the user has blocked, by when. `member` is of the inbox: NUMBER KIND TYPE, such as "0000000000004711
 -- reply comment"; `at` is when it happened (unix milliseconds), and `actor` who did it, nil for nobody. A user is not
--- notified of an actor blocked before.
+-- notified of an actor whom the user had blocked before `at`.
 local notify, put_back_in_inbox
 do -- a script has at most 200 local variables
   local function add_notification(account, inbox, member, at)
@@ -23,7 +23,8 @@ do -- a script has at most 200 local variables
     return since and tonumber(since) <= tonumber(at)
   end
 
-  -- Adds a notification, plans a mail about it and tells all processes. `keys` are those of mails, see mails.lua.
+  -- Adds a notification, plans a mail about it and tells all processes. `keys` are those of mails, by the names mailbox,
+  -- mailing and mail.
   function notify(account, inbox, events, keys, member, at, blocked, actor)
     local name, last_seen = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
     if not name or has_blocked(blocked, actor, at) then return end

@@ -1,14 +1,14 @@
 -- Numbers of articles, comments and actions of moderators.
 -- requires: prelude
 -- from prelude: now (unix milliseconds)
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       sequence: what the last number was made of
 
 -- The number of an article is 1024 x a sequence + the slot of its poster, that of a comment 1024 x a sequence + the slot of
 -- its article, and that of an action 1024 x a sequence + the slot of its subject. A slot, one of 1,024, decides the partition.
--- Posts and actions have even sequences, twice the time or more; imports have odd ones (see `sequence_of` in
--- store/numbering.py).
-local MAX_SEQUENCE = 2 ^ 43
+-- Posts and actions have even sequences, twice the time in milliseconds or more; imports have odd ones, so that an old time
+-- gives a number that no post has.
+local MAX_SEQUENCE = 2 ^ 43 -- a number is less than 2 ^ 53, up to which Lua has exact integers
 
 local function make_number(sequence, slot) --> text
   if sequence >= MAX_SEQUENCE then error({err = "ERR no number is left for this time"}) end

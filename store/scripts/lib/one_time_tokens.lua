@@ -1,7 +1,7 @@
 -- One-time tokens, such as that of a link to reset a password, each kept under its digest. The key `token` has NAME
 -- PURPOSE END CALL DETAIL; CALL is a text that names the call which has used the token, and - before. The key `tokens`
 -- has the digests of a user's tokens by when they end. Instants are in unix milliseconds.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       token: a one-time token   tokens: a user's one-time tokens, by when they end
 
 -- Deletes a token, and removes it from the list of its user.

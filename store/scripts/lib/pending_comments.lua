@@ -1,8 +1,9 @@
--- Comments that wait to be approved: in the queues of the site and of the groups of their article, since they were posted.
+-- Comments that wait to be approved by a moderator. They are in the queues of the site and of the groups of their article, by
+-- when they were posted.
 -- requires: held_edits
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from held_edits: queue_edit(number, state, groups, groups_before)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       stubs: those comments of a tree that are not visible
 
 -- Updates the queues of a comment that is pending itself, or whose edit waits. `groups` are those of its article.

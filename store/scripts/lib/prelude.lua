@@ -1,7 +1,7 @@
 -- What every script that works on articles begins with: the actor, and the values that the indexes hold.
 -- requires: formulas
 -- from formulas: hot(votes, time, seconds), best(up, votes, z), controversial(up, down)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes
 --       refused: names of users who are being deleted: nobody acts by them
 --       ranking: the orders to write, and the weights of groups that have their own
@@ -10,10 +10,12 @@
 --       good: articles with many votes, by time
 -- ARGV  1 username of the actor, who acts, if the caller has verified it; "" if the script reads it from the session
 --       2 without a username the digest of the actor's session, or ""; with one the words of the user's bans (`bans`
---       below), or "" if they are read here, as this partition has the user   3 now (unix milliseconds)
+--       below), or "" if they are read here, as this partition has the user
+--       3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds that one vote is worth), hot_seconds (seconds
 --       that ten times the votes are worth), best_z (standard deviations of the confidence interval)
---       5 how many votes make an article good   6 voting window (milliseconds)   from 7 on: arguments of the script itself
+--       5 how many votes make an article good   6 voting window (milliseconds)
+--       from 7 on: arguments of the script itself
 local INDEX = { -- keys of the site's indexes, by order
   score = KEY.score, time = KEY.time, votes = KEY.votes, hot = KEY.hot, best = KEY.best,
   controversial = KEY.controversial, gravity = KEY.gravity, active = KEY.active,

@@ -2,7 +2,7 @@
 -- requires: log_text
 -- from prelude: publish(kind, number, name, id, ...)
 -- from log_text: append_user_text(kind, actor, name, ...) -> entry id
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 
 -- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a
 -- list of fields, display_name, about or avatar_url, each followed by its text; "" removes it.

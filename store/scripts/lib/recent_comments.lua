@@ -1,13 +1,13 @@
 -- The table `recent` with functions that keep the newest visible comments, by time. A place is `all`, for the whole
 -- site, or group:NAME; each has an index `recent` with a limited number of comments. Once older ones were dropped,
 -- `floors` has the time of the newest of these: only later comments are in the index.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       recent: newest visible comments of the site or a group   floors: the times up to which `recent` lacks comments
 --       relisting: articles whose comments are entering or leaving `recent`
 --       tree: an article's comments by branch path
 local recent = {}
 do -- a script has at most 200 local variables
-  local MOST_RECENT, MOST_RECENT_OF_GROUP = 10000, 1000
+  local MOST_RECENT, MOST_RECENT_OF_GROUP = 10000, 1000 -- comments in the place `all`, and in that of a group
   recent.AT_ONCE = 1000 -- comments of an article that enter or leave a place in one step
 
   function recent.most_in(place)

@@ -1,8 +1,8 @@
--- Whether the database has the current counts of votes of archived articles and comments: it has them once it has read
--- the entries of the log that changed them. Whoever uses counts of the database gives a position: the entry up to which
--- the database had read the log before the counts were read.
+-- Whether the database has the current counts of votes of archived articles and comments, which are there only: it has them
+-- once it has read the entries of the log that changed them. Whoever uses counts of the database gives a position: the entry
+-- up to which the database had read the log before the counts were read.
 -- requires: prelude
--- KEY   this partition's keys by name (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       recounted: archived articles and comments whose votes changed, until the database has that
 --

@@ -2,7 +2,7 @@
 -- the user and the indexes of moderators repeat it.
 -- requires: actions, roles
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       moderators: who has a role, by time
 
 -- The word of a role in the field `roles`, without the time.

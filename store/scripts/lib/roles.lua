@@ -4,9 +4,10 @@
 -- from prelude: any_actor() -> username | false,
 --   bans (the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)),
 --   require_not_banned_from(place)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1 name of the actor   2 words of the actor's bans   3 now (unix milliseconds)
---       4-6 settings of the site: see prelude.lua   7 words of the actor's roles
+--       4-6 settings of ranking and voting, for prelude.lua
+--       7 the actor's roles, in words such as moderator:GROUP=TIME
 local OPERATOR = "operator" -- who acts by a command of the shell, and is no user
 
 -- The name of the actor and the words of their roles: as the caller has read them or, if their home is this partition,

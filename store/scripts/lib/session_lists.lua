@@ -2,7 +2,7 @@
 -- case, and `digest` that of the session's token.
 -- requires: sessions
 -- from sessions: session_text(name, ends, used, words) -> text
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       sessions: a user's sessions, by when they end   logins: details of a user's sessions
 
 -- Deletes a session, and removes it from the lists of its user.

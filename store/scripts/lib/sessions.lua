@@ -1,7 +1,7 @@
 -- Sessions of users. A session is kept under the digest of its token. The key `session` has NAME END LAST-USE BANS,
 -- where BANS are words such as site=UNTIL; earlier versions wrote no LAST-USE. The user's hash `logins` has more of it,
--- by digest: ID OPENED AGENT. Instants are in unix milliseconds.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- by digest: ID OPENED AGENT, where AGENT is the program. Instants are in unix milliseconds.
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logins: details of a user's sessions
 
 -- The username, the end, the last use ("" if it is not known) and the words of bans of a session; nil if there is none.

@@ -6,8 +6,9 @@
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
 --
--- The index of GRAVITY holds articles of similar votes together, by time (gravity_classes.lua). So the articles of a
--- class that were posted since an instant are one range. It is counted and passed over, or read and sorted by votes.
+-- The index of GRAVITY holds articles of similar votes, a class, together, by time: its values are marks, class * 2^42 +
+-- posting time. So the articles of a class that were posted since an instant are one range. It is counted and passed over,
+-- or read and sorted by votes.
 -- Where it is long, the index of VOTES is read instead, value by value. There, articles of equal votes are sorted by
 -- number, and the number is at least 2048 * posting time (store/numbering.py), so that older articles are passed over together.
 -- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of

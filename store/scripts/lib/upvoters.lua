@@ -4,8 +4,9 @@
 -- Adds a voter to the field `upvoters` of the user, which has the names of the first ten. A vote costs one read and, until the
 -- field is full, one write.
 local function add_upvoter(account, voter)
+  local MOST_KEPT = 10 -- as rules of a site ask for ten at most
   local name, known = unpack(redis.call("HMGET", account, "name", "upvoters"))
   if not name or known and string.find(" " .. known .. " ", " " .. voter .. " ", 1, true) then return end
   local _, count = string.gsub(known or "", "%S+", "")
-  if count < 10 then redis.call("HSET", account, "upvoters", known and known .. " " .. voter or voter) end
+  if count < MOST_KEPT then redis.call("HSET", account, "upvoters", known and known .. " " .. voter or voter) end
 end

@@ -3,10 +3,10 @@
 -- requires: log_entry, prelude
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from prelude: split(text) -> {word, ...}, now (unix milliseconds), window (milliseconds in which votes are open)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       leaving: users who are being deleted
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 "repair" or ""
---       8 name: the last part of the key, after its kind and partition: `42` of `article:{0}:42`
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 "repair" or ""   8 name: the last part of the key, after its kind and partition: `42` of `article:{0}:42`
 --       from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
 --       or ""}

@@ -1,4 +1,5 @@
--- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
+-- What the scripts share that annul votes (take them out of the counts, by an action of a moderator) and restore them: the
+-- votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),
@@ -11,14 +12,13 @@
 --   keep_place(comment, lifetime, before), add_move(moves, before) -> text, note_written(article),
 --   update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       cases: articles and comments with a vote that an action annuls
 --       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       left: archived articles whose comments Redis still has
 --       archived: how many articles are only in the SQL database, and their greatest values
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 number of partitions
---       8 number of the action
---       9 voter
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 number of partitions   8 number of the action   9 voter
 --       10 how long pages keep the places that comments had before (milliseconds)
 --       11 id of the last entry of the log that the database had read when archived articles were read there, or ""
 --
@@ -31,7 +31,7 @@ local case, voter = ARGV[8], ARGV[9] -- the case is the number of the action
 -- is archived.
 local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
-local group_lists = {} -- by their text
+local group_lists = {} -- lists of groups, by the text that they were parsed from
 
 -- A step changes many articles, and each call of a command takes time: the places of an index are written at once, in
 -- `write_gathered`, as is the karma of a poster. How groups are ranked is read once.

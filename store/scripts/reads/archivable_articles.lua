@@ -1,8 +1,10 @@
 -- Read articles that may be archived, which means that they leave Redis and stay in the SQL database, with a digest of
 -- each, by which archive.lua sees whether it has changed since.
--- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:   4 heldedit:{p}: (an article number is appended to each)
--- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; "" if
---       these stay   from 2 on: numbers
+-- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:, its comments
+--       4 heldedit:{p}:, an edit that waits for approval (an article number is appended to each)
+-- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; ""
+--       if these stay
+--       from 2 on: numbers
 -- Reply for each number {digest, number of comments, also of those that are not shown, {field, value, ...}}; {} if
 --       there is no such article, or if it has flags that were not cleared, an edit of it waits, or it is pending,
 --       or if it has a conversation that stays: it has comments or notified users, or is removed or locked
@@ -10,7 +12,7 @@ local quiet = tonumber(ARGV[1])
 
 local function is_flagged(flags)
   for _, text in ipairs(redis.call("HVALS", flags)) do
-    if string.match(text, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end -- see flags.lua
+    if string.match(text, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end -- AT REASON NAME CLEARED_BY ...: "-" if not
   end
   return false
 end

@@ -1,9 +1,8 @@
 -- Read the part of a page of a feed (the articles of those whom a user follows, by time) that comes from some users of
 -- one partition: their articles nearest to a position.
 -- KEYS  1 timeline:{p}: (a username in lower case is appended)
--- ARGV  1 "down" or "up": direction of the page   2 how many articles
---       3 value and 4 member of the position, or ""   5 value and 6 member of the floor, above which all lie, or ""
---       then usernames
+-- ARGV  1 "down" or "up": direction of the page   2 how many articles   3 value and 4 member of the position, or ""
+--       5 value and 6 member of the floor, above which all articles of the page lie, or ""   then usernames
 -- Reply {1 if an article is at the position or behind it, else 0; member, value, ...}, nearest first
 --
 -- It reads a few articles of each timeline, and then more of those that may still have an article near enough.

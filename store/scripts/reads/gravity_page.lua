@@ -8,16 +8,21 @@
 -- from gravity_search: comes_before(one, other),
 --   next_positions(beyond, count, resumed, known, limit) -> (positions, where it stopped | nil),
 --   LATER_READ (articles to read of a class once there are enough candidates)
--- KEYS  see gravity_index.lua
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+-- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
+-- ARGV  of the formula, which gravity_index.lua reads: 1 the instant (unix milliseconds)   2 exponent of votes
+--       3 exponent of age   4 minutes added to every age   5 about how many articles and classes this step may read
 --       6 "down" or "up": direction of the page   7 how many positions are wanted
 --       8 value and 9 member of the position, which may be missing from the listing, or "" and, to continue an earlier
---       step: 10 part in which it stopped (1, 0, -1)
---       11 number of open runs of each run: mark to go on from, articles of that mark already read, its base or 0 for all
---       of each position found so far: member, value
+--       step: 10 part in which it stopped (1, 0, -1)   11 number of open runs
+--       then of each run: mark to go on from, articles of that mark already read, its base or 0 for all
+--       then of each position found so far: member, value
 -- Reply {"more", part, number of runs, mark, read, base, ..., member, value, ...}: send these as ARGV 10 and following
 --       | {"whole", number of articles of the listing, 1 if any is at the position or behind it, else 0, member, value,
 --          ...}; positions in any order
+--
+-- The base of an article is votes - 1. A listing has three parts: positive bases, base 0 and negative ones. A class has the
+-- articles of similar bases, and the index has the mark of each article: class * 2^42 + posting time. A run is the
+-- reading of one class, from a mark on.
 local wanted = tonumber(ARGV[7])
 local position = ARGV[8] ~= "" and {value = tonumber(ARGV[8]), member = ARGV[9]}
 

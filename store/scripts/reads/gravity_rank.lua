@@ -10,16 +10,23 @@
 --   at (the instant at which the order is read (unix milliseconds)), TOLERANCE (relative error of a computation),
 --   zeros_above(member) -> number, position_of(member) -> {member, value} | nil,
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
--- KEYS  see gravity_index.lua
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+-- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
+-- ARGV  of the formula, which gravity_index.lua reads: 1 the instant (unix milliseconds)   2 exponent of votes
+--       3 exponent of age   4 minutes added to every age   5 about how many articles and classes this step may read
 --       6 value and 7 member of the position and, to continue an earlier step: 8 mark to go on from
 --       9 articles of that mark already read   10 count so far
 -- Reply {"more", mark, articles of that mark already read, count so far}: send these as ARGV 8 to 10 of the next step
 --       | {"whole", number of articles above}
+--
+-- The base of an article is votes - 1. A listing has three parts: positive bases, base 0 and negative ones. A class has the
+-- articles of similar bases, and the index has the mark of each article: class * 2^42 + posting time.
 local position = {value = tonumber(ARGV[6]), member = ARGV[7]}
 local sign, limit = position.value > 0 and 1 or -1, math.abs(position.value)
 local number = tonumber(ARGV[10] or 0) -- of articles of this part that are further from 0
 
+local READ_AT_ONCE = 100 -- articles of a class
+
+-- {member, signed mark, ...} as two lists, with the marks as absolute values.
 local function members_and_marks(sign, flat)
   local members, marks = {}, {}
   for i = 1, #flat / 2 do members[i], marks[i] = flat[2 * i - 1], sign * flat[2 * i] end
@@ -38,11 +45,11 @@ local function read_bases(sign, class, members)
   return found
 end
 
--- Compares each article of a class from one mark down to another, and counts those that are further from 0. Returns the
--- reply of the step if its budget is spent, else nil.
+-- Compares each article of a class from one mark down to another, and counts those that are further from 0. `ties` are the
+-- articles of the first mark that were read before. Returns the reply of the step if its budget is spent, else nil.
 local function count_each(class, mark, last, ties)
   repeat
-    local members, marks = members_and_marks(sign, read_marks(sign, false, mark, last, ties, 100))
+    local members, marks = members_and_marks(sign, read_marks(sign, false, mark, last, ties, READ_AT_ONCE))
     for i, base in ipairs(read_bases(sign, class, members)) do
       local other = {member = members[i], value = sign * size(sign, base, marks[i] - class * CLASS)}
       if sign > 0 and stands_above(other, position) or sign < 0 and stands_above(position, other) then
@@ -50,7 +57,7 @@ local function count_each(class, mark, last, ties)
       end
       mark, ties = marks[i], marks[i] == mark and ties + 1 or 1
     end
-    if #members < 100 then return nil end
+    if #members < READ_AT_ONCE then return nil end
   until budget < 0
   return {"more", string.format("%.0f", mark), ties, number}
 end

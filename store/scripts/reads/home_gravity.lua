@@ -19,14 +19,20 @@
 --   wanted (how many places the page takes), last_wanted() -> {value, member} | nil, comes_first(one, other),
 --   add_place(member, value), most_read (about how many articles to look at in all), reply_of_places(count),
 --   each_listing(read) -> number of listings
--- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-14 see home_places.lua
--- Reply see home_places.lua
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides
+--       3-4 ranking:{p} and siteranked:{p}:, not used here
+--       5 from here on: of each listing the indexes of GRAVITY, VOTES and TIME
+-- ARGV  1-5 for gravity_index.lua: the instant (unix milliseconds), and parameters of the formula
+--       6-14 for home_places.lua: the direction, how many places, the position beyond which they are,
+--       whom the viewer blocks, a bound, and limits of the work
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
+--       it has read; member, value, ...}: the places that are shown, in the direction of the page
 --
--- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With a
--- bound, an article comes before it only if it is one of those with the most votes, or newer than one with the votes of
--- the next would be at the bound: where both are few, they are read. Else those with fewer votes are read class by class: the
--- articles of a class that come before the bound are one range of the index.
+-- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. A bound
+-- is a place below which nothing is wanted. An article comes before it only if it is one of those with the most votes, or
+-- newer than an article with the next lower votes would be at the bound. Where both are few, they are read. Else those with
+-- fewer votes are read class by class. A class has articles of similar votes by time, so those that come before the bound
+-- are one range of the index.
 local FEW = 40 -- articles that are read by time at most, if none are read by votes
 local TOP = 16 -- articles that are read by votes, if those to be read by time are more
 local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside those

@@ -6,10 +6,15 @@
 -- from home_places: read_range(key, start, stop, ...) -> (number of places, members, values), add_beyond(member, value),
 --   hides (whether the viewer hides articles), blocks (whether the viewer blocks users), sort_fresh(),
 --   is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read) -> number of listings
--- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua; or 1 the instant (unix
---       milliseconds), 2-5 ""   6-14 see home_places.lua
--- Reply see home_places.lua
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides
+--       3-4 ranking:{p} and siteranked:{p}:, not used here
+--       5 from here on: of each listing the indexes of GRAVITY, VOTES and TIME
+-- ARGV  by GRAVITY 1-5 for gravity_index.lua: the instant (unix milliseconds), and parameters of the formula
+--       by VOTES 1 the instant (unix milliseconds) since which articles were posted, 2-5 ""
+--       6-14 for home_places.lua: the direction, how many places, the position beyond which they are,
+--       whom the viewer blocks, a bound, and limits of the work
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
+--       it has read; member, value, ...}: the places that are shown, in the direction of the page
 local NEWEST = 4 -- articles of a listing that are read: such as are shown, and lie beyond the position
 local DEEPEST = 1000 -- articles of a listing, by time, after which no more are read for that
 local oldest = ARGV[2] == "" and ARGV[1] or "-inf" -- time of the oldest that may be on the page

@@ -10,21 +10,26 @@
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
 -- from index_rank: rank_of(key, value, member, including) -> number
--- KEYS  see home_places.lua
--- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
---       3-5 ""   6-14 see home_places.lua
--- Reply see home_places.lua
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides   3 ranking:{p}, the weights of groups
+--       4 siteranked:{p}:, the indexes of groups by the weights of the site
+--       5 from here on: the indexes, one for each listing
+-- ARGV  1 lowest value of the listing, or ""
+--       2 a weight that the values depend on, if these are indexes of groups, or ""   3-5 ""
+--       6-14 for home_places.lua: the direction, how many places, the position beyond which they are, whom the viewer
+--       blocks, a bound, and limits of the work
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
+--       it has read; member, value, ...}: the places that are shown, in the direction of the page
 --
--- With a bound, one index after another is read down to it. Without, the first place of each is read, and then more of
--- those that may still have one that comes before the last. While much is hidden, the last is not known yet: then more is
--- read of those that have come the least far.
+-- With a bound, a place below which nothing is wanted, one index after another is read down to it. Without one, the first
+-- place of each is read, and then more of the indexes that may still have a place before the last of the page. While much is
+-- hidden, that last place is not known yet: then more is read of the indexes that have come the least far.
 local MOST_AT_ONCE = most_read -- places of an index that are read
-local DIRECTION = is_down and {"REV"} or {} -- of a range by rank
+local DIRECTION = is_down and {"REV"} or {} -- argument of ZRANGE by rank
 local MANY = 8 -- places of an index: so many are looked up in the list of what is hidden before their values are read
 local lowest = tonumber(ARGV[1])
 
--- The indexes. In the place of that of a group with such a weight of its own, which is active here, there is that by the
--- weights of the site.
+-- The keys of the indexes to read. A group that has its own value of the weight ARGV[2] is read by its index with the weights
+-- of the site: else its values could not be compared with those of other groups.
 local function site_ranked()
   local found, groups = {unpack(KEYS, 5)}, {}
   if ARGV[2] == "" or redis.call("EXISTS", KEYS[3]) == 0 then return found end

@@ -16,13 +16,19 @@
 --   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),
 --   FIRST_BY_TIME (the lowest member that contains the time), classes (the index of GRAVITY of the listing that is read),
 --   read(page), is_full(page), END (in place of a member: the position beyond all articles of a class)
--- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides
+--       3-4 ranking:{p} and siteranked:{p}:, not used here
+--       5 from here on: of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
---       take before it stops   6-14 see home_places.lua
--- Reply see home_places.lua
+--       take before it stops
+--       6-14 for home_places.lua: the direction, how many places, the position beyond which they are,
+--       whom the viewer blocks, a bound, and limits of the work
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
+--       it has read; member, value, ...}: the places that are shown, in the direction of the page
 --
--- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
--- a few places of each listing are read, and then more of those that may still have one that comes before the last.
+-- A bound is a place below which nothing is wanted. With one, a listing is read down to it, by votes or by time, if few
+-- articles have as many votes or are as new. Else a few places of each listing are read, and then more of the listings that
+-- may still have a place before the last of the page.
 local FEW = 40 -- articles down to the bound that are read by votes, though those since the instant may be fewer
 local MOST_READ_AT_ONCE = 30 -- articles since the instant that are all read without a bound, and one more for each hidden
 

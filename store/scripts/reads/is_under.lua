@@ -1,7 +1,8 @@
 -- Find out which of some comments are descendants of another one, the comment above.
 -- requires: branch_paths
 -- from branch_paths: parse_path(stored) -> {text, index}, label_of(path) -> text, decode(text, place) -> (number, next place)
--- `branch_paths` tells what the text, the index and the label of a path are.
+-- A comment has a branch path, a text and an index: the first reply to a comment has its text and the next index, and each
+-- further reply a longer text. The label of a path is both as one text.
 -- KEYS  1 comment:{p}: (a number is appended)
 -- ARGV  1 number of the comment above   then the numbers of the others
 -- Reply 1 or 0 for each

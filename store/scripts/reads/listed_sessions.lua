@@ -3,7 +3,7 @@
 -- from sessions: acting_user(name, digest, now) -> username | nil,
 --   read_session(digest) -> (username, end, last use, bans) | nil,
 --   session_details(subject, digest) -> (id, logged in at, agent)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       sessions: a user's sessions, by when they end
 -- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)
 --       3 username of who acts, if that is not by a session, else ""

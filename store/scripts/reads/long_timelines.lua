@@ -2,7 +2,8 @@
 -- KEYS  1 posters:{p}   2 timeline:{p}: (a username in lower case is appended)
 -- ARGV  1 ZSCAN cursor   2 limit
 -- Reply {next cursor, "0" at the end; username in lower case, number of articles beyond the limit, ...}
-local cursor, found = unpack(redis.call("ZSCAN", KEYS[1], ARGV[1], "COUNT", 500))
+local AT_ONCE = 500 -- users, about, as the script blocks the server
+local cursor, found = unpack(redis.call("ZSCAN", KEYS[1], ARGV[1], "COUNT", AT_ONCE))
 local limit, reply = tonumber(ARGV[2]), {cursor}
 for i = 1, #found, 2 do
   local name = string.lower(found[i])

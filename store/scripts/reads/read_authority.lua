@@ -1,5 +1,5 @@
 -- Read who acts, and the roles and bans of that user as they are stored.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
 --       3 now (unix milliseconds)
 -- Reply {username, words of the roles, words of the bans}; {"", "", ""} if the session has ended, or the user

@@ -1,5 +1,5 @@
 -- Read which user an identity belongs to: a person known to an identity provider, a subject of an issuer.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       identity: the user of a person at a log-in provider
 -- ARGV  1 digest of the subject
 -- Reply "reserved NAME" before there is a user, then "made NAME" | "gone" if the user was deleted | "" if it is new

@@ -1,9 +1,8 @@
 -- Read who acts, and what the rules of a site (which say when a text is held for moderators) ask of an account.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
---       3 now (unix milliseconds)
---       4 how many of the oldest articles, and of the oldest comments, to name
+--       3 now (unix milliseconds)   4 how many of the oldest articles, and of the oldest comments, to name
 -- Reply {username, words of the roles, words of the bans, when the user joined (unix milliseconds), karma of articles,
 --       karma of comments, number of archived articles and, if older comments are in no list, of as many as are asked for,
 --       {ids of visible articles and comments}}, "" for what there is not

@@ -11,7 +11,7 @@
 --       6 value and 7 member of the position from which to read on, which may be missing from the listing, or ""
 -- Reply {value and member of the position at which this step stopped, or "" and "" if the page is whole,
 --        number of positions that are still to be passed over, number of articles of the listing,
---        1 if the article of the position is in the listing, there or behind, opposite to the direction of the page,
+--        1 if the article of the position is in the listing, at the position or on the side that the page is not on, else 0,
 --        member, value, ... of each position found, in the direction of the page}
 local function is_behind(page, member)
   local votes, time = redis.call("ZSCORE", by_votes, member), redis.call("ZSCORE", by_time, member)

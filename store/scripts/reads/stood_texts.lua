@@ -1,5 +1,6 @@
--- Count those of some articles and comments that moderators have approved, or that stood without a flag for a time.
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- Count those of some articles and comments that moderators have approved, or that were visible for a time without a flag.
+-- A site may hold the texts of an account until there are enough of these.
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user   actions: actions of moderators, by time
 -- ARGV  1 until when a text that nobody has approved was posted (unix milliseconds)
 --       2 from here on: ids of articles and comments of this partition

@@ -1,4 +1,5 @@
--- Read a page of a thread: the descendants of an article or a comment in pre-order, siblings by an index.
+-- Read a page of a thread: the descendants of an article or a comment in pre-order, siblings by an index. A walk is
+-- somebody's reading of a thread from page to page. A pinned walk keeps the order of its beginning, whatever votes move.
 -- requires: thread_siblings
 -- from branch_paths: parse_path(stored) -> {text, index}, count_descendants(tree, stubs, path) -> number,
 --   encode(number) -> digits
@@ -10,7 +11,12 @@
 --   is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner) -> frame,
 --   next_sibling(frame) -> (member, value) | nil, replies_of(number) -> key | list, is_ascending,
 --   moves_before (the number of the last move when the walk began)
--- KEYS and ARGV  see thread_siblings.lua
+-- KEYS  for thread_siblings.lua: comments, indexes of replies, the tree of the article, stubs, moves and pins
+-- ARGV  for thread_siblings.lua, too: 1 number of the article or comment whose descendants are the thread
+--       2-4 the index, its order and the direction   5 number of places   6 greatest depth, 0 for the replies to 1
+--       7 best_z, the confidence of the index `best`   8-9 the walk: its first move, and the highest comment that a pinned walk shows
+--       from 10 on: depth, value and number (16 digits) of the place of the cursor and of its ancestors, outermost
+--       first
 -- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or
 --       if the pin has expired, 1 if there are places before these, 1 if there are places after them, number of known
 --       ancestors of the first place, for each of these depth, value, number with 16 digits; then for each place depth,

@@ -1,12 +1,12 @@
--- Read the part of a page of a listing that one partition holds, if the listing has what is in any of some indexes, or what
--- is in all of them: by value, then by member, highest first. It reads all of that: it is little.
+-- Read the part of a page of a listing that one partition holds, where the listing is the union or the intersection of some
+-- indexes: by value, then by member, highest first. It reads all members of the listing, as these are few.
 -- requires: page_ranks
 -- from page_ranks: page_ranks(direction, count, skip, total, count_before) -> (from, to),
 --   page_reply(above, total, entries) -> "above total member value ..."
 -- KEYS  the indexes
--- ARGV  1 "down": the entries that follow a position; "up": those that precede it
---       2 number of entries   3 entries to skip at the top, if there is no position
---       4 value and 5 member of the position, or ""   6 ZUNION: what is in any of the indexes, or ZINTER: in all of them
+-- ARGV  1 "down": the entries that follow a position; "up": those that precede it   2 number of entries
+--       3 entries to skip at the top, if there is no position   4 value and 5 member of the position, or ""
+--       6 ZUNION: what is in any of the indexes, or ZINTER: in all of them
 -- Reply "above total member value ...": entries of the listing above these, entries of the whole listing, then these
 local value, member = tonumber(ARGV[4]), ARGV[5]
 

@@ -1,5 +1,6 @@
 -- Read the votes of one voter on some articles of one partition.
--- KEYS  1 voted:{p}:   2 downvoted:{p}:   3 annulled:{p}: (an article number is appended to each)
+-- KEYS  1 voted:{p}:   2 downvoted:{p}:
+--       3 annulled:{p}:, votes that moderators have taken out of the counts (an article number is appended to each)
 -- ARGV  1 voter   then article numbers
 -- Reply 1, 0 or -1 for each article: what the voter has cast, also if it is annulled
 local votes = {}

@@ -6,10 +6,11 @@
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (what the branch paths of first answers begin with)
 -- from comment_tree: add_to_tree(comment, parent_path)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       replies: replies to an article or comment, by the value of an order
--- ARGV  1-2 actor   3 now (unix milliseconds)   4-6 settings of the site: see prelude.lua   7 ""   8 number of the article
+-- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
+--       7 "", which is not used here   8 number of the article
 -- Reply {"rebuilt", number of comments}
 require_writable()
 local article = ARGV[8]

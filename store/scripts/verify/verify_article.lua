@@ -14,18 +14,19 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), is_user(username),
 --   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
 --       siteranked: by the site's weights, the indexes of a group that has its own
 --       groups: names of groups that are listed or have articles   good: articles with many votes, by time
 --       held: a user's pending and removed articles   heldedit: an edit that waits for approval
 --       queue: what waits for moderators   links: articles by the digest of their link
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key: a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""
 --       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes `siteranked` are complete, else ""
--- Reply see verify_prelude.lua
+-- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local digest_of_link = ARGV[12]
 partitions = tonumber(ARGV[13])
 local article = examine(name)

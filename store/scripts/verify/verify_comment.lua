@@ -19,7 +19,7 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
 --   expect_member(index, member, value), log_repairs(subject)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       left: archived articles whose comments Redis still has   tree: an article's comments by branch path
 --       stubs: those comments of a tree that are not visible   floors: the times up to which `recent` lacks comments
@@ -28,12 +28,12 @@
 --       replies: replies to an article or comment, by the value of an order
 --       latest: an article's visible comments by time, if it has many   heldedit: an edit that waits for approval
 --       queue: what waits for moderators
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key: a number
 --       9 slot of the poster (one of 1,024; it decides their partition), as the caller read the poster
---       10 number of partitions
---       11 how many comments above it get or lose their places in the thread at most
+--       10 number of partitions   11 how many comments above it get or lose their places in the thread at most
 --       12 "recent" if the indexes of recent comments are complete, else ""
--- Reply see verify_prelude.lua
+-- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local poster_slot = ARGV[9]
 partitions = tonumber(ARGV[10]) -- notifications.lua reads it where commands have it
 local comment = find_comment(name)

@@ -9,13 +9,13 @@
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   examine(number) -> article | nil, reply (the next cursor, then four values of each finding),
 --   expect_number(hash, field, found, value), repairing (whether findings are repaired)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       replies: replies to an article or comment, by the value of an order
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
---       9 "article" or "comment"
--- Reply see verify_prelude.lua
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key: a number   9 "article" or "comment"
+-- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local function verify_activity(article)
   local found = article.active
   article.active = article.comments > 0 and newest_time(name, article.time) or article.time

@@ -6,17 +6,17 @@
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   expect_expiry(key, instant), ONLY_DIGITS (a pattern), expect_member(index, member, value),
 --   reply (the next cursor, then four values of each finding)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logins: details of a user's sessions   sessions: a user's sessions, by when they end
 --       invitation: an invitation to register   token: a one-time token
 --       commented: number of a comment by its idempotency digest   posted: number of a post by its idempotency digest
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 --       sequence: what the last number was made of
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name may be ""
---       9 kind of the key
---       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
---       for `following`, `followers` and `groupfollows` the whole key
--- Reply see verify_prelude.lua
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key; "" if it has only a kind and a partition   9 kind of the key
+--       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live
+--       (milliseconds); for `following`, `followers` and `groupfollows` the whole key
+-- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local detail = ARGV[10]
 local CHECKS = {} -- functions by the kind of key
 

@@ -7,7 +7,7 @@
 -- from comments: find_comment(number) -> fields by name | nil
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), is_user(username), expect_member(index, member, value)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       good: articles with many votes, by time   groups: names of groups that are listed or have articles
 --       posters: usernames, by the time of the newest article
 --       coming: a group's indexes by its new weights, while they are built
@@ -20,11 +20,13 @@
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       relisting: articles whose comments are entering or leaving `recent`   place: what is written about a group
 --       ranking: the orders to write, and the weights of groups that have their own
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; 8, the name, is what the
---       key has after its kind and tag: an article, a user, a link digest, GROUP:ORDER, a place of recent comments, or ""
---       for an index of the site   9 kind of the key   10 ZSCAN cursor
--- Reply see verify_prelude.lua
-local kind, COUNT = ARGV[9], 500
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key: an article, a user, a link digest, GROUP:ORDER, a place of recent comments
+--       (`all`, or `group:` and a name), or "" for an index of the site   9 kind of the key   10 ZSCAN cursor
+-- Reply {next cursor, "0" at the end; then of each finding: key with field or member, found value, expected value,
+--       "repaired" or ""}
+local kind = ARGV[9]
+local COUNT = 500 -- members, about, in a call, as the script blocks the server
 local PREFIXES = {
   good = KEY.good, groups = KEY.groups, posters = KEY.posters, group = KEY.group, coming = KEY.coming,
   timeline = KEY.timeline, links = KEY.links, replies = KEY.replies, tree = KEY.tree, stubs = KEY.stubs,

@@ -6,15 +6,16 @@
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   examine(number) -> article | nil, text(value), expect_number(hash, field, found, value),
 --   expect_member(index, member, value), log_repairs(subject)
--- KEY   this partition's keys by name; to some a number or a name is appended (see registry.py)
+-- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       held: a user's pending and removed articles   posters: usernames, by the time of the newest article
--- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a username in
---       lower case   9 slot of the user (one of 1,024; it decides their partition)
+-- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
+--       8 `name`, the last part of the key: a username in lower case
+--       9 slot of the user (one of 1,024; it decides their partition)
 --       10 latest time that a mark in a feed can have (unix milliseconds)
 --       11 what `archived` had of the user when the caller read the database, "?" if it did not read it   of the user's
 --       articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
--- Reply see verify_prelude.lua
+-- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local account = KEY.user .. name
 if redis.call("HEXISTS", account, "left") == 1 then return reply end -- the user is being deleted
 local written, joined, seen, stored, bans_of_user =

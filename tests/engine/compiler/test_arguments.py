@@ -1,6 +1,6 @@
 """
-Resolvers that are declared in the metadata of a field, which the compiler calls itself, get the arguments that
-Strawberry gives, whatever their types are.
+The compiler makes a plan of an operation, which is executed without graphql-core. It calls resolvers that are declared
+in the metadata of a field itself, with the arguments that Strawberry would give them, whatever their types are.
 """
 
 from dataclasses import dataclass

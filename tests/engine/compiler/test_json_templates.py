@@ -1,6 +1,6 @@
 """
 JSON templates, which keep the JSON of a record with placeholders between answers: what is cached in them, and what is
-resolved for each answer.
+resolved for each answer. The plan of an operation, which the compiler makes, fills them.
 """
 
 import asyncio

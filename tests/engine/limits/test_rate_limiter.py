@@ -1,4 +1,7 @@
-"""Rate limits by cost: token buckets of users, server keys and addresses."""
+"""
+Rate limits by cost: token buckets of users, server keys and addresses. A server key is the secret of another server,
+such as that of a front end, which sends requests for visitors and says their addresses.
+"""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Limits of connections: how many, the size and time of a request, clients that do not read."""
+"""Limits of connections: how many there are, the size and time of a request, and clients that do not read."""
 
 import asyncio
 import json

@@ -1,10 +1,10 @@
 """
 Moves articles out of Redis into the database whenever a line on standard input says so: a process of its own with the
-settings of a server, for the soak test. A line has five words: how many articles may stay, in all and of each user, how
-many leave at once, after how many quiet days conversations leave, or None, and how many comments stay in the list of
-each user.
+settings of a server, for the soak test. A line has five words: how many articles may stay, in all and of each user; how
+many leave at once; after how many days in which nothing was written there conversations leave, or None; and how many
+comments stay in the list of each user.
 
-Each line is answered by the numbers of all archived articles, or by why none could leave.
+Each line is answered by the numbers of all articles that have left (are archived), or by why none could leave.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ async def move(store: Store) -> None:
     eager = Mover(store.site, database, none_stay, notice=NOTICE, lists_interval=0)
     while line := await asyncio.to_thread(sys.stdin.readline):
         *counts, days, listed_comments = line.split()
-        articles, articles_per_user, mover.BATCH = map(int, counts)
+        articles, articles_per_user, mover.BATCH = map(int, counts)  # the last is a constant of a server
         eager.limits = HotLimits(
             articles=articles,
             articles_per_user=articles_per_user,
@@ -47,7 +47,7 @@ async def move(store: Store) -> None:
 
 
 async def _moved(store: Store, database: Database, eager: Mover) -> list[int]:
-    for partition in range(store.site.partitions):  # a process that was killed may hold a lease yet
+    for partition in range(store.site.partitions):  # a killed process may still be the only one that may archive
         await steps.lease(store.site, partition, eager.token).take_over()
     await eager.move()
     return await database.run(article_places.numbers, BEFORE_ALL, MOST)

@@ -26,7 +26,7 @@ import RANKING_CHANGED, { type UpvoteRankingSubscription } from "./generated/Upv
 import REGISTER, { type UpvoteRegisterMutation } from "./generated/UpvoteRegisterMutation.graphql";
 import VOTE, { type UpvoteVoteMutation } from "./generated/UpvoteVoteMutation.graphql";
 
-/** Relay at work for one user. */
+/** Relay at work for one user, over HTTP, and with subscriptions over graphql-ws. */
 class Relay {
   private readonly socket;
   private readonly environment;

@@ -1,3 +1,4 @@
+// Runs the story of ./story with Apollo Client, its normalized cache, and subscriptions over graphql-ws.
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { isSubscriptionOperation, relayStylePagination } from "@apollo/client/utilities";

@@ -1,3 +1,4 @@
+// The operations of ./story. GraphQL Code Generator writes ./gql, with their types, from this file and the schema.
 import { graphql } from "./gql";
 
 export const REGISTER = graphql(`

@@ -7,7 +7,7 @@ import { ARTICLE_CHANGED, COMMENT, DELETE, LOG_IN, PAGE, POST, RANKING_CHANGED, 
 export type Variables = Record<string, unknown>;
 export type Document<Data, V extends Variables> = TypedDocumentNode<Data, V>;
 
-/** A client library at work for one user. */
+/** A client library at work for one user: each of the other files wraps one. */
 export interface Client {
   run<Data, V extends Variables>(document: Document<Data, V>, variables: V): Promise<Data>;
   listen<Data, V extends Variables>(document: Document<Data, V>, variables: V): Inbox<Data>;

@@ -1,3 +1,4 @@
+// Runs the story of ./story with urql, its normalized cache, and subscriptions over graphql-ws.
 import { Client as Urql, fetchExchange, subscriptionExchange } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
