@@ -181,6 +181,7 @@ class Model:
         return number % SLOTS % self.partitions
 
     def actor(self, token: str | None) -> User:
+        """The user of a session, who may be banned."""
         if token is None or token not in self.sessions:
             raise Refused("UNAUTHENTICATED")
         return self.sessions[token]
