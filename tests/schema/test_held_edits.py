@@ -75,6 +75,7 @@ async def comment(store, article):
 
 
 async def payload(ask, query, token, **variables):
+    """The value of the only root field of a query, which has no errors."""
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
     ((_, found),) = answer["data"].items()

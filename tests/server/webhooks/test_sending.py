@@ -72,6 +72,7 @@ async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
 
 
 async def sent_entries(store) -> list[Change]:
+    """The changes in the log, of all partitions, that webhooks send."""
     entries = [
         entry
         for partition in range(store.site.partitions)
