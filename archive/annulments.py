@@ -1,10 +1,11 @@
 """
-Annuls the votes of a user by an action of a moderator, after which they count no more, and restores them when the
-action is reverted; also on what is archived, which means that only the database has it.
+Annuls the votes of a user when a moderator orders it (an *action*), so that they count no more, and restores them when
+the action is reverted. Votes on archived articles, which only the SQL database has, are included.
 
-Votes are annulled and restored in steps: the database knows who has voted on what; without one, the sets of voters do
-while they exist. What is archived stays so: see `recounts`. Before a revert restores votes in a partition, it
-forbids there that a process which is late annuls more.
+Votes are annulled and restored in steps, partition by partition; a partition is a share of the data in Redis. The
+database knows who has voted on what; without one, only the sets of voters do, which Redis deletes after voting closes.
+An archived article stays archived while its votes change: see `recounts`. Before a revert restores votes in a
+partition, it forbids there that a process which is late annuls more.
 """
 
 import asyncio
@@ -34,17 +35,18 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 5_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
-MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
+MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
 PATIENCE_AT_END = 60.0  # seconds that the task waits for the database in the end
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 
-Run = Callable[[Sequence[int], Archived], Awaitable[Step]]  # a step for some numbers
+# Annuls or restores votes on articles and comments with these numbers; `Step` is what it could not do.
+Run = Callable[[Sequence[int], Archived], Awaitable[Step]]
 
 
 class CastVote(NamedTuple):
-    """A vote on an article or a comment; the value is 0 where only Redis knows it."""
+    """A vote on the article or comment with this number: 1, -1, or 0 where only Redis knows the value."""
 
     number: int
     value: int
@@ -105,7 +107,7 @@ async def _annul(
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
     site, seen, total, reaches = store.site, 0, None, None
-    complete_at, pace = 0, Pace()  # `complete_at`: the database has all votes until then (unix milliseconds)
+    complete_at, pace = 0, Pace()  # the database has all votes until `complete_at` (unix milliseconds); 0 without one
     if database is None:
         reaches = await _reaches_back_to(site)
     else:
@@ -165,6 +167,7 @@ async def _annul_these(
     numbers: Sequence[int],
     archived: Archived,
 ) -> Step:
+    """As `annulments.annul_some`, for those of `votes`, which are by number, that have one of these numbers."""
     wanted = [votes[number] for number in numbers]
     return await annulments.annul_some(site, partition, action, voter, complete_at, wanted, archived)
 
@@ -200,7 +203,7 @@ async def _restore_some(
     pace: Pace,
     numbers: Sequence[int],
 ) -> None:
-    """Restore votes on some articles and comments, and forget those on what is gone."""
+    """Restore votes on some articles and comments, and forget those on deleted ones, which no step finds."""
     _, gone = await _take_step(store, database, partition, numbers, run, pace)
     if gone:
         await run(gone, are_gone=True)
@@ -220,8 +223,8 @@ async def _take_step(
     store: Store, database: Database | None, partition: int, numbers: Sequence[int], run: Run, pace: Pace
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may
-    lack some votes, and the numbers of what is neither here nor there.
+    Take a step, first for the articles and comments that Redis has, then for the archived ones, which stay archived.
+    Returns whether the database may lack some votes, and the numbers that are neither in Redis nor archived.
 
     Raises:
         Reverted: the action was reverted.
@@ -233,7 +236,7 @@ async def _take_step(
     for tries in range(TRIES):
         if step.is_reverted:
             raise Reverted
-        if not step.absent or site.rankings.archive is None:
+        if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
@@ -263,7 +266,7 @@ async def _votes(
 
 async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]:
     """The votes that Redis knows of, on what was posted in the span: it does not know when votes were cast."""
-    async for found in scan.known_keys(site, lambda count: None):
+    async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         things = [key for key in found if key.name in ("article", "comment")]
         commands: list[Command] = []  # four for each thing
         for key in things:
@@ -337,6 +340,7 @@ def _by_partition(site: Site, votes: Collection[CastVote]) -> Mapping[int, list[
 
 
 def _span(action: ModerationAction, voter: str) -> Span:
+    """The votes that an action annuls: without bounds of its own, all that were cast before it."""
     found = action.annulment
     since, until = (found.since, found.until) if found else (None, None)
     return Span(voter, since or 0, action.at if until is None else until)
@@ -351,6 +355,7 @@ def _count(connection: "Connection", span: Span) -> int:
     return sum(int(statement.run(connection, span._asdict()).scalar_one()) for statement in COUNTS)
 
 
+# Votes of a user on what others posted. One whose time is not known (`cast_ms` is null) counts as cast at the posting.
 CAST = """{votes} AS cast_votes JOIN {things} AS things ON things.number = cast_votes.number
   WHERE voter = :voter AND poster <> :voter AND coalesce(cast_ms, posted_ms) BETWEEN :since AND :until"""
 CAST_ON_ARTICLES = CAST.format(votes="votes", things="articles")

@@ -1,7 +1,9 @@
 """
-Removes the articles and comments of a banned user, and brings them back when the ban is reverted: also archived ones.
+Removes the texts (articles and comments) of a banned user, and shows them again when the ban is reverted; also archived
+ones, which only the SQL database has: these are written back to Redis first.
 
-This is done in steps. Each text is removed by an action of its own that names the ban, so that the state of a text
+This is done in steps, partition by partition; a partition is a share of the data in Redis. An action is a record of
+what a moderator did. Each text is removed by an action of its own that names the ban, so that the state of a text
 follows from the actions about it alone. The revert of a ban reverts the removals that name it; before it does so in a
 partition, it forbids there that a late process removes more.
 """
@@ -79,8 +81,8 @@ async def _remove(store: Store, database: Database | None, ban: ModerationAction
     """
     Remove the texts of a ban. False if `most` were looked at before the end.
 
-    A list may change while it is read, and an article leave Redis before it is removed: so this repeats until nothing
-    is found to be removed.
+    A list may change while it is read, and an article may leave Redis before its step: so this repeats until a pass
+    removes nothing.
     """
     seen, is_complete = 0, False
     while not is_complete:
@@ -106,9 +108,10 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
             if kind in (keys.comments, keys.unlisted):
                 await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
             yield numbers
-    if database is None or store.site.rankings.archive is None:
+    if database is None or store.site.rankings.archive is None:  # nothing is archived
         return
     poster = await leaving.stored_name(store.site, name) or name
+    # the list of comments in Redis lacks the user's oldest ones, up to this time: the database has them
     floor = await comment_lists.stored_floor(store.site, name)
     older = await database.run(recent_comments.of_poster, poster, floor) if floor else []
     for start in range(0, len(older), LISTED_AT_ONCE):
@@ -132,7 +135,7 @@ async def _absent(site: Site, comments: Sequence[int]) -> list[int]:
 
 async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[int]) -> int:
     """
-    How many of some texts were removed.
+    Remove some articles and comments, by their numbers. Returns how many were removed.
 
     Raises:
         Reverted: the ban was reverted.
@@ -160,7 +163,7 @@ async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[
             if status == "reverted":
                 raise Reverted
             for number, change in found:
-                if change:
+                if change:  # that of a comment, whose poster may be in another partition
                     await comments.apply_state(site, ban.moderator, int(number), change)
             removed += len(found)
     return removed
@@ -170,8 +173,8 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     """
     Revert the removals that name a ban. False if `most` were read before the end.
 
-    A comment, or an article that was taken out of a group, may be archived by now: it is brought back, and its removal
-    read again.
+    A comment, or an article that was taken out of a group, may be archived by now: it is written back to Redis, and its
+    removal is read again.
     """
     site, read = store.site, 0
     by = await site.redis.run(

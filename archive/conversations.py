@@ -1,8 +1,10 @@
 """
-The conversation of an article, computed from its comments alone: threads and pages of replies in every order, what is
-above and below a comment, and all counts. It answers what `store/threads.py` reads from Redis while nothing is written.
+The conversation of an archived article, computed from its comments alone: threads and pages of replies in every order,
+what is above and below a comment, and all counts. It gives the same answers for an archived article, whose comments are
+in the SQL database only, that `store/threads.py` gives for one in Redis.
 
-Nothing here reads or writes: the comments come from the database (`database/conversations.py`), or from a test.
+A level is a comment in a thread, with its depth; a position is a comment's sort key in an order. Nothing here reads or
+writes: the comments come from the database (`database/conversations.py`), or from a test.
 """
 
 from bisect import bisect_left, bisect_right
@@ -33,11 +35,12 @@ Siblings = list[tuple[float, int]]  # value and number, both negated in descendi
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """
-    All comments of an article, also those that are not shown, as they stay until something is written. `comments` have
-    their numbers of replies; `below` counts the visible comments below each, `replies` has the numbers of those that a
-    thread shows by what they answer, a comment or the article. `best_z` is the constant of the order BEST.
+    All comments of an article, also those that are not shown. `comments` has them by number, with how many replies each
+    has; `below` has, by number, how many visible comments are below each. `replies` has the numbers of the replies that
+    a thread shows, by the number of the comment or article that they answer. `best_z` is the constant of the order
+    BEST.
 
-    A conversation sorts the replies to a comment when they are first asked for, and keeps them.
+    `_sorted` keeps the sorted replies by what they answer and the order; they are sorted when first asked for.
     """
 
     article: int
@@ -63,7 +66,7 @@ class Conversation:
         return number in self.comments and not self.comments[number].is_bare
 
     def ancestors(self, number: int) -> tuple[int, ...]:
-        """As `threads.ancestors`: the comments above a comment, the outermost first; the `MAX_ANCESTORS` nearest."""
+        """As `threads.ancestors`: the `MAX_ANCESTORS` nearest comments above a comment, the outermost of them first."""
         return tuple(islice(self._above(number), MAX_ANCESTORS))[::-1]
 
     def descendant_counts(self, numbers: Iterable[int]) -> dict[int, int]:
@@ -76,8 +79,8 @@ class Conversation:
 
     def pinned(self) -> ThreadPosition:
         """
-        The position before all places, and after all places, of a pinned walk: one that shows a thread in the order
-        that it had when the walk began. Nothing moves here, so no pin has to be kept.
+        The position at which a pinned walk begins, from either end of a thread. A pinned walk shows the thread page by
+        page in the order that it had at first. No comment moves here, so nothing has to be stored for it.
         """
         return ThreadPosition(levels=(), moves=0, newest=max(self.comments, default=0))
 
@@ -96,8 +99,8 @@ class Conversation:
         self, order: CommentOrder, window: ThreadWindow, *, under: int | None = None, max_depth: int = 10
     ) -> ThreadPage:
         """
-        As `threads.page`. A walk that was pinned when comments were missing that there are now goes on unpinned, but
-        for the orders by time, which only leave these comments out.
+        As `threads.page`. If comments are newer than the beginning of a pinned walk, it goes on unpinned; in the orders
+        by time it stays pinned, and leaves these comments out.
         """
         beyond = window.beyond
         newest = beyond.newest if beyond else None
@@ -138,8 +141,9 @@ class Conversation:
         self, order: CommentOrder, root: int, beyond: ThreadPosition | None
     ) -> tuple[Sequence[ThreadLevel], bool]:
         """
-        The levels of a position from depth 0 on, with those that it does not keep. If these are not known any more, as
-        the comment below them is gone, the path ends above them, and the flag is set.
+        The levels of a position from depth 0 on, also those that the position leaves out to be short. A level that was
+        left out is found by the parents of the comment below it; if that comment is gone, the path ends above the gap,
+        and the second value is True.
         """
         path: list[ThreadLevel] = []
         for level in beyond.levels if beyond else ():
@@ -155,9 +159,9 @@ class Conversation:
 @dataclass(frozen=True, slots=True)
 class _Walk:
     """
-    A walk through a thread in pre-order. `path` has the levels of the place from which it goes on, `is_cut` says that
-    the path ends above that place; without both it begins at an end of the thread. Comments after `newest` are left
-    out.
+    A walk through a thread in pre-order. `path` has the levels of the place from which it goes on; empty, it begins at
+    an end of the thread. `is_cut` says that the path ends above that place. Comments whose numbers are above `newest`,
+    if it is given, are left out.
     """
 
     conversation: Conversation
@@ -184,6 +188,8 @@ class _Walk:
 
     def up(self) -> Iterator[ThreadLevel]:
         """The places that precede the path, the nearest first."""
+        # Upwards a comment comes after its replies: each item of the stack has the siblings that are left, and their
+        # owner, the comment that they answer, which comes when there are none.
         owners = [None, *self.path[:-1]]
         stack = [(self._beside(level, upwards=True), owner) for level, owner in zip(self.path, owners, strict=False)]
         if self.is_cut:

@@ -1,6 +1,7 @@
 """
-Collects what the database has to keep of an article and its comments before they leave Redis, because only Redis knows
-it. An article leaves only if `archive.conversations` computes from the rows of the database what Redis has.
+Collects what only Redis knows of an article and its comments, before they leave Redis and stay in the SQL database
+only: the database keeps it. An article leaves only if `archive.conversations` computes from the rows of the database
+what Redis has of its comments.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from store.site import Site, unix_milliseconds
 
 AT_ONCE = 2_000  # rows in a transaction
 
-Hashes = Mapping[int, Mapping[str, str]]  # the fields of the hashes of comments in Redis, by number
+Hashes = Mapping[int, Mapping[str, str]]  # what Redis has of comments: by number, the fields of the hash
 
 logger = logging.getLogger("upvote")
 
@@ -40,9 +41,9 @@ class Departure(NamedTuple):
 
 async def of(site: Site, database: Database, found: Archivable) -> Departure | None:
     """
-    What is kept of an article, of which the database has all entries of the log. None if it has to stay: a comment was
-    written since it was found, something about one waits, or the database has something else. Two round trips for 200
-    comments, and a query.
+    What is kept of an article. The caller has waited until the database has all changes of it. None if the article has
+    to stay in Redis: a comment was written since it was found, a comment is pending, flagged or has an edit that waits
+    for a moderator, or the database differs from Redis. Two round trips for 200 comments, and a query.
     """
     number = found.article.number
     hashes = await stored.stored(site, number)
@@ -75,6 +76,7 @@ def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], b
 
 
 def _is_equal(computed: Conversation, found: Archivable, hashes: Hashes) -> bool:
+    """Whether the conversation computed from the database's rows is that of Redis."""
     read = {number: records.comment(number, fields) for number, fields in hashes.items()}
     article = found.article
     active_at = max(article.posted_at, computed.active_at or 0)  # which the hash lacks if it is the posting time

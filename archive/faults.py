@@ -1,6 +1,7 @@
 """
-What is wrong with archived conversations in the database: with their comments, and with what the archive has added to
-the rows when they left Redis. `maintenance.verify` reports it.
+Finds what is wrong with archived conversations, which are articles with comments that only the SQL database has: wrong
+rows of comments, and wrong values of the columns that the archive filled when they left Redis. `maintenance.verify`
+reports the faults.
 """
 
 import re
@@ -17,12 +18,15 @@ from store.site import unix_milliseconds
 if TYPE_CHECKING:
     from database.statements import Connection
 
-PATH = re.compile(r"\S* (?:0|[1-9][0-9]*)", re.ASCII)  # see branch_paths.lua
-Kept = Mapping[int, KeptOfComment]  # by the number of the comment
+PATH = re.compile(r"\S* (?:0|[1-9][0-9]*)", re.ASCII)  # a comment's place in the tree: text and index, branch_paths.lua
+Kept = Mapping[int, KeptOfComment]  # the columns that the archive filled, by the number of the comment
 
 
 class Fault(NamedTuple):
-    """What the database has in a place, and what is right. What `is_derived` can be computed again."""
+    """
+    A wrong value of an `article`, by its number, or of one of its comments: `where` names the column and the row.
+    `is_derived` says that the right value can be computed from other rows.
+    """
 
     article: int
     where: str
@@ -57,13 +61,14 @@ def _unknown_states(connection: "Connection", articles: Sequence[int]) -> Iterat
 
 
 def repair(connection: "Connection", article: int, best_z: float) -> None:
-    """Write what is derived again, if the article is archived."""
+    """Compute the derived values of an article and its comments, and write them. Nothing if it is not archived."""
     (record,) = article_places.records(connection, [article])
     if record is None:
         return
     computed, kept = _read(connection, article, best_z)
     fields = conversations.fields_kept(connection, [article])[article]
-    left = (conversations.version(connection, article) or unix_milliseconds()) + 1  # a new version, see `reads`
+    # a new version, so that processes which have cached the conversation read it again
+    left = (conversations.version(connection, article) or unix_milliseconds()) + 1
     active_at = computed.active_at if (computed.active_at or 0) > record.posted_at else None
     conversations.keep_article(connection, article, KeptOfArticle(active_at, computed.comment_count, left, **fields))
     counted = [(number, _counted(computed, number, kept[number])) for number in computed.comments]
@@ -76,6 +81,7 @@ def _read(connection: "Connection", article: int, best_z: float) -> tuple[Conver
 
 
 def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -> Iterator[Fault]:
+    """The faults of an article and its comments: what the rows have, beside what is computed from the comments."""
     of_article = {
         "comment_count": (article.comment_count, computed.comment_count),
         "active_ms": (article.active_at or article.posted_at, max(article.posted_at, computed.active_at or 0)),
@@ -83,7 +89,7 @@ def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -
     for column, (found, expected) in of_article.items():
         if found != expected:
             yield _fault(article.number, f"article {article.number}", column, found, expected, is_derived=True)
-    times = Counter(each.path for each in kept.values())
+    path_counts = Counter(each.path for each in kept.values())
     for number, comment in computed.comments.items():
         parent = None if comment.parent is None else computed.comments.get(comment.parent)
         depth = parent.depth + 1 if parent else 0
@@ -92,7 +98,7 @@ def _faults(article: ArchivedConversation, computed: Conversation, kept: Kept) -
         elif comment.depth != depth:
             yield _fault(article.number, f"comment {number}", "depth", comment.depth, depth)
         path = kept[number].path
-        if path is None or not PATH.fullmatch(path) or times[path] > 1:
+        if path is None or not PATH.fullmatch(path) or path_counts[path] > 1:
             yield _fault(article.number, f"comment {number}", "path", path, "a path of its own")
         right = _counted(computed, number, kept[number])
         if kept[number] != right:

@@ -1,13 +1,15 @@
 """
-Listings of archived articles, which are in the SQL database only, by GRAVITY, whose values change with age.
+Listings of archived articles, which are in the SQL database only, by GRAVITY: the order of Hacker News, in which an
+article's value falls with its age. A listing is read at an instant: all its values are those of that time.
 
 As no index can have values that change, such a listing has an index by posting time for each class of votes: articles
-whose `votes - 1` have the same sign and the same first `DIGITS` binary digits. Within a class, values differ by votes
-by a few percent only, so all that may stand next to a position was posted within a short time. A page takes two or
-three statements, each of which reads a part of every class. Articles posted at or after the instant have no age: they
-are ordered by votes.
+whose `votes - 1` have the same sign, the same length and the same first `DIGITS` binary digits
+(`database/order_index/classes.py`). Within a class, votes change values by a few percent only, so all articles that may
+stand next to a position in the listing were posted within a short time. A page takes two or three statements, each of
+which reads a part of every class. Articles posted at or after the instant have no age: they are ordered by votes.
 
-A key is what places are sorted by: a value, here that at the instant, and the number of the article.
+A place is a row of an index: an article with its value there, and its votes as `extra`. A key is what a listing is
+sorted by: the value at the instant, and the number of the article.
 """
 
 from bisect import bisect_right
@@ -31,7 +33,7 @@ from store.records import PartitionPage, Position
 if TYPE_CHECKING:
     from database.statements import Connection
 
-TOLERANCE = 1e-9  # relative error of a computation
+TOLERANCE = 1e-9  # relative error of a computation with floats: bounds are wider by it
 NEVER = 2**42  # milliseconds: above any posting time
 MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
@@ -43,14 +45,16 @@ MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 class Formula:
     """
     `Policy.gravity` at an instant: base ** `votes` / ((minutes of age + `delay`) / 60) ** `age`, where the base is
-    votes - 1; one below 0 has no exponent. A weight is the dividend without its sign, a decay the divisor, and a
-    magnitude the value without its sign.
+    the article's votes - 1. A base below 0 is divided without the exponent.
+
+    Below, a *weight* is the dividend without its sign, a *decay* the divisor, and a *magnitude* the value without its
+    sign: magnitude = weight / decay.
     """
 
-    at: int  # unix milliseconds
-    votes: float
-    age: float
-    delay: float
+    at: int  # the instant, unix milliseconds
+    votes: float  # exponent of the base
+    age: float  # exponent of the age
+    delay: float  # minutes that are added to the age
 
     def value_of(self, place: Place) -> float:
         """The value of an article by its place in an index by time, which has its votes as `extra`."""
@@ -65,16 +69,16 @@ class Formula:
 
     def first_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
-        For each weight the first posting time at which an article may have a magnitude: one posted earlier is smaller.
-        NEVER if it is smaller even at the age 0.
+        For each weight, a posting time (unix milliseconds): the magnitude of any article posted before it is smaller
+        than `magnitude`. NEVER if it is smaller even at the age 0.
         """
         times = self._times(weights, (1 + TOLERANCE) / magnitude)
         return [NEVER if time > self.at + 1 else floor(time) - 1 if time > 1 else 0 for time in times]
 
     def last_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
-        For each weight the last posting time at which an article may have a magnitude: one posted later is larger.
-        NEVER if none is larger, as even at the age 0 it is not.
+        For each weight, a posting time (unix milliseconds): the magnitude of any article posted after it is larger than
+        `magnitude`. NEVER if none is larger, not even at the age 0.
         """
         times = self._times(weights, (1 - TOLERANCE) / magnitude)
         return [NEVER if time >= self.at - 1 else ceil(time) + 1 if time > -1 else 0 for time in times]
@@ -102,7 +106,10 @@ class UnreadPart(NamedTuple):
 
 
 def page(connection: "Connection", listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
-    """The part of a page that the archive holds, by the values at the instant of the window or of the listing."""
+    """
+    The part of a page that the archive holds, by the values at the instant of the window or of the listing. Articles
+    whose numbers are in `without` are ignored.
+    """
     formula = _formula(listing, window.at)
     found = since.indexes(connection, Order.GRAVITY, listing.name)
     if not found:
@@ -123,7 +130,11 @@ def ranks(
 
 @dataclass(frozen=True, slots=True)
 class GravityReader:
-    """Reads a listing but for the articles in `without`. Keys have the values at the instant of the formula."""
+    """
+    Reads a listing without the articles whose numbers are in `without`. Keys have the values at the instant of the
+    formula. `upwards` is towards higher values; `outward` away from 0: to higher ones of positive values, to lower ones
+    of negative.
+    """
 
     connection: "Connection"
     indexes: Indexes
@@ -141,9 +152,9 @@ class GravityReader:
         value, number = key
         if value > 0:
             above = self._count_further(1, key)
-        elif value < 0:
+        elif value < 0:  # all but those at the key or below it
             above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
-        else:
+        else:  # the value of articles with one vote, at any age
             above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
         hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
         above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
@@ -179,6 +190,7 @@ class GravityReader:
         if beyond:
             # the most votes whose value is not above that of `beyond`
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
+            # a position by VOTES: that of `beyond`, else one between `votes` and the next number of votes
             start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
         reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)
         return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}
@@ -197,28 +209,28 @@ class GravityReader:
         The first keys of articles with values of a sign, posted before the instant, and others of equal values: those
         beyond `edge`, if it is given.
 
-        First a few articles of each class are read. The last of the best `count` bounds what is read of the classes
-        then.
+        First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
+        at the magnitude of the last of the best `count`, and the rest is read.
         """
-        formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()  # outward: away from 0
-        runs, at_once = self._runs(sign, *self._times(outward)), FIRST_READ
+        formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()
+        unread, at_once = self._unread_of(sign, *self._times(outward)), FIRST_READ
         if edge:
-            runs = _beyond(formula, runs, abs(edge[0]), outward)
-        while runs := [run for run in runs if run.part.low < run.part.high]:
-            read = reads.places_of_many(self.connection, [run.part for run in runs], at_once, upwards=outward)
+            unread = _beyond(formula, unread, abs(edge[0]), outward)
+        while unread := [each for each in unread if each.part.low < each.part.high]:
+            read = reads.places_of_many(self.connection, [each.part for each in unread], at_once, upwards=outward)
             keys = [(formula.value_of(place), place.number) for places in read for place in places]
             if edge:
                 keys = [key for key in keys if (key > edge if upwards else key < edge)]
             found.update(key for key in keys if key[1] not in self.without)
-            runs = [
-                run._replace(part=_after(run.part, places[-1].key, outward))
-                for run, places in zip(runs, read, strict=True)
+            unread = [
+                each._replace(part=_after(each.part, places[-1].key, outward))
+                for each, places in zip(unread, read, strict=True)
                 if len(places) == at_once
             ]
             if len(found) >= count:
                 magnitudes = [abs(value) for value, _ in found]
                 limit = nsmallest(count, magnitudes)[-1] if outward else nlargest(count, magnitudes)[-1]
-                runs = _beyond(formula, runs, limit, not outward)
+                unread = _beyond(formula, unread, limit, not outward)
             at_once = max(2 * at_once, min(count, MOST_READ))
         return found
 
@@ -229,7 +241,7 @@ class GravityReader:
         nearest = reads.places(self.connection, whole, 1, upwards=not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
-    def _runs(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
+    def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
         """The classes of a sign, with the times between two keys."""
         votes = self.formula.votes
         return [
@@ -239,11 +251,14 @@ class GravityReader:
         ]
 
     def _count_further(self, sign: int, key: Key) -> int:
-        """The number of articles of a sign beyond a key, away from 0: by time where it decides, else by value."""
-        formula, magnitude, runs = self.formula, abs(key[0]), self._runs(sign, EARLIEST, LATEST)
-        ids = [run.part.listing for run in runs]
-        first = formula.first_times((run.heaviest for run in runs), magnitude)
-        last = formula.last_times((run.lightest for run in runs), magnitude)
+        """
+        The number of articles with values of a sign that are further from 0 than a key. Those whose posting time alone
+        decides are counted; the others are read, and compared by value.
+        """
+        formula, magnitude, unread = self.formula, abs(key[0]), self._unread_of(sign, EARLIEST, LATEST)
+        ids = [each.part.listing for each in unread]
+        first = formula.first_times((each.heaviest for each in unread), magnitude)
+        last = formula.last_times((each.lightest for each in unread), magnitude)
         unsure = [
             Range(id, (start, -1), (end, LAST_NUMBER))
             for id, start, end in zip(ids, first, last, strict=True)
@@ -267,21 +282,21 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
     return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
 
 
-def _beyond(formula: Formula, runs: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
+def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
     The parts of classes without the times at which no article has at least (outward: away from 0) or at most this
     magnitude.
     """
     if outward:
-        times = formula.first_times((run.heaviest for run in runs), magnitude)
+        times = formula.first_times((each.heaviest for each in unread), magnitude)
         return [
             UnreadPart(Range(id, max(low, (time, -1)), high), lightest, heaviest)
-            for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+            for ((id, low, high), lightest, heaviest), time in zip(unread, times, strict=True)
         ]
-    times = formula.last_times((run.lightest for run in runs), magnitude)
+    times = formula.last_times((each.lightest for each in unread), magnitude)
     return [
         UnreadPart(Range(id, low, min(high, (time, LAST_NUMBER))), lightest, heaviest)
-        for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+        for ((id, low, high), lightest, heaviest), time in zip(unread, times, strict=True)
     ]
 
 

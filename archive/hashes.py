@@ -1,6 +1,6 @@
 """
-The hashes that archived articles and comments had in Redis, made from their rows in the database: they come back with
-these, and dumps and `upvote verify` take them for the hashes.
+Makes the hashes that archived articles and comments had in Redis from their rows in the SQL database, which alone has
+them now: to write them back to Redis, to put them into a dump of the store, and to check them by `upvote verify`.
 """
 
 from collections.abc import Mapping
@@ -58,13 +58,16 @@ def comment_hashes(connection: "Connection", article: int, best_z: float) -> dic
 
 
 def _comment_fields(comment: Comment, kept: KeptOfComment, is_hidden: bool) -> dict[str, str]:
-    """The fields of a comment. `is_hidden` says that its article is, so that the comment is away from lists, too."""
+    """
+    The fields of a comment's hash. `kept` is what the archive has kept of that hash. `is_hidden` says that the article
+    is not visible: then the comment is not in lists either, which `away` says.
+    """
     values: dict[str, str | int | None] = {
         "article": comment.article,
         "parent": comment.parent,
         "depth": comment.depth,
         "poster": comment.poster,
-        "slot": None if comment.poster is None else keys.slot(comment.poster),
+        "slot": None if comment.poster is None else keys.slot(comment.poster),  # which decides the poster's partition
         "content": comment.content,
         "time": comment.posted_at,
         "up": comment.upvotes,

@@ -1,9 +1,11 @@
 """
-Homes of a store that has archived articles: the places of Redis, and those of the database where these can be on a
-page. The home of a user has the articles of the groups that they follow, or of the whole site while they follow none,
-without those that they hide and those of users whom they block. A place is the position of an article in it.
+Pages of homes in a store that has archived articles, which only the SQL database has. A home is the front page of one
+user: the articles of the groups that they follow, or of the whole site while they follow none, without those that they
+hide and those of users whom they block. A place is the position of an article in it. A page has the places of Redis,
+and of the database where archived articles can be on it.
 
 All is of one moment: if articles leave Redis or come back between the first read and the last one, all is read again.
+Each partition, a share of the store, has counters that tell it (`_serials`).
 """
 
 from collections.abc import Collection, Sequence
@@ -37,18 +39,21 @@ MOST_PLACES = 500  # that one query reads of each group
 
 
 class Archive(Protocol):
-    """How the database is asked, and records of archived articles."""
+    """Reads of the database: `archive.reads.ArchiveReads`, which calls this module."""
 
-    async def ask(self, query: "Callable[[Any], T]") -> T: ...
+    async def ask(self, query: "Callable[[Any], T]") -> T: ...  # the result of a function of a connection
 
-    async def records(self, numbers: Sequence[int]) -> list[Article | None]: ...
+    async def records(self, numbers: Sequence[int]) -> list[Article | None]: ...  # None if one is not archived
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """
-    The places of a home that are wanted: `count` beyond a position, by the values at an instant if they decay.
-    `weighted` are the groups with a weight of their own for the order: the archive has their places by that.
+    The places of a home that are wanted: `count` beyond a position (None: from the beginning), `upwards` or downwards.
+    If values change with age, they are those at the instant `at` (unix milliseconds).
+
+    A home ranks all groups by the weights of the site. `weighted` are the followed groups with a weight of their own in
+    this order: the indexes that the archive has of them do not fit.
     """
 
     listing: HomeListing
@@ -78,6 +83,7 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
         replies = await load(first)
         count = site.partitions
         before, marked, tops = replies[:count], replies[count : 2 * count], replies[2 * count :]
+        # articles between Redis and the archive: their places in the database do not count
         without, known = frozenset[int]().union(*marked), _merged(tops)
         found = []
         for part in parts:
@@ -121,6 +127,7 @@ def _places(
         wanted = count + len(without)
         read = [place for each in ranges for place in reads.places(connection, each, wanted, upwards=part.upwards)]
         if part.weighted and (site_index := reads.index(connection, part.listing.order.value)):
+            # the articles of these groups have their values by the site's weights in the index of the whole site
             whole = Range(site_index.id, low, high)
             read += reads.places_in_groups(connection, whole, part.weighted, wanted, part.upwards)
         found = {reads.position(*place.key) for place in read if place.number not in without}
@@ -140,7 +147,10 @@ async def _shown(site: Site, archive: Archive, listing: HomeListing, found: Sequ
 
 
 def _may_have_archived(part: Part, stored: Sequence[Position], known: Summary) -> bool:
-    """Whether archived places may be among the next ones, of which Redis has `stored`."""
+    """
+    Whether archived places may be among the wanted ones. `stored` are those that Redis has, `known` is what it knows of
+    the values of archived articles.
+    """
     whole = part.listing.whole
     if known.newest == -inf or (whole.since and whole.since.at > known.newest):
         return False
@@ -180,8 +190,8 @@ def _serials(site: Site) -> list[Read[Any]]:
 
 def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> list[Read[Any]]:
     """
-    The greatest values, posting times and votes of the archived articles of a home, in each partition. Of groups with a
-    weight of their own, those of the site, which are no less.
+    The reads of the greatest value, posting time and votes of the archived articles of a home, one for each partition.
+    For groups with a weight of their own those of the whole site are read, which are no less.
     """
     orders = (listing.order.value, Order.TIME.value, Order.VOTES.value)
     groups = [f"top:group:{group}:" for group in listing.choices.groups if group not in weighted]
@@ -203,4 +213,5 @@ def _merged(tops: Sequence[tuple[float, ...]]) -> Summary:
 
 
 def _texts(call: int, reply: list[str | None]) -> list[str | None]:
+    """Decodes the reply to HMGET: as it is."""
     return reply

@@ -1,10 +1,11 @@
 """
-Users who are being deleted: their names are replaced by pseudonyms everywhere, in steps that may be repeated. So an
-interruption leaves the rest to the task of every server.
+Deletes users: their names are replaced by pseudonyms (`~` and random characters) everywhere in Redis and in the SQL
+database, and their texts are removed if they wish so. This is done in steps that may be repeated. So an interruption
+leaves the rest to a background task, which every server runs.
 
 The request that deletes a user does it once, as far as there is time. The task does it again once all requests have
 ended that may have read the user before, and when the database has what they have written. Until then the user is
-noted in `leaving`.
+noted in the sorted set `leaving`. A leaver is a user in that set; to settle is to finish what was begun.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from database import leaving as rows
 from database import recent_comments
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
-from store import annulments as held
+from store import annulments as stored_annulments
 from store import bans, effects, identities, keys, leaving
 from store.background import repeating
 from store.errors import Forbidden, LeaseTaken, NotFound, StoreUnavailable
@@ -93,9 +94,9 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
     await leaving.refuse(site, leaver)  # the process that has begun it may have died before
     await note(site, leaver)
     await _require_no_steps(site, leaver)
-    await effects.complete(site)
+    await effects.complete(site)  # changes by the user that other partitions have still to follow, such as follows
     if database:
-        await annulments.caught_up(site)
+        await annulments.caught_up(site)  # the database has all changes up to now
     sweep = _Sweep(store, database, leaver, drops_entries=True)
     await sweep.run()
     await sweep.replace_rows()  # what was archived while the store was read
@@ -175,7 +176,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
     await identities.refuse_subjects(site, [each for noted in deletions if noted.key == own for each in noted.subjects])
     known = {(each.key, each.user): each for each in deletions}
     name_keys = {each.key for each in deletions}
-    async for found in scan.known_keys(site, lambda count: None):
+    async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         for name in [key.suffix for key in found if key.kind is keys.user]:
             matching = [known.get((key, leaving.digest(key, name))) for key in name_keys]
             for deletion in filter(None, matching):
@@ -201,7 +202,11 @@ async def _settle_noted(store: Store, database: Database | None) -> None:
 
 
 async def _require_no_steps(site: Site, leaver: Leaver) -> None:
-    if await leaving.is_moderated(site, leaver, (held.annulling, bans.cleaning)):
+    """
+    Raises:
+        Delayed: votes of the user are being annulled, or texts removed, by an action of a moderator.
+    """
+    if await leaving.is_moderated(site, leaver, (stored_annulments.annulling, bans.cleaning)):
         raise Delayed
 
 
@@ -209,10 +214,10 @@ async def _require_no_steps(site: Site, leaver: Leaver) -> None:
 class _Sweep:
     """
     Replaces the name everywhere once, and removes the texts if they go, too. The user's own texts come first, as
-    everybody may read them: also before the database, which may not answer.
+    everybody may read them, and the database after them, as it may not answer.
 
-    With `drops_entries`, entries of the log with texts of the user are removed. After the `deadline`, of the monotonic
-    clock, it raises Delayed between two steps.
+    With `drops_entries`, entries of the log (the stream of all changes) with texts of the user are removed. After the
+    `deadline`, of the monotonic clock, it raises Delayed between two steps.
     """
 
     store: Store
@@ -222,7 +227,8 @@ class _Sweep:
     deadline: float = inf
 
     async def run(self) -> None:
-        await identities.refuse(self.store.site, self.leaver.name)
+        """Pass over all of the store and the database once."""
+        await identities.refuse(self.store.site, self.leaver.name)  # tokens of outside issuers count no more
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)
         await self.replace_rows()  # what comes back from the archive until now is found by the scan
@@ -234,6 +240,7 @@ class _Sweep:
             await self._remove_texts()
 
     async def replace_rows(self) -> None:
+        """Replace the name in the database, some rows in a transaction."""
         leaver = self.leaver
         while self.database and not await self.database.write(rows.replace_some, leaver.name, leaver.pseudonym):
             self._require_time()
@@ -248,6 +255,7 @@ class _Sweep:
             await self.store.site.redis.pipeline([("UNLINK", key) for key in gone])
 
     async def _replace(self, found: Sequence[Key]) -> None:
+        """Replace the name in some keys, and in what follows from them, such as places in the user's lists."""
         of_partition: defaultdict[int, list[str]] = defaultdict(list)
         for key in found:
             of_partition[key.partition].append(key.text)
@@ -258,6 +266,7 @@ class _Sweep:
                 self._require_time()
 
     async def _drop_entries_of_archived(self) -> None:
+        """Remove the entries of the log with texts of the user's archived articles: `logged` has the ids of these."""
         site = self.store.site
         for number in await self._archived():
             partition = site.home_of_article(number)
@@ -270,7 +279,9 @@ class _Sweep:
         return await self._of_archive(partial(_archived, poster=self.leaver.pseudonym))
 
     async def _older_comments(self) -> list[int]:
-        """The comments of the pseudonym that no list has, and others: those up to now."""
+        """
+        The comments of the pseudonym that the database has: all up to now, as the list in Redis lacks the oldest ones.
+        """
         now = self.store.site.clock()
         return await self._of_archive(partial(recent_comments.of_poster, poster=self.leaver.pseudonym, until=now))
 
@@ -284,7 +295,7 @@ class _Sweep:
         """Delete the articles and comments of the pseudonym, as users delete their own."""
         store, database, site = self.store, self.database, self.store.site
         pseudonym = self.leaver.pseudonym
-        waker = write_back.Waker(pseudonym, is_bounded=False)
+        waker = write_back.Waker(pseudonym, is_bounded=False)  # archived texts are written back to Redis to be deleted
         for kind in leaving.KEPT:  # lists of a user's articles and comments, which the pseudonym has taken over
             delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
             is_of_comments = kind not in (keys.timeline, keys.held)
@@ -324,6 +335,7 @@ async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
 
 
 async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:
+    """The members of a sorted set of numbers, some at a time."""
     cursor = ""
     while cursor != "0":
         cursor, flat = await site.redis.run(("ZSCAN", index, cursor or "0", "COUNT", LISTED_AT_ONCE))

@@ -1,10 +1,12 @@
 """
-What maintenance commands do with the archive: `backup` and `move` read the records of a dump, which has one for each
-article and comment, and `verify` checks that each article of the database is in Redis, or archived, or deleted in the
-log, and that what is written of archived articles, in the database and in Redis, is that of their records.
+What the commands `upvote backup`, `move` and `verify` do with archived articles, which only the SQL database has.
+`backup` and `move` read a dump: one record for each article and comment. `verify` checks that each article of the
+database is in Redis, or archived, or deleted by an entry of the log (the stream of all changes). It also checks what is
+derived from archived articles: their places in listings, which the database has, and their counts, which Redis has.
 
-Articles move meanwhile, from Redis to the archive and back. So what seems wrong is read again, in a moment in which
-none moves, before it is reported; and the script or transaction that repairs it checks once more that it is wrong.
+Articles move meanwhile, from Redis to the archive and back; while they do, they are marked as moving. So what seems
+wrong is read again, in a moment in which none moves, before it is reported; and the script or transaction that repairs
+it checks once more that it is wrong.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -51,8 +53,8 @@ async def records_of(
     site: Site, database: Database, *, with_returned: bool = True, with_comments: bool = True
 ) -> AsyncIterator[Sequence[Record]]:
     """
-    The records of a dump of all archived articles, some at a time, and of those that came back to Redis meanwhile. The
-    comments of each article follow it.
+    The records of a dump of all archived articles, some at a time, and, `with_returned`, of those that came back to
+    Redis meanwhile. `with_comments`, the comments of each article follow it.
 
     Raises:
         DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
@@ -87,6 +89,7 @@ async def records_since(site: Site, database: Database, since: int) -> AsyncIter
 
 
 def _record(article: Article, kept: dict[str, str]) -> ArticleRecord:
+    """The record of an article. `kept` are fields of its hash that the database keeps beside its row."""
     fields = hashes.article_fields(article) | kept
     copied = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
     return ArticleRecord(article.number, copied, upvoters=[], downvoters=[])
@@ -118,7 +121,6 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     await database.run(mover.check_identity, site.rankings.archive or "")
     if repair:
         await mover.renew_listings(site, database)
-    if repair:
         await mover.drop_left(site)
     checks = _Checks(site, database, report, repair)
     await checks.archived()
@@ -129,9 +131,10 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """
-    The sums of all archived articles: those of users, and by partition the fields of the hash `archived` that count,
-    also those that should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or
-    comes back: so the script that compares the sums knows whether they still hold.
+    The sums of all archived articles, for the comparison with what Redis has in the hash `archived` of each partition.
+    `tally` has those of users; `counts` has by partition the counters, such as `count:good`, also those that should be
+    0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so the script
+    that compares the sums knows whether they still hold.
     """
 
     tally: Tally
@@ -173,7 +176,10 @@ class _Checks:
             after = numbers[-1]
 
     async def counts(self) -> Tally:
-        """How many archived articles Redis counts."""
+        """
+        Compare the counts of archived articles in Redis with those of the database, and return the sums of the
+        database. A partition in which articles move meanwhile is compared again.
+        """
         pending = set(range(self.site.partitions))
         while True:
             sums = await _sums_of(self.site, self.database)
@@ -186,7 +192,7 @@ class _Checks:
                 return sums.tally
 
     async def _moving(self, numbers: Sequence[int]) -> None:
-        """Articles that are in Redis, too, without the mark `moving`: Redis has lost the write that removed them."""
+        """Articles that are in Redis, too, and not marked as moving: Redis has lost the write that removed them."""
         suspects = await _find_moving(self.site, numbers, repair=False)
         if suspects:
             # Others have come back to Redis by now, which ends with the removal of their marks.
@@ -205,6 +211,7 @@ class _Checks:
                 self.report(Finding(where, "others", "those of its record", self.repair))
 
     async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
+        """Those of some articles that are archived now, and whose places are wrong."""
         states = await moving.states_of(self.site, numbers)
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(article_places.check, self.site, settled)
@@ -221,6 +228,7 @@ class _Checks:
             self.report(Finding(each.where, str(each.found), str(each.expected), self.repair and each.is_derived))
 
     async def _faults_of(self, numbers: Sequence[int]) -> list[Fault]:
+        """The faults of the conversations of those articles that are archived now."""
         states = await moving.states_of(self.site, numbers)
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(faults.faults, settled, self.site.policy.best_z)
@@ -281,6 +289,9 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
+    """
+    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until none has moved.
+    """
     find, older = partial(_hashes, site, database), partial(_comments_of_user, database)
     tally, counts = Tally(sequences={}, users={}, known={}, find=find, older=older), dict[int, dict[str, int]]()
     for partition in range(site.partitions):
@@ -314,6 +325,7 @@ async def _comments_of_user(database: Database, poster: str, until: int) -> list
 
 
 def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> None:
+    """Add an article, by the fields of its hash, to the sums of its poster, and its sequence to those given out."""
     votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
     if not _is_removed(fields):
         sums = tally.users.get(poster, UserTally())
@@ -324,6 +336,7 @@ def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> N
 
 
 def _count(counts: dict[str, int], fields: dict[str, str], good_votes: int) -> None:
+    """Count an article in the fields of the hash `archived` that it belongs to."""
     is_good = int(fields["up"]) - int(fields["down"]) >= good_votes
     groups = [f"count:group:{name}" for name in fields["groups"].split()]
     listed = ("count", *(["count:good"] if is_good else []), *groups)
@@ -366,8 +379,8 @@ def _archivable(
 
 async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> dict[int, Finding]:
     """
-    A finding for each article, by its number, that the database has as archived and Redis has, too, without the mark
-    `moving`. One round trip.
+    A finding for each article, by its number, that the database has as archived and that Redis has, too, without being
+    marked as moving. One round trip.
     """
     by_partition = _by_partition(site, numbers)
     calls = [VerifyCall(partition, "", part) for partition, part in by_partition.items()]

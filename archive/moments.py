@@ -1,9 +1,11 @@
 """
-Reads of several keys that are of one moment: no article has left Redis for the archive, or come back, between them.
+Reads of several keys that are of one moment: between them no article has moved, which means that none has left Redis
+for the archive in the SQL database or come back.
 
-A partition numbers the moves of its articles. If a process has seen a number at any time before these reads, and sees
-the same one after them, nothing has moved meanwhile; else all is read again. So this takes no further command: what is
-read of archived articles comes with the number, and `Site.serials` has the numbers that this process has seen last.
+Each partition, a share of the data in Redis, has a *serial*: a number that rises with each move of one of its articles.
+If a process has seen a serial at any time before these reads, and sees the same one after them, nothing has moved
+meanwhile; else all is read again. This takes no further command: what Redis knows of archived articles is read together
+with the serial (`archive.summaries`), and `Site.serials` has the serials that this process has seen last.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,12 +22,12 @@ from store.site import Site
 TRIES = 20  # to read, or to change, while articles move
 MOVED = "the articles of this answer are being moved: try again"
 
-Load = Callable[[Sequence[Read[Any]]], Awaitable[list[Any]]]
-Serials = dict[int, str | None]
+Load = Callable[[Sequence[Read[Any]]], Awaitable[list[Any]]]  # sends reads to Redis, and returns their results in order
+Serials = dict[int, str | None]  # by partition; None before its first move
 
 
 class Moment(NamedTuple):
-    """The results of reads, and what Redis knows of archived articles (`archive.summaries`) at the same moment."""
+    """The results of reads, and what Redis knows of archived articles (`Known.value`) at the same moment."""
 
     results: list[Any]
     known: list[Any]
@@ -34,8 +36,8 @@ class Moment(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Moments:
     """
-    The moments of one request. `load` may return what the request has read earlier, so `before` has the serial of each
-    partition before its first read.
+    Reads of one moment for one request. `load` may return what the request has read earlier, so `before` keeps the
+    serial that each partition had before the request first read there.
     """
 
     site: Site
@@ -94,7 +96,7 @@ async def _try(
     before |= _serials_of(found[: len(first)])
     results, after = found[len(first) : len(first) + len(reads)], found[len(first) + len(reads) :]
     values = [each.value for each in after]
-    while further := [result for result in results if isinstance(result, Read)]:
+    while further := [result for result in results if isinstance(result, Read)]:  # a result may be a read to send next
         found = await load([*further, *summaries.serials(partitions)])
         replaced, after = iter(found), [*after, *found[len(further) :]]
         results = [next(replaced) if isinstance(result, Read) else result for result in results]

@@ -1,8 +1,11 @@
 """
-Moves articles from Redis into the archive: the oldest beyond the limits of the settings whose voting is closed.
+Moves articles from Redis into the archive, which is in the SQL database only: the oldest ones whose voting is closed,
+while Redis has more than the settings allow (`HotLimits`).
 
-`archive/__init__.py` describes the steps. One process moves the articles of a partition: it has a lease in Redis, and
-its token in the database, so that a process whose lease has ended cannot change anything.
+An article that moves is marked in Redis; the database writes its places, which are its values in all listings; then a
+script removes it from Redis (`archive/__init__.py`). One process at a time moves the articles of a partition, a share
+of the data in Redis: it has a lease there, a key that expires, and its token in the database, so that a process whose
+lease has ended cannot change anything.
 """
 
 import asyncio
@@ -38,11 +41,11 @@ if TYPE_CHECKING:
 INTERVAL = 10.0  # seconds between two passes
 LISTS_INTERVAL = 6 * 3600.0  # seconds between two passes over the lists of users' comments
 LISTED_COMMENTS = 100  # that stay in the list of each user, by default
-BATCH = 200  # articles that are moved at once
+BATCH = 200  # articles that are moved, or whose places are removed, in one transaction
 NOTICE = 10.0  # seconds for all processes to learn that the store has an archive, before the first article leaves
 REMOVAL_DELAY = 5.0  # seconds after an article came back: reads that started before it still use its places
-LAG = 10.0  # seconds to wait until the mirror has the last change of a batch
-POLL = 0.02  # seconds
+LAG = 10.0  # seconds to wait until the mirror, which copies all changes to the database, has the last one of a batch
+POLL = 0.02  # seconds between two looks while waiting for the mirror
 
 logger = logging.getLogger("upvote")
 
@@ -53,7 +56,7 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotLimits:
-    """How many articles stay in Redis: of all users, and of each user. Those that are open to votes always do."""
+    """How many articles stay in Redis: of all users, and of each user. Those that are open to votes always stay."""
 
     articles: int
     articles_per_user: int
@@ -70,8 +73,9 @@ class HotLimits:
 @dataclass(slots=True)
 class Mover:
     """
-    Moves the articles of all partitions whose lease it has, and cuts the lists of the comments of users at home there.
-    `notice`, `removal_delay` and `lists_interval`, from the end of a pass over the lists to the next, are in seconds.
+    Moves the articles of all partitions whose lease it has, and shortens the lists of the comments of users there.
+    `token` is the random text that the lease and the database have for this process. `notice`, `removal_delay` and
+    `lists_interval` are the constants of these names unless a test gives others.
     """
 
     site: Site
@@ -82,7 +86,8 @@ class Mover:
     lists_interval: float = LISTS_INTERVAL
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     _claimed: set[int] = field(default_factory=set)  # partitions of which the database has this token
-    _seen: dict[int, dict[int, float]] = field(default_factory=dict)  # when articles were first seen to be moving
+    # by partition and number: the instant of the monotonic clock at which a marked article was first seen
+    _seen: dict[int, dict[int, float]] = field(default_factory=dict)
     _lists_due: float = 0  # the instant of the monotonic clock from which the lists are cut again
 
     async def run(self) -> NoReturn:
@@ -138,7 +143,10 @@ class Mover:
             await steps.lease(self.site, partition, self.token).end()
 
     async def _has_lease(self, partition: int) -> bool:
-        """Take or extend the lease of a partition. A process that had it meanwhile has claimed the database, too."""
+        """
+        Take or extend the lease of a partition; False if another process has it. A claim writes the token into the
+        database: it is made again after the lease was lost, as another process may have made its own.
+        """
         if not await steps.lease(self.site, partition, self.token).extend():
             self._claimed.discard(partition)
             return False
@@ -148,6 +156,7 @@ class Mover:
         return True
 
     async def _move_partition(self, partition: int) -> int:
+        """Move what is beyond the limits in a partition, and what leaves also within them. Return how many articles."""
         site, moved = self.site, 0
         of_partition = max(self.limits.articles // site.partitions, 1 if self.limits.articles else 0)
         beyond = await steps.count(site, partition) - of_partition
@@ -157,7 +166,10 @@ class Mover:
         return moved + await self._move_woken(partition) + await self._move_removed(partition)
 
     async def _move_woken(self, partition: int) -> int:
-        """Move conversations that came back for a write, also within the limits, so that others find room."""
+        """
+        Move woken conversations (articles with comments that came back to Redis for a write) again, also within the
+        limits, so that others find room: Redis takes only so many of their comments.
+        """
         moved, numbers = 0, await conversations.that_came_back(self.site, partition)
         if not numbers or not await self._has_begun():
             return 0
@@ -193,6 +205,7 @@ class Mover:
         return moved
 
     async def _move_batch(self, partition: int, numbers: Sequence[int]) -> int:
+        """Move those of some articles that may leave Redis. Return how many."""
         if not await self._has_lease(partition):
             raise LeaseLost
         found = await steps.archivable(self.site, partition, numbers, self.limits.quiet_since(self.site))
@@ -297,6 +310,7 @@ class Mover:
         await renew_listings(self.site, self.database)
 
     async def _mark(self, partition: int, numbers: Sequence[int], *, is_moving: bool) -> None:
+        """Mark articles as moving, so that reads ignore their places in the database, or remove the marks."""
         if await steps.mark(self.site, partition, self.token, numbers, is_moving=is_moving) == "overtaken":
             raise LeaseLost
 
@@ -326,6 +340,7 @@ async def drop_left(site: Site) -> None:
 
 
 async def _drop_left_of(site: Site, partition: int) -> None:
+    """Remove comments of archived articles from Redis, in one partition. Nothing if another process does so."""
     if numbers := await conversations.noted(site, partition):
         held = conversations.lease(site, partition)
         with suppress(LeaseTaken, conversations.Overtaken):
@@ -350,6 +365,8 @@ async def renew_listings(site: Site, database: Database) -> None:
 
 def check_identity(connection: "Connection", identity: str) -> None:
     """
+    Check that the archive of a database has the random id that the store has noted for its own.
+
     Raises:
         DatabaseUnavailable: the archive of the database is not that of the store.
     """

@@ -13,15 +13,15 @@ from typing import TypeVar
 T = TypeVar("T")
 S = TypeVar("S")
 
-FIRST, LEAST, MOST = 50, 10, 300  # things in the first step, in the smallest and in the largest
-QUICK, SLOW = 0.008, 0.016  # seconds until the answer of a step that is too small, and of one that is too large
+FIRST, LEAST, MOST = 50, 10, 300  # articles and comments in the first step, in the smallest and in the largest
+QUICK, SLOW = 0.004, 0.008  # seconds until the answer of a step that is too small, and of one that is too large
 UNDER_WAY = 2  # steps: what one needs of the database is read while the server takes the other
 
 
 class Pace:
     """
-    The `size` of the next step: a quarter more than one that was quick, half of one that was slow. What is measured is
-    the answer, so steps become smaller where the machine is busy.
+    Decides how many articles and comments the next step takes, `size`: a quarter more after a quick step, half as many
+    after a slow one. What is measured is the time until the answer, so steps become smaller where the machine is busy.
     """
 
     def __init__(self) -> None:
@@ -30,8 +30,9 @@ class Pace:
 
     async def timed(self, take: Callable[[], Awaitable[S]]) -> S:
         """
-        The answer of a step, whose time decides the size of the next. The server has one at a time: it would run two
-        that it has together before it sends an answer, and every other request would wait for both.
+        Run a step, and return its answer; its time decides the size of the next one. Redis gets one step at a time: two
+        that arrive together would run one after the other before any answer, and every other request would wait for
+        both.
         """
         async with self._turn:
             started = perf_counter()

@@ -1,10 +1,11 @@
 """
-Listings of archived articles: pages, ranks and totals with the meaning that they have for a partition of the store.
-What is archived is in the SQL database only; a place is an article with its value in a listing.
+Listings of archived articles, which are in the SQL database only: pages, ranks and totals. A listing is what is ranked
+together, such as the site by SCORE. In Redis each partition, a share of the data, holds a part of it; to a listing the
+archive is one more partition, so the functions here return what is read of a partition.
 
-To a listing the archive is one more partition. `without` are numbers of articles that Redis holds although they have
-places here, as they leave or come back: these do not count. A key is what places are sorted by: the value, then the
-number of the article.
+A place is an article with its value in a listing; a key is what places are sorted by: the value, then the number of the
+article. `without` are numbers of articles that have places here although Redis holds them, as they are about to leave
+or have just come back: these do not count.
 """
 
 import re
@@ -29,14 +30,17 @@ DAY = re.compile(r"^good:[0-9]+$")  # the name of the good articles of a day, wh
 
 
 def plain_name(listing: Listing) -> str:
-    """The name that the archive has for a listing, or for the one that it is a part of."""
+    """The name of a listing in the archive. For a part, such as what was posted since an instant, that of the whole."""
     if listing.name.startswith("good"):
         return DAY.sub("good", listing.name)
     return SINCE.sub("", listing.name)
 
 
 def page(connection: "Connection", listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
-    """The part of a page that the archive holds. Entries to skip are part of it, and `above` is 0 then."""
+    """
+    The part of a page that the archive holds. With `window.skip` it begins with the entries to skip: the caller leaves
+    them out after merging, so `above` does not count them.
+    """
     if window.skip:
         window = replace(window, count=window.skip + window.count, skip=0)
     if listing.decay:
@@ -54,9 +58,10 @@ def total(connection: "Connection", listing: Listing, without: Collection[int] =
 
 def at_rank(connection: "Connection", listing: Listing, rank: int, without: Collection[int] = ()) -> Position | None:
     """
-    The position with so many entries of the listing above it; None if there are not as many.
+    The position with `rank` entries of the listing above it; None if there are not as many.
 
-    It is found by counts. By GRAVITY, and by VOTES since an instant, all entries above are read.
+    It is found by the counts of `database.order_index`. By GRAVITY, and by VOTES since an instant, all entries above
+    are read instead.
     """
     if listing.decay or listing.since:
         positions = page(connection, listing, Window(rank + 1), without).positions
@@ -67,6 +72,7 @@ def at_rank(connection: "Connection", listing: Listing, rank: int, without: Coll
     low, high = ends(listing)
     hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
     first = reads.rank(connection, index, reads.before(high))
+    # each hidden place above moves the position one further, which may pass other hidden places
     found, passed = reads.at_rank(connection, index, first + rank), 0
     while found and (more := sum(key >= found for key in hidden)) > passed:
         passed = more
@@ -95,9 +101,11 @@ def feed_page(
     without: Collection[int] = (),
 ) -> Pull:
     """
-    The part of a feed page that the archive holds: articles of some users above `floor`.
+    The part of a feed page that the archive holds: articles of some users by time, above the position `floor` up to
+    which the viewer has seen them (None: all).
 
-    Two or three statements: one reads the next article of each user, by which a second one reads the others.
+    Two or three statements: one reads the next article of each user; a second one reads more of the users whose
+    articles are next; on a later page a third one asks whether any are before it.
     """
     ids = [index.id for index in _timelines(connection, usernames)]
     bottom = reads.key_of(floor) if floor else reads.EARLIEST
@@ -122,9 +130,8 @@ def newest_of(connection: "Connection", username: str, without: Collection[int] 
 
 def greatest(connection: "Connection", names: Sequence[str]) -> list[float | None]:
     """
-    The greatest value of each listing, by plain names; None if it is empty.
-
-    By GRAVITY it is the greatest number of votes.
+    The greatest value of each listing, given by its name in the archive (`plain_name`); None if it is empty. By GRAVITY
+    it is the greatest number of votes.
     """
     gravity, votes = Order.GRAVITY.value, Order.VOTES.value
     stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
@@ -139,6 +146,7 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
 def _page(
     connection: "Connection", index: Index, listing: Listing, window: Window, without: Collection[int]
 ) -> PartitionPage:
+    """The part of a page of a listing whose values are stored in one index."""
     low, high = ends(listing)
     hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
     start, end = low, high
@@ -166,8 +174,8 @@ def ends(listing: Listing) -> tuple[Key, Key]:
 
 def _end(bound: str, excluding: int, including: int) -> Key:
     """
-    The key at a bound of values, which as in ZRANGE begins with "(" if it is excluded itself. Its number is `excluding`
-    then, else `including`: below or above the numbers of all articles.
+    The key at a bound of values, such as "5", "(5" or "-inf". As for ZRANGE, "(" excludes the bound itself: then the
+    number of the key is `excluding`, else `including`, which is below or above the numbers of all articles.
     """
     value = float(bound.removeprefix("("))
     return value, excluding if bound.startswith("(") else including

@@ -1,10 +1,13 @@
 """
-Reads of a store that has archived articles: they merge what Redis has with what the database has.
+Reads of a store that has archived articles, which are in the SQL database only: they merge what Redis has with what the
+database has.
 
-To a listing the archive is one more partition. Redis has a summary of the archive, so the database is asked only if an
-archived article can be on the page, or before it. The results are of one moment, which means that no article has left
-Redis or come back between the reads (see `moments`). Each partition counts how often articles were marked as moving: if
-the count is the same before and after a query, the database has not changed what the query has read.
+A listing, such as the site by SCORE, is merged from partitions, which are shares of the data in Redis; to it the
+archive is one more partition. Redis has a summary of the archive, so the database is asked only if an archived article
+can be on the page, or before it. The results are of one moment, which means that no article has left Redis or come back
+between the reads (see `moments`). Articles that are between Redis and the database are marked as moving, and each
+partition counts how often articles were marked: if the count is the same before and after a query, the database has not
+changed what the query has read.
 """
 
 from asyncio import gather
@@ -35,8 +38,9 @@ from store.store import Store
 
 T = TypeVar("T")
 
-CONVERSATIONS = POOL.cache("conversations", microseconds=2_000)  # to read and compute one
-CONVERSATION_BYTES, PLACE_BYTES = 1_000, 700  # of a conversation, and of each of its comments
+# by the id of the archive and an article's number: the version and the conversation; microseconds to make one
+CONVERSATIONS = POOL.cache("conversations", microseconds=2_000)
+CONVERSATION_BYTES, PLACE_BYTES = 1_000, 700  # memory of a conversation, and of each of its comments
 SKIPPED_ENTRIES = 200  # how many entries before a page may be read and left out
 
 
@@ -106,8 +110,8 @@ class ArchiveReads:
 
     async def comments(self, numbers: Sequence[int]) -> dict[int, Comment]:
         """
-        Those of some comments that Redis did not have a moment ago, which are archived with their articles, or have
-        come back. One query; a round trip if there are any, and one more if one has come back.
+        Of some comments that Redis did not have a moment ago, those that are archived with their articles or have come
+        back, by number. One query; a round trip if there are any, and one more if one has come back.
         """
         if not numbers or not self._site.rankings.has_archived_conversations:
             return {}
@@ -127,8 +131,9 @@ class ArchiveReads:
         self, articles: Sequence[Article | None], wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]
     ) -> list[T]:
         """
-        What is read of conversations: each read with the number of its article, and the function that computes the same
-        from a conversation, for those that are archived. `articles` are these articles, as they were read before.
+        The results of reads about conversations, an article's comments, in order. Each item of `wanted` has the number
+        of an article, the read that asks Redis, and the function that computes the same result from an archived
+        conversation. `articles` are these articles, as they were read before.
 
         One round trip for those in Redis, and a query for each that is archived, also if it leaves Redis meanwhile.
         """
@@ -190,7 +195,10 @@ class ArchiveReads:
         return [_merged_rank(*pair) for pair in zip(standings.merge(listing, found), archived, strict=True)]
 
     async def pull(self, usernames: Sequence[str], window: Window, floor: Position | None) -> Pull:
-        """The articles of users in a window above `floor`. One round trip; two more and a query if any is archived."""
+        """
+        The articles of some users in a window, above the position `floor` up to which the viewer has seen them. One
+        round trip; two more and a query if archived ones can be among them.
+        """
         if not usernames:
             return feeds.merge([], window)
         partitions = self._homes(usernames)
@@ -208,7 +216,7 @@ class ArchiveReads:
         return feeds.merge([pulled, Pull(others, archived.behind)], window)
 
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
-        """A page of a home. Three round trips, and a query if archived places can be on it."""
+        """A page of a user's front page. Three round trips, and a query if archived places can be on it."""
         return await homes.page(self._site, self, listing, window)
 
     async def count(self, usernames: Sequence[str]) -> int:
@@ -383,7 +391,7 @@ async def find_comments(store: Store, database: Database | None, numbers: Sequen
 
 
 def _exists(call: int, reply: int) -> bool:
-    """Decodes the reply to EXISTS."""
+    """Decodes the reply to EXISTS. `call` only makes the read unequal to earlier ones (`moving.new_call`)."""
     return bool(reply)
 
 
@@ -415,6 +423,7 @@ def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
 
 
 def _checked(connection: Any, identity: str, query: Callable[[Any], T]) -> T:
+    """Run a query, once the database is found to have the archive of the store."""
     mover.check_identity(connection, identity)
     return query(connection)
 

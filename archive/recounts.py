@@ -1,7 +1,9 @@
 """
-Archived articles and comments whose counts change although they stay archived, as votes on them are annulled or
-restored. A script appends the new counts to the log, and the database has them once it has read this entry. Until then
-no script may use the counts of the database; so whoever reads these reads the position of the database first.
+Counts of votes on archived articles and comments, which only the SQL database has. They change when votes are annulled,
+so that they count no more, or restored: a script in Redis computes the new counts and appends them to the log, the
+stream of all changes, and the database has them once it has read this entry. Until then no script may compute with the
+counts of the database. So whoever reads counts for a script reads the position of the database first, which is the last
+entry that it has; the script compares the two.
 """
 
 import asyncio
@@ -23,13 +25,14 @@ from store.site import Site
 if TYPE_CHECKING:
     from database.statements import Connection
 
-LAST_FIELD = "last_recounted"  # of `archived`: the last entry that has changed counts
+LAST_FIELD = "last_recounted"  # of the hash `archived` in Redis: the id of the last entry that has changed counts
 PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and between two looks
 
 
 async def archived(site: Site, database: Database | None, partition: int, numbers: Sequence[int]) -> Archived:
     """
-    Those of some articles and comments of a partition that are archived, as the database has them. One query.
+    Those of some articles and comments of a partition (a share of the data) that are archived, by their numbers, as the
+    database has them. One query.
 
     Raises:
         ArchiveUnavailable: there is no database, or it does not answer.
@@ -43,7 +46,7 @@ async def wait_until_shown(site: Site, patience: float) -> None:
     reads these is shown them. One round trip if none has; else one more, and one every `PAUSE`.
 
     Raises:
-        ConsumerBehind: it has not after so many seconds.
+        ConsumerBehind: it has not after `patience` seconds.
     """
     changed = await site.redis.pipeline(
         [("HGET", keys.archived(partition), LAST_FIELD) for partition in range(site.partitions)]
@@ -59,7 +62,7 @@ async def wait_until_shown(site: Site, patience: float) -> None:
 
 
 def position(connection: "Connection", partition: int) -> str:
-    """The last entry of a partition that the database has."""
+    """The id of the last entry of a partition's log that the database has."""
     return stored_positions(connection)[1].get(partition, log.START)
 
 

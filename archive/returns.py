@@ -1,7 +1,8 @@
 """
-How the comments of an archived article come back to Redis, before the article does: in steps, under the lease of the
-conversations of the partition. Until the article is back, nothing reads them there but by their numbers. If its process
-ends before, they are removed again.
+Writes the comments of an archived article back to Redis, before the article itself is. Only the SQL database has an
+archived article and its comments; together these are a conversation. It is done in steps by one process at a time,
+which holds the lease of the conversations of the partition. Until the article is back, only reads by their numbers find
+the comments there. If the process ends before that, they are removed again.
 """
 
 import asyncio
@@ -42,7 +43,7 @@ async def with_comments(
     Write the comments of an archived article back, and call `write_article` under the lease, with the number of
     comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
     deleted. `room` limits how many comments all conversations that came back may have together; one that is alone may
-    have more. A query, and a round trip for 50 comments.
+    have more. None: no limit. A query, and a round trip for 50 comments.
 
     Raises:
         ArchiveUnavailable: other conversations come back, or leave, for too long; the database is behind; or there is

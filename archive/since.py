@@ -1,11 +1,14 @@
 """
-Listings of archived articles by VOTES, without those posted before an instant.
+Listings of archived articles, which are in the SQL database only, by VOTES, without those posted before an instant.
 
 They are read from the indexes of GRAVITY: there is one for each class of votes, which holds articles with about as many
-votes by time (database/order_index/classes.py). Where many articles of a class were posted since the instant, the index
-of VOTES is read instead, number of votes by number of votes: an article's number is at least 2048 x its posting time
-(store/numbering.py), so older articles are passed over together. Only numbers of early versions, which are lower than
-all others, do not contain the time.
+votes by time (`database/order_index/classes.py`). If many articles of a class were posted since the instant, the index
+of VOTES is read instead, one number of votes after the other. There articles with equal votes are sorted by their
+numbers, and a number is at least 2,048 x the posting time in milliseconds (`store/numbering.py`), so older articles are
+passed over together. Only numbers of early versions, which are lower than all others, do not contain the time.
+
+A place is a row of an index: an article with its value there. A key is what a listing is sorted by: here the number of
+votes, then the number of the article.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 FIRST_BY_TIME = FIRST_STORY_SEQUENCE * keys.SLOTS  # the lowest number that contains the time
-SORTED = 300  # articles of a listing that are read and sorted independently of their votes
-SORTED_OF_CLASS = 100  # of these, read of one class
+SORTED = 300  # articles since the instant: with no more, a listing is read whole and sorted here
+SORTED_OF_CLASS = 100  # the same of one class; with more, the index of VOTES is read for it
 CLASSES_AT_ONCE = 32  # classes of votes that are read in one statement
 VALUES_AT_ONCE = 8  # numbers of votes that are read in one statement
 
@@ -41,7 +44,7 @@ class Indexes(NamedTuple):
 
 
 def indexes(connection: "Connection", order: Order, name: str) -> Indexes | None:
-    """The indexes of the listing whose name, in some order, this is; None if it is empty."""
+    """The indexes of the site or group of a listing, by the listing's name in `order`; None if nothing is archived."""
     prefix = name.removesuffix(order.value)
     gravity, *others = (f"{prefix}{each.value}" for each in (Order.GRAVITY, Order.VOTES, Order.TIME))
     found = reads.indexes(connection, [gravity, *others])
@@ -61,9 +64,9 @@ def page(connection: "Connection", name: str, at: int, window: Window, without: 
 @dataclass(frozen=True, slots=True)
 class SinceReader:
     """
-    Reads the articles posted since the instant `at` (unix milliseconds) but for those in `without`. Keys are those of
-    VOTES: the number of votes and the number of the article. Each index has the other value as `extra`: that of VOTES
-    the posting time, those by time the number of votes.
+    Reads the articles posted since the instant `at` (unix milliseconds), without those whose numbers are in `without`.
+    `Place.extra` is the posting time in the index of VOTES, and the number of votes in the indexes by time. `upwards`
+    is towards more votes.
     """
 
     connection: "Connection"
@@ -126,7 +129,7 @@ class SinceReader:
             start, size = start + size, min(2 * size, CLASSES_AT_ONCE)
 
     def _of_class(self, index: Index, upwards: bool, key: Key) -> Iterator[Key]:
-        """The articles of a class with many since the instant."""
+        """The keys beyond a key in a class with many articles since the instant, nearest first. Reads that of VOTES."""
         lowest, highest = _votes(index.votes_class)
         low: Key = (max(lowest, key[0]) if upwards else lowest, -1)
         high: Key = (highest if upwards else min(highest, key[0]), LAST_NUMBER)
@@ -140,7 +143,10 @@ class SinceReader:
             low, high = ((values[-1], LAST_NUMBER), high) if upwards else (low, (values[-1], -1))
 
     def _of_votes(self, votes: float, upwards: bool, key: Key) -> list[Range]:
-        """The ranges of VOTES in which articles of this number of votes are that may be posted since the instant."""
+        """
+        The ranges of the index of VOTES in which articles with so many votes may have been posted since the instant:
+        numbers that contain a time from then on, and numbers of early versions, which contain none.
+        """
         first, index = max(2 * keys.SLOTS * self.at, FIRST_BY_TIME), self.indexes.by_votes.id
         parts = [
             Range(index, (votes, first - 1), (votes, LAST_NUMBER)),
@@ -166,7 +172,7 @@ def _class(index: Index) -> int:
 
 
 def _votes(votes_class: int) -> tuple[int, int]:
-    """The lowest and the highest votes of a class."""
+    """The lowest and the highest number of votes of an article in a class."""
     lowest, highest = bases(votes_class)
     return (1 - highest, 1 - lowest) if votes_class < 0 else (lowest + 1, highest + 1)
 
@@ -178,9 +184,7 @@ def _reaches(index: Index, upwards: bool, key: Key) -> bool:
 
 
 def _sorted(places: Sequence[Place], upwards: bool, key: Key) -> Iterator[Key]:
-    """
-    The places, of some that are in the order of time, that are beyond a key of VOTES, in the direction of the page.
-    """
+    """The keys of VOTES of some places of an index by time, as far as they are beyond `key`, nearest first."""
     found = [(float(place.extra or 0), place.number) for place in places]
     beyond = [each for each in found if (each > key if upwards else each < key)]
     return iter(sorted(beyond, reverse=not upwards))

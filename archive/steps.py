@@ -1,4 +1,8 @@
-"""The steps in Redis in which articles leave it for the database. `mover` runs them in their order."""
+"""
+The commands to Redis by which articles leave it for the archive in the SQL database; `mover` runs them in their order.
+A partition is a share of the data in Redis. Its hash `archived` counts the articles that have left; its set `moving`
+has the marks of those that are about to leave or have just come back.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -27,15 +31,17 @@ T = TypeVar("T")
 
 FIELDS_AT_ONCE = 500
 USER_FIELD, COUNT_FIELD = "user:", "count"  # what fields of the hash `archived` begin with
-ARCHIVER, LEASE_TIME = "archiver", 30_000  # milliseconds after which another process takes over
+ARCHIVER = "archiver"  # name of the lease of the one process that moves the articles of a partition
+LEASE_TIME = 30_000  # milliseconds after which another process takes over
 GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; archive.lua requires 60 seconds
 MAY_BE_LOST = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
 
 
 class Archivable(NamedTuple):
     """
-    An article as Redis has it, the digest by which `archive.lua` sees whether it has changed since, how many comments
-    it has, also ones that are not shown, and the fields of its hash (see `KeptOfArticle`) that no log tells.
+    An article as Redis has it. `digest` is that of its hash, by which `archive.lua` sees whether it has changed since.
+    `comments` counts all its comments, also those that are not shown. `kept` are fields of its hash that the log (the
+    stream of all changes) does not tell, so that the database lacks them: see `KeptOfArticle`.
     """
 
     article: Article
@@ -45,12 +51,12 @@ class Archivable(NamedTuple):
 
     @property
     def has_conversation(self) -> bool:
-        """Whether the database needs what the log does not tell, or the comments."""
+        """Whether it has comments, or such fields: then it leaves as a conversation does, in more steps."""
         return self.comments > 0 or bool(self.kept)
 
 
 async def begin(site: Site, identity: str) -> None:
-    """Say in the settings of the store that it has an archive, and notify all processes. Two round trips."""
+    """Note the random id of the archive in the settings of the store, and notify all processes. Two round trips."""
     await site.redis.run(needed(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
     await site.redis.run(log.ranked(site))
 
@@ -100,7 +106,7 @@ async def archivable(
 
     An article that is damaged, pending or flagged stays. One that is removed or locked, has notified users, or has
     comments, also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix
-    milliseconds).
+    milliseconds); None: it stays.
     """
     script_keys = [
         keys.article(partition, ""),
@@ -108,8 +114,8 @@ async def archivable(
         keys.tree(partition, ""),
         HELD_EDIT(partition, ""),
     ]
-    quiet = "" if quiet_since is None else quiet_since
-    replies = await site.redis.run(ARCHIVABLE_ARTICLES.command(script_keys, quiet, *numbers))
+    since = "" if quiet_since is None else quiet_since
+    replies = await site.redis.run(ARCHIVABLE_ARTICLES.command(script_keys, since, *numbers))
     found = []
     for number, reply in zip(numbers, replies, strict=True):
         if reply:
@@ -155,8 +161,8 @@ async def remove(site: Site, partition: int, articles: Sequence[Archivable], tok
 
 async def forget_greatest(site: Site, listing: str) -> None:
     """
-    Set the greatest value of a listing's archived places to infinity, so that its pages ask the database. One round
-    trip.
+    Set the greatest value that Redis has for the archived places of a listing to infinity, so that all its pages ask
+    the database. One round trip.
     """
     commands = [("HSET", keys.archived(partition), f"top:{listing}", repr(inf)) for partition in range(site.partitions)]
     await site.redis.pipeline([needed(command) for command in commands])
@@ -164,8 +170,8 @@ async def forget_greatest(site: Site, listing: str) -> None:
 
 async def set_greatest(site: Site, listing: str, value: float, serials: Sequence[str]) -> bool:
     """
-    Set the greatest value of a listing's archived places, in all partitions; False if one has another serial by now, as
-    what has left Redis since may be above it. One round trip.
+    Note in all partitions the greatest value of a listing's archived places, by which Redis knows which pages need the
+    database. False if a partition has another serial by now: what has left Redis since may be above it. One round trip.
     """
     replies = await site.redis.pipeline(
         [
@@ -206,7 +212,10 @@ async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> AtRest[T]:
 
 
 async def known_counts(site: Site, partition: int) -> dict[str, str]:
-    """What `archived` has of articles and users of a partition, by field. A round trip for about 500 fields."""
+    """
+    The fields of the hash `archived` of a partition that count articles, or are about users. A round trip for about 500
+    fields.
+    """
     known, cursor = dict[str, str](), ""
     while cursor != "0":
         cursor, flat = await site.redis.run(("HSCAN", keys.archived(partition), cursor or "0", "COUNT", FIELDS_AT_ONCE))

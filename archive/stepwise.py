@@ -1,7 +1,8 @@
 """
-What follows an action of a moderator in steps, such as the removal of all texts of a banned user. The scripts of the
-action and of its revert note it in a sorted set of its partition, where it stays until all is done. An interruption
-leaves the rest to the task of every server: a step that is repeated changes nothing.
+Work that follows from a moderator's action and takes many steps, such as the removal of all texts of a banned user.
+The scripts of the action and of its revert note its number in a sorted set of its partition (a share of the data in
+Redis), where it stays until all is done. If a process is interrupted, the background task of any server does the rest:
+a step that is repeated changes nothing.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,7 +26,7 @@ class Delayed(Exception):
 
 
 class ConsumerBehind(Delayed):
-    """A consumer of the log has to catch up first."""
+    """A consumer of the log, the stream of all changes, has to catch up first: the database, or another reader."""
 
 
 class Reverted(Exception):
@@ -35,8 +36,9 @@ class Reverted(Exception):
 @dataclass(frozen=True, slots=True)
 class StepwiseWork:
     """
-    `noted` are the numbers of the actions of which something is left to be done, and `settle` does that of one of them.
-    The task looks for them every `interval` seconds, under the lease of the same name; `fault` is logged with errors.
+    One kind of such work. `noted` is the kind of the sorted set, one in each partition, that has the numbers of actions
+    with work left; `settle` does the work of one action. The task looks for them every `interval` seconds, while it
+    holds the lease with the name of `noted`, so that one process does it. `fault` is logged with errors.
     """
 
     noted: Kind
@@ -45,7 +47,7 @@ class StepwiseWork:
     fault: str
 
     def repeated(self, store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
-        """Do what is noted, as long as the context is open."""
+        """The task: does what is noted, as long as the context is open. Each pass looks at the next partitions."""
         searched = turns(store.site.partitions)
         return repeating(lambda: self._settle_noted(store, database, next(searched)), self.interval, self.fault)
 
@@ -61,6 +63,7 @@ class StepwiseWork:
             await self.settle(store, database, int(number))
 
     async def _settle_noted(self, store: Store, database: Database | None, partitions: Sequence[int]) -> None:
+        """Do what is noted in some partitions, unless another process does, or something does not answer."""
         commands: list[Command] = [("EXISTS", self.noted(partition)) for partition in partitions]
         noted = await store.site.redis.pipeline(commands)
         if not any(noted):

@@ -1,11 +1,13 @@
 """
-What Redis has of archived articles, which are in the database: how many there are, and the greatest values of their
-places. By these a page, a rank or a feed is answered without the database, if no archived place can be on it.
+What Redis knows of archived articles, which only the SQL database has: how many there are, and the greatest values that
+they have in listings. By these a page, a rank or a feed is answered without the database, if no archived article can be
+on it. A place is an article with its value in a listing.
 
-They are in the hash `archived` of each partition. Its fields are
+The summaries are in the hash `archived` of each partition, a share of the data in Redis. Its fields are
 
     count, count:good, count:group:NAME     how many archived articles the site, good articles or a group have
-    user:NAME                               of a user: how many, when the newest was posted, and the serial of this text
+    user:NAME                               of a user: how many, when the newest was posted (unix milliseconds), and the
+                                            value of `serial` then, so that each change of this text is noticed
     top:ORDER, top:good, top:group:NAME:ORDER   a value that no place of the listing exceeds
     serial                                  how often articles left Redis, came back or got other counts
     marks                                   how often articles were marked as moving, between Redis and the archive
@@ -27,8 +29,8 @@ from store.site import Site
 
 T = TypeVar("T")
 
-NO_FIELD = "-"  # which no hash `archived` has
-TOLERANCE = 1e-9  # relative error of a computation
+NO_FIELD = "-"  # asked for where no counter fits: no hash `archived` has this field, so the reply is null
+TOLERANCE = 1e-9  # relative error of a computation with floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,10 @@ class Summary:
 
 
 class Known(NamedTuple, Generic[T]):
-    """What Redis has of the archived articles of a partition, and the serial of its moves before it was read."""
+    """
+    What Redis knows of the archived articles of a partition, with its `serial` at the same moment: a number that rises
+    when one leaves Redis or comes back, by which a reader sees whether others of its reads still fit.
+    """
 
     value: T
     partition: int
@@ -80,6 +85,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:
+    """The summary of a listing, of those of its partitions."""
     counts = [part.count for part in parts if part.count is not None]
     return Summary(
         sum(counts) if len(counts) == len(parts) else None,
@@ -102,13 +108,13 @@ def newest(partitions: Iterable[int]) -> list[Read[Known[float]]]:
 
 
 def serials(partitions: Iterable[int]) -> list[Read[Known[None]]]:
-    """The reads of the serials of the moves in partitions."""
+    """The reads of the serials of partitions alone."""
     call = new_call()
     return [_read_known(partition, [], _nothing, call) for partition in partitions]
 
 
 def marks(partitions: Iterable[int]) -> list[Read[str | None]]:
-    """The reads of the serials of marks."""
+    """The reads of how often articles of each partition were marked as moving, as text; None for never."""
     call = new_call()
     return [Read(("HGET", keys.archived(partition), "marks"), _text, (call,)) for partition in partitions]
 
@@ -173,7 +179,10 @@ def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> Partit
 
 
 def greatest(listing: Listing, known: Summary, at: int | None) -> float:
-    """A value that no archived place of a listing exceeds. By GRAVITY that of the most votes at the newest time."""
+    """
+    A value that no archived place of a listing exceeds; infinity if none is known. By GRAVITY it is the value, at the
+    instant `at` or else that of the listing, that an article with the most votes and the newest time would have.
+    """
     if -inf in (known.greatest, known.most_votes if listing.decay else 0):
         return inf  # the order was added later: no value of its places is known
     if not listing.decay:
@@ -206,6 +215,7 @@ def _uncounted_summary(reply: Sequence[str | None]) -> Summary:
 
 
 def _timeline_summary(reply: Sequence[str | None]) -> Summary:
+    """Decodes the field `user:NAME`."""
     (text,) = reply
     if text is None:
         return Summary(0, -inf, -inf, -inf)

@@ -1,6 +1,7 @@
 """
-Commands on articles that may be archived, which means that only the database has them: an archived article is written
-back to Redis before the command runs. A conversation is an article with its comments, which come back together.
+Runs commands on articles that may be archived, which means that only the SQL database has them: an archived article is
+written back to Redis ("brought back") before the command runs. A conversation is an article with its comments, which
+come back together; a conversation that came back is *woken*.
 """
 
 import asyncio
@@ -34,9 +35,9 @@ T = TypeVar("T")
 
 class Waker(NamedTuple):
     """
-    The user for whom a command runs, and how many archived conversations may come back to Redis for it. `limits` gives
-    the rate limits of a username. If `is_bounded`, all conversations that came back have at most `Site.woken_comments`
-    comments together. Work of moderators and of the server itself has no bounds.
+    The user for whom a command runs (`actor`), and how many archived conversations may come back to Redis for it.
+    `limits` gives the rate limits by username; None: there are none. If `is_bounded`, all conversations that came back
+    have at most `Site.woken_comments` comments together. Work of moderators and of the server itself has no bounds.
     """
 
     actor: Actor
@@ -59,9 +60,10 @@ class PosterState(NamedTuple):
 
 class FoundArticle(NamedTuple):
     """
-    An archived article in the database, which had read the log up to the entry `log_position` before. `kept_fields` are
-    fields of its hash that its record lacks, such as whom it has notified. `newest_other` is the place by time of the
-    poster's newest other archived article.
+    An archived article as the database has it, with what `unarchive.lua` needs. `kept_fields` are fields of its hash
+    that its record lacks, such as whom it has notified. `newest_other` is the place by time of the poster's newest
+    other archived article. `log_position` is the id of the last entry of the log (the stream of all changes) that the
+    database had before this was read.
     """
 
     article: Article

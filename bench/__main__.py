@@ -4,8 +4,9 @@ that show what a request costs at least (`bench.servers`). The load generator an
 
     python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2] [--unequal]
 
-Prints one Markdown table for each query, and one of the targets, with a line for each that is missed. The status is 1
-if a target is missed by CPU. A peer that cannot be installed is left out, with a message.
+Prints one Markdown table for each query, and one of the targets (`bench.targets`), with a line for each that is missed.
+The status is 1 if a target is missed by CPU time: answers per second depend on what else the machine does. A peer that
+cannot be installed is left out, with a message.
 """
 
 import argparse
@@ -78,7 +79,10 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
-    """Start a Valkey with so many articles. Yields the servers' environment variables, data for requests, a folder."""
+    """
+    Start a Valkey with so many articles. Yields the environment variables of the servers, the data from which requests
+    are made, and a temporary folder.
+    """
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
         found = asyncio.run(_fill(url, articles))
@@ -99,12 +103,14 @@ async def _fill(url: str, articles: int) -> Ground:
 
 def _config(url: str) -> dict[str, object]:
     """
-    The configuration of the peers: the address of Valkey, the formats of keys, the scripts of votes, and the ranking:
-    how many milliseconds a vote is worth, and how many it is open.
+    The configuration of the peers, which they read as JSON: the address of Valkey, the formats of keys, in which `%s`
+    stands for a name or a number, and the scripts of votes with their keys and arguments: `policy` those of both,
+    `partitions` and `placeLifetime` those of votes on comments. A vote is worth `voteWorth` milliseconds, and voting is
+    open for `votingWindow` milliseconds.
     """
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)
-    texts = {key.name: key(0, "%s") for key in named}
+    texts = {key.name: key(0, "%s") for key in named}  # 0: the one partition of the store
     return {
         "url": url,
         "redis": url.removeprefix("unix://"),

@@ -1,14 +1,17 @@
 """
-Measures how long it takes to annul the votes of a user, and what a request beside waits.
+Measures how long it takes to annul the votes of a user, which then count no more, and what a request beside waits.
 
     python -m bench.annulments [URL] [--votes 100000]
 
 Without the URL of an empty database it is an SQLite file. Two users vote on as many articles as `--votes` says, by
 1,000 others in 20 groups. The votes of the first are annulled while all articles are in Valkey, those of the second
-when all are archived, and then both come back with reverts. One process does everything: it also writes the database,
-and the request that is sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is
-collected, and threads take turns, as in a server. On a machine that has other work, compare with what the request
-waits while nothing is annulled, which is printed first, and see the processor time of this process and of Valkey.
+when all are archived, which means in the database only. Each annulment is reverted before the next step, so that the
+votes count again.
+
+One process does everything: it also writes the database, and the request that is sent beside, an article by id every 5
+milliseconds, waits for all of that. Garbage is collected, and threads take turns, as in a server. On a machine that has
+other work, compare with what the request waits while nothing is annulled, which is printed first, and see the processor
+time of this process and of Valkey.
 """
 
 import argparse
@@ -36,7 +39,7 @@ from store.store import Store
 
 POSTERS, GROUPS = 1_000, 20
 AT_ONCE = 200  # articles that are posted, and voted on, at the same time
-PAUSE = 0.005  # seconds between two requests beside
+PAUSE = 0.005  # seconds between two requests beside, and between two looks at whether something is done
 IDLE = 5.0  # seconds in which the request is sent while nothing is annulled
 VOTING_CLOSED = 8 * 86_400_000  # milliseconds after a post, a day more than votes are open
 FIRST, SECOND = "mallory", "trudy"  # the users whose votes are annulled
@@ -66,6 +69,7 @@ async def main(url: str | None, votes: int) -> None:
             await measure_idle(store, numbers[0])
             await annul_and_revert(store, database, FIRST, numbers[0], "in Valkey")
             clock.ahead += VOTING_CLOSED
+            # archives all articles at once
             mover = Mover(store.site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
             await mover.move()
             await mover.close()

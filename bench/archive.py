@@ -6,6 +6,9 @@ Measures pages of archived articles, which are in the SQL database only, in SQLi
 Writes the places of the articles, which are their values in listings, directly: one article a minute, with votes as
 unevenly spread as on a real site, in the listings of all orders and in the timelines of 1 000 users. The figures are
 CPU time of the thread, with SQLAlchemy.
+
+By GRAVITY values change with age, they decay. There, articles with about the same votes are a class, which has an index
+by time, and a page merges the classes.
 """
 
 import gc
@@ -41,7 +44,7 @@ ROUNDS = 15
 USERS = 1_000
 DEPTHS = (0.1, 0.5, 0.9)  # shares of a listing that are before a page
 APART = 97  # places from one measured position to the next
-# as `Place`: value, number, and the votes in a listing by TIME, or the posting time in one by VOTES
+# rows, as `Place`: value, number of the article, and `extra`: its votes by TIME, and its posting time by VOTES
 Places = Iterable[tuple[float, int, int | None]]
 
 
@@ -90,8 +93,8 @@ def in_order(site: Site, order: Order, articles: list[Article]) -> Places:
 
 
 def write(connection: Connection, name: str, votes_class: int, rows: Places) -> None:
-    """Write a listing and its counts."""
-    # no text of weights: they do not change meanwhile
+    """Write a listing, and for a long one the counts of ranges of its places, by which ranks are found."""
+    # "": the text of the weights that its values are computed with, which do not change meanwhile
     index = place_writes.create_indexes(connection, {(name, votes_class): ""})[name, votes_class].id
     values = [(index, *row) for row in sorted(rows)]
     connection.exec_driver_sql("INSERT INTO places VALUES (?, ?, ?, ?)", values)
@@ -106,6 +109,7 @@ def bytes_stored(connection: Connection) -> int:
 
 
 def measured(site: Site) -> Iterator[tuple[str, Listing]]:
+    """The listings whose pages are measured, each with its name in the table."""
     for order in Order:
         yield order.name, listings.whole(site, order)
     for name, days in (("a month", 30), ("a year", 365), ("100 years", 36_500)):
@@ -115,6 +119,7 @@ def measured(site: Site) -> Iterator[tuple[str, Listing]]:
 
 
 def row(engines: Engines, name: str, listing: Listing) -> list[str]:
+    """The medians of the pages of a listing, and the most that one of all these reads took, in microseconds of CPU."""
     first = cpu(engines, [partial(places.page, listing=listing, window=Window(25))] * ROUNDS)
     pages = [first]
     for share in DEPTHS:
@@ -125,7 +130,7 @@ def row(engines: Engines, name: str, listing: Listing) -> list[str]:
 
 
 def others(engines: Engines, site: Site) -> Iterator[list[str]]:
-    """Ranks, page numbers and feeds."""
+    """The rows of the second table: reads of ranks, of positions at a rank, and of feeds, near each of `DEPTHS`."""
     by_score, decaying = listings.whole(site, Order.SCORE), listings.whole(site, Order.GRAVITY)
     for name, listing in (("rank by SCORE", by_score), ("rank by GRAVITY", decaying)):
         calls = [

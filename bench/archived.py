@@ -1,10 +1,13 @@
 """
-Fills the SQL database in bulk with archived articles, and Valkey with what the archiver leaves of them there: how many
-they are, by group and by poster, and the greatest value of each listing.
+Fills the SQL database in bulk with archived articles, which only the database has, and Valkey with what the archiver
+leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
 They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
-site, but with at most as many as those have, so that they are on first pages of no listing by score. They are without
-the names of their voters. The same seed gives the same articles.
+site, but with at most as many as those have: so none of them is on the first page of a listing by score. They are
+without the names of their voters. The same seed gives the same articles.
+
+An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
+posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.
 """
 
 import random
@@ -34,18 +37,18 @@ from store.site import Site
 from store.store import Store
 from tests.archive.filling import archive_all, write_rows
 
-IDENTITY = "0123456789abcdef"  # of the archive
-GOOD = "good"  # the listing of the articles with many votes
-ORDERS = tuple((order, order.value, order.decays) for order in Order)
-BATCH = 1_000
-PLACES = 100  # that `archive` returns; fewer than twice as many
+IDENTITY = "0123456789abcdef"  # of the archive, in the database and in the store
+GOOD = "good"  # the listing of the articles with enough votes for the front page
+ORDERS = tuple((order, order.value, order.decays) for order in Order)  # its name, and whether values change with age
+BATCH = 1_000  # articles
+PLACES = 100  # that `archive` returns at least, if there are as many batches; it returns fewer than twice as many
 AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
 
 async def archive(store: Store, database_url: str, count: int) -> list[Position]:
     """
-    Make a database of the articles that the store has, and archive so many older ones, whose sequences begin with 1.
-    Costs a dump of the store, and about 0.1 ms for each archived article.
+    Make a database of the articles that the store has, and archive so many older ones, which are numbered from 1. Takes
+    the time of a dump of the store, and about 0.1 ms for each archived article.
 
     Returns the places by score of some archived articles, which are spread over all of them.
     """
@@ -67,8 +70,8 @@ async def archive(store: Store, database_url: str, count: int) -> list[Position]
 
 def add(connection: Connection, site: Site, articles: Iterator[Article], left: "Left") -> None:
     """
-    Archive articles as `archive_all` does, index by index, which takes a fraction of its time. It has archived some
-    before, so that there are indexes with the weights of the site.
+    Archive articles as `archive_all` of the tests does, but index by index, which takes a fraction of the time. Some
+    were archived by `archive_all` before, so that there are indexes with the weights of the site.
     """
     connection.execute(text("DROP INDEX places_by_number"))
     places: defaultdict[IndexName, list[Place]] = defaultdict(list)
@@ -86,7 +89,10 @@ def add(connection: Connection, site: Site, articles: Iterator[Article], left: "
 
 
 def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]:
-    """The places of an article, each with the name of its index. The weights are those of the site in all groups."""
+    """
+    The places of an article, each with the name of its index: that of the listing and the class of votes, 0 in orders
+    without classes. Groups have the same weights as the site.
+    """
     by_time = Place(float(article.posted_at), article.number, article.votes)
     prefixes = ["", *(f"group:{group}:" for group in article.groups)]
     for order, name, decays in ORDERS:
@@ -106,10 +112,12 @@ def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]
 
 
 def score_place(site: Site, article: Article) -> Position:
+    """Where an article is in the listing by SCORE."""
     return Position(site.policy.value(Order.SCORE, article), keys.member(article.number))
 
 
 def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
+    """Articles that are closed to votes, the oldest first, the newest `AGE_MS` before `now` (unix milliseconds)."""
     votes = DISTRIBUTIONS["as on a site"]
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
@@ -118,18 +126,22 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
 
 
 class Left:
-    """The hash `archived` of each partition, as `archive.lua` would have written it."""
+    """
+    What is left in Valkey of archived articles: collects the hash `archived` of each partition, and what belongs to
+    their posters, as `archive.lua` would have written it.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._counts: defaultdict[int, Counter[str]] = defaultdict(Counter)  # of articles, by partition and field
         self._greatest: defaultdict[int, dict[str, float]] = defaultdict(dict)  # values, by partition and listing
-        self._newest: dict[str, int] = {}  # posting times of users' newest articles
-        self._karma: Counter[str] = Counter()
+        self._newest: dict[str, int] = {}  # posting times of users' newest articles, by username
+        self._karma: Counter[str] = Counter()  # by username
         self.places: list[Position] = []  # of one article of each batch, by score
-        self.greatest = 0  # number of an article
+        self.greatest = 0  # number of an archived article
 
     def add(self, articles: list[Article]) -> None:
+        """Count articles that are archived."""
         self.places.append(score_place(self._site, articles[0]))
         self.greatest = max(self.greatest, *(each.number for each in articles))
         for each in articles:
@@ -149,6 +161,7 @@ class Left:
                 self._note(home, GOOD, each.posted_at)
 
     def commands(self) -> Iterator[Command]:
+        """The commands that write what was counted to Valkey."""
         for partition, counts in self._counts.items():
             serial = counts["count"]
             fields: dict[str, object] = {"serial": serial}

@@ -1,13 +1,14 @@
 """
-Counts what the pool of caches evicts, beside LRU, in traces recorded from the application.
+Counts what the pool of caches, which share a number of bytes, evicts, beside LRU, in traces recorded from the
+application.
 
     python -m bench.caches [--articles 20000] [--costs]
 
 Each trace is recorded from requests to the application with room for everything: which entries of which caches it looks
 up or makes, and their bytes. It is then replayed in pools of a half, a quarter and an eighth of these bytes: once as
 the server evicts, and once evicting the least recently used entry of all caches. A miss costs the microseconds of its
-cache; `saved` is the share of their sum under LRU that the server needs less. Memos are left out: their hits cannot be
-recorded.
+cache; `saved` is the share of their sum under LRU that the server needs less. Memos, caches of functions, are left out:
+their hits cannot be recorded.
 
 `--costs` prints how long it takes to make the values of each cache: medians of the CPU time from the last access to any
 cache until a new value is cached. The constants in the code are rounded from these.
@@ -36,8 +37,9 @@ from server.settings import Settings
 
 REQUESTS = 1_500  # of a trace
 FLOOD = "query Flood%d { a%d: articles(first: 5) { totalCount nodes { id title } } b%d: %s }"
-ROOM = 4_096  # megabytes of a pool that evicts nothing
+ROOM = 4_096  # megabytes of the pool while traces are recorded, in which nothing is evicted
 PARTS = (2, 4, 8)  # of the bytes of a trace, that a pool has
+# each figure of the server's pool is followed by that of LRU
 HEAD = ["trace", "pool MB", "evictions", "LRU", "misses", "LRU", "ms to make them", "LRU", "saved"]
 
 
@@ -49,6 +51,8 @@ class Access(NamedTuple):
 
 
 class Outcome(NamedTuple):
+    """What a pool does in a trace: `milliseconds` are those that it takes to make the values of the misses."""
+
     evictions: int
     misses: int
     milliseconds: float
@@ -80,6 +84,7 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
+        """Record all accesses while the context is open: the methods of `Cache` are replaced by ones that note them."""
         get, values_of, put, grow = Cache.get, Cache.values_of, Cache.put, Cache.grow
 
         def recorded_get(cache: Cache[Any, Any], key: Any) -> Any:

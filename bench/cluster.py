@@ -45,8 +45,8 @@ LARGE_POSTS = 1 * MILLION  # a day
 LARGE_PAGES = 10_000  # of the whole site, a second
 LARGE_VOTERS = LARGE_VOTES * 86_400 // LARGE_POSTS  # of an article, on average
 FOLLOWS = 20  # of a user
-BUSY = 0.5  # of a core that a primary may take
-HELD = 32  # GiB that a primary may hold
+BUSY = 0.5  # share of a core that a primary may take
+HELD = 32  # GiB of data that a primary may hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Memory:
 
 
 async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tuple[Cost, Cost, Memory]:
-    """The cost of a vote and that of a page, and the memory of what is stored."""
+    """The cost of a vote and that of a page, and the memory of what is stored, with all partitions on these servers."""
     store = await Store.open(url, partitions=partitions, cached_keys=0)
     load = Load(store)
     sizes = [used(servers)]
@@ -113,7 +113,7 @@ class Load:
 
     async def page(self, turn: int) -> None:
         """The first page by score, with the votes of a different reader each time."""
-        found = Reads(self.store, None)
+        found = Reads(self.store, login=None)
         (shown,) = await found.pages([(listings.whole(self.store.site, Order.SCORE), Window(25))])
         numbers = [position.number for position in shown.positions]
         await asyncio.gather(found.articles(numbers), found.votes(numbers, f"voter-{turn}"))
@@ -136,6 +136,7 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
+    """What it costs to do something so often, as `all_of` does."""
     await all_of(AT_ONCE, doing)  # loads the scripts
     before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
@@ -145,6 +146,7 @@ async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Aw
 
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
+    """Do something so often, with the number of the turn, `AT_ONCE` at a time."""
     turns = iter(range(times))
 
     async def some() -> None:
@@ -160,6 +162,7 @@ def spent(servers: Sequence["Redis"]) -> list[float]:
 
 
 def used(servers: Sequence["Redis"]) -> int:
+    """The bytes of data of all servers."""
     return sum(server.info("memory")["used_memory_dataset"] for server in servers)
 
 

@@ -37,6 +37,7 @@ class Measured:
         self._before = 0
 
     async def run(self) -> None:
+        """Fill the store with one kind of thing after the other, and note what each took."""
         await self._note("", 1)  # only the size of the empty store
         articles = [await self._post(number) for number in range(ARTICLES)]
         await self._note("article", ARTICLES)

@@ -8,7 +8,7 @@ import orjson
 from bench.queries import Query, Request
 from bench.servers import Server
 
-SAMPLES = 6
+SAMPLES = 6  # requests of each query whose answers are compared
 
 
 class Differs(Exception):
@@ -22,8 +22,8 @@ def compare(query: Query, requests: list[Request], servers: list[Server]) -> Non
     Raises:
         Differs: an answer is not equal, or has errors.
     """
-    right, *others = servers
-    expected = answers(right, query, requests)
+    ours, *others = servers  # the project is the first
+    expected = answers(ours, query, requests)
     for other in others:
         for one, found in zip(expected, answers(other, query, requests), strict=True):
             if where := difference(one, found):
@@ -48,6 +48,7 @@ def writes(requests: list[Request]) -> list[Request]:
 
 
 def ask(server: Server, request: Request) -> Any:
+    """The answer of a server, parsed from its JSON. Raises Differs if it has errors."""
     body, token = request
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     reply = httpx.post(f"http://127.0.0.1:{server.port}/graphql", content=body, headers=headers, timeout=60)

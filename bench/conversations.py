@@ -156,6 +156,7 @@ def words(chance: random.Random, count: int) -> str:
 
 
 def _discussion(story: Item, conversation: Conversation, chance: random.Random) -> list[Item]:
+    """The comments of a story. They have no ids yet, so the `parent` of each is an item: `items` puts its id there."""
     made: list[Item] = []
     at = story["time"]
     for parent in conversation:

@@ -1,5 +1,6 @@
 """
-Counts what requests cost, without a clock: bytecodes, evictions of caches, executions of events.
+Counts what requests cost, without a clock: bytecodes, evictions of caches, and executions for an event of many equal
+subscriptions.
 
     python -m bench.counts [--write]
 
@@ -39,7 +40,7 @@ from server.settings import Settings
 from store.records import Vote
 from store.store import Store
 
-FIGURES = Path(__file__).with_suffix(".json")
+FIGURES = Path(__file__).with_suffix(".json")  # the committed `Figures`
 TOLERANCE = 1.1  # times the committed bytecodes
 LIMITS = {"evictions a page": 0.0, "executions an event": 1.0}  # the pages fit into the caches
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -162,6 +163,7 @@ async def counted() -> tuple[Figures, Counts]:
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncIterator[Client]:
+    """Run the server in this process and event loop. Yields a client of it."""
     logs.configure(settings)
     listener = socket.create_server(("127.0.0.1", 0))
     running = uvicorn.Server(configuration(settings))
@@ -178,6 +180,7 @@ async def serving(settings: Settings) -> AsyncIterator[Client]:
 
 
 async def of_queries(client: Client, prepared: Ground) -> Counts:
+    """Bytecodes of a request of each query. `prepared` are the data from which requests are made."""
     counts = Counts()
     for name in ("page", "group", "nested", "feed", "article"):
         counts[name] = await of_requests(client, unequal(QUERIES[name].requests(prepared))[:REQUESTS])
@@ -196,7 +199,7 @@ async def of_requests(client: Client, requests: Sequence[Request]) -> float:
     async def send() -> None:
         await asyncio.to_thread(ask, connection, texts)
 
-    for _ in range(3):  # the second time plans are made, the third time templates
+    for _ in range(3):  # the second time operations are compiled, the third time the JSON of records is cached
         await send()
     return await least(send) / len(requests)
 

@@ -37,7 +37,7 @@ FOLLOWERS = [10, 100_000]  # of a poster
 ROUNDS = 30
 START = 1_470_000_000_000  # unix milliseconds
 BATCH = 2_000  # commands in a pipeline
-SLOW = 50  # microseconds from which Valkey notes how long a call took
+SLOW = 50  # microseconds of a call from which Valkey keeps it in its slow log
 
 
 async def main() -> None:
@@ -127,6 +127,7 @@ async def piped(redis: "Redis", commands: Sequence[Command]) -> list[Any]:
 
 
 async def write_timelines(store: Store, count: int, posted: int) -> None:
+    """Write the timelines of so many posters, each of whom has posted so many articles."""
     commands: list[Command] = []
     for poster in range(count):  # the posters take turns: the n-th articles of all come before the next ones of all
         name = f"poster-{poster}"

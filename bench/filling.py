@@ -23,9 +23,9 @@ GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100  # of each viewer
 COMMENTS = 100  # that are voted on
 CROWD = [f"visitor-{each}" for each in range(5_000)]  # further viewers, who follow nobody
-OPENED_AT_ONCE = 250
+OPENED_AT_ONCE = 250  # sessions
 VOTED = 20_000  # newest articles, which have votes of others than their posters
-MOST_VOTES = 60
+MOST_VOTES = 60  # of an article
 SPAN_MS = 5 * DAY * 1000  # in which the articles are posted, until now
 BATCH = 1_000  # articles
 GRACE_MS = 60_000  # from the end of voting until the sets of voters expire
@@ -35,7 +35,7 @@ PATIENCE = 60.0  # seconds that a store on a busy machine may take for them
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """An article with its votes, before it is written."""
+    """An article with its votes, before it is written: the names of those who voted up, and of those who voted down."""
 
     article: Article
     up: list[str]
@@ -44,8 +44,8 @@ class Posted:
 
 async def fill(store: Store, count: int, before: int = 0) -> list[str]:
     """
-    Write so many articles and return the tokens of the viewers. `before` is how many older ones there are besides,
-    whose sequences the articles leave free.
+    Write so many articles and return the tokens of the viewers. `before` is how many older ones there are besides: the
+    first articles are numbered after them.
     """
     chance = random.Random(1)
     articles = invented(chance, count, store.site.clock(), before)
@@ -77,7 +77,7 @@ async def gather_crowd(store: Store) -> list[str]:
 
 
 async def discuss(store: Store, articles: list[int]) -> list[int]:
-    """Post `COMMENTS` on some articles in turn, and return their numbers."""
+    """Post `COMMENTS` on some articles in turn, and return the numbers of the comments."""
     chance, numbers = random.Random(4), []
     for place in range(COMMENTS):
         text = f"Comment {place}: {chance.getrandbits(64):x}"
@@ -88,6 +88,7 @@ async def discuss(store: Store, articles: list[int]) -> list[int]:
 
 
 def invented(chance: random.Random, count: int, now: int, before: int) -> Iterator[Posted]:
+    """Random articles, the oldest first, evenly spread over `SPAN_MS` until `now` (unix milliseconds)."""
     voters = POSTERS + VIEWERS
     for place in range(1, count + 1):
         poster = chance.choice(POSTERS)
@@ -100,11 +101,24 @@ def invented(chance: random.Random, count: int, now: int, before: int) -> Iterat
 
 
 def article(chance: random.Random, sequence: int, poster: str, time: int, up: int, down: int) -> Article:
+    """A random article. Its number consists of its sequence, which counts articles, and the slot of its poster."""
     groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
     number = sequence * keys.SLOTS + keys.slot(poster)
     title = f"Article {sequence}: what {poster} found, and why others should read it too"
     link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
-    return Article(number, title, link, None, poster, time, None, up, down, imported=0, groups=groups)
+    return Article(
+        number,
+        title,
+        link,
+        content=None,
+        poster=poster,
+        posted_at=time,
+        edited_at=None,
+        upvotes=up,
+        downvotes=down,
+        imported=0,
+        groups=groups,
+    )
 
 
 def commands(store: Store, batch: list[Posted]) -> list[Command]:

@@ -1,6 +1,7 @@
 """
 What requests cost while a site grows: the CPU time of a page, a vote, a feed, a home and a thread with more articles,
-most of them archived, with more partitions, longer threads, and one or two processes.
+most of them archived, with more partitions, longer threads, and one or two processes. A partition is a share of the
+data in Valkey; archived articles are in the SQL database only.
 
     python -m bench.growth [--articles 20000,1000,250000] [--partitions 1,8] [--threads 100,10000] [--workers 1,2]
 
@@ -60,7 +61,7 @@ class Size(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """CPU microseconds of a request in the server and in Valkey, and the milliseconds of an answer."""
+    """CPU microseconds of a request in the server and in Valkey, and the milliseconds until its answer, the median."""
 
     server: float
     valkey: float
@@ -82,7 +83,7 @@ Figures = Mapping[str, Figure]  # by query
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A filled store: its URL, that of its database, and the requests of each query."""
+    """A filled store: its URL, that of its database, and the requests of each query, by its name."""
 
     url: str
     database: str
@@ -178,6 +179,7 @@ def requests_of(
 
 
 def figure(server: Server, redis: "Redis", requests: list[Request], seconds: float) -> Figure:
+    """Measure a query: `redis` is the client of the server's Valkey."""
     ask(server, requests, seconds / 2)
     idle = servers.settle(server)
     cpu, of_valkey, started = server.cpu, sum(spent([redis])), time.perf_counter()
@@ -190,7 +192,7 @@ def figure(server: Server, redis: "Redis", requests: list[Request], seconds: flo
 
 
 def ask(server: Server, requests: list[Request], seconds: float) -> int:
-    """Send requests for so long, and until there are `MIN_ANSWERS`."""
+    """Send requests for so long, and again until there are `MIN_ANSWERS`. Returns how many answers came."""
     answers = 0
     while answers < MIN_ANSWERS:
         found = rounds.load(server, requests, seconds)
@@ -225,8 +227,8 @@ def table(found: Mapping[Case, Figures]) -> str:
 def plan(found: Mapping[Case, Figures]) -> str:
     """
     The cores of a site with 100 million users, computed from the cases with the most processes: of those the one with
-    the most partitions, and the one with the fewest. A vote costs as much there as on the large site, and a page the
-    same more with each partition.
+    the most partitions, and the one with the fewest. It assumes that a vote costs the same with any number of
+    partitions, and that each further partition adds the same to the cost of a page.
     """
     (most, figures), least = max(found.items(), key=_processes_and_partitions), min(found, key=_partitions)
     first, last = found[least]["page"], figures["page"]

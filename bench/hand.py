@@ -1,8 +1,8 @@
 """
-The peer `hand`: a page written by hand, without GraphQL: only the Redis client of the store and orjson. Two round
-trips.
+The peer `hand`, a server that the project is compared with: a page written by hand, without GraphQL, with only the
+Redis client of the store and orjson. Two round trips.
 
-Its cost is the lower bound of that of a compiled operation.
+Its cost is the lower bound of that of an operation that the project compiles.
 """
 
 import time
@@ -18,7 +18,7 @@ from store.client import Command
 from store.client.client import RedisClient
 
 FIELDS = ("title", "link", "up", "down", "poster", "time", "groups")
-SIZE = 25
+SIZE = 25  # articles of a page
 
 connection = RedisClient(plain.CONFIG["url"])
 
@@ -27,8 +27,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     variables = orjson.loads(await read_body(receive))["variables"]
-    token = next((value for name, value in scope["headers"] if name == b"authorization"), b"").decode()
-    body = orjson.dumps({"data": {"articles": await page(variables.get("group"), variables.get("after"), token)}})
+    authorization = next((value for name, value in scope["headers"] if name == b"authorization"), b"").decode()
+    articles = await page(variables.get("group"), variables.get("after"), authorization)
+    body = orjson.dumps({"data": {"articles": articles}})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -44,6 +45,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 async def page(group: str | None, after: str | None, authorization: str) -> dict[str, Any]:
+    """The connection of a page, as the JSON of GraphQL has it. All keys are in the one partition of the store, 0."""
     listing, index = plain.listing(group)
     reading = ("ZRANGE", index, plain.below(after), "-inf", "BYSCORE", "REV", "LIMIT", 0, SIZE + 1, "WITHSCORES")
     session, places = await connection.pipeline(
@@ -66,7 +68,11 @@ async def page(group: str | None, after: str | None, authorization: str) -> dict
 
 
 def node(number: int, fields: list[str], vote: tuple[int, int] | None, cutoff: float) -> dict[str, Any]:
-    """`vote` is whether the viewer is among those who voted up, and among those who voted down."""
+    """
+    An article. `fields` are the values of `FIELDS`; `vote` is whether the viewer is among those who voted up, and among
+    those who voted down (1 or 0); `cutoff` is when the oldest article was posted that is open to votes (unix
+    milliseconds).
+    """
     title, link, up, down, poster, posted, groups = fields
     votes, posted_at = int(up) - int(down), int(posted)
     return {

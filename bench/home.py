@@ -55,9 +55,9 @@ WEEK_AGO = NOW - 7 * DAY * 1000  # unix milliseconds
 
 class Figures(NamedTuple):
     """
-    The figures of a page: milliseconds until it is there, and of the server; calls of scripts; the longest call in
-    microseconds, in the round in which that was shortest, as a process that waits for the processor stops within a
-    call.
+    The figures of a page: milliseconds until it is there, and milliseconds of CPU of the server; calls of scripts; and
+    the longest call in microseconds. That is of the round in which it was shortest: in others the server may have
+    waited for the processor during a call.
     """
 
     elapsed: float
@@ -96,6 +96,7 @@ async def fill(store: Store, size: int) -> None:
 
 
 def places(store: Store, article: Article, groups: Sequence[str]) -> list[Command]:
+    """The commands that write the places of an article in its groups, in every order."""
     value, member = store.site.policy.value, keys.member(article.number)
     return [
         ("ZADD", keys.group(0, group, order.value), value(order, article), member)
@@ -138,7 +139,7 @@ async def hide_first(store: Store, listing: HomeListing) -> None:
     members: list[str] = []
     window = Window(200)  # articles at a time
     while len(members) < HIDDEN_ARTICLES:
-        found = await Reads(store, None).home_page(listing, window)
+        found = await Reads(store, login=None).home_page(listing, window)
         members += [place.member for place in found.positions]
         if not found.below:
             break
@@ -168,7 +169,7 @@ async def measured(store: Store, listing: HomeListing) -> Figures:
 
 
 async def page(store: Store, listing: HomeListing) -> None:
-    await Reads(store, None).home_page(listing, Window(COUNT))
+    await Reads(store, login=None).home_page(listing, Window(COUNT))
 
 
 async def milliseconds(run: Callable[[], Awaitable[object]]) -> float:

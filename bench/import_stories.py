@@ -20,10 +20,10 @@ from pathlib import Path
 from bench import conversations
 from server.cli.main import main
 
-STORIES = 20_052
+STORIES = 20_052  # as many as the dump of a real site in RESULTS.md
 DISCUSSED = (3_000, 20_000)  # stories and comments
 AUTHORS = 15_000  # of whom some 9 000 post
-HOSTS = 9_000
+HOSTS = 9_000  # of the links
 WORDS = ["a", "the", "of", "river", "lamp", "clock", "tram", "choir", "kettle", "moth", "harbour", "queue", "bridge"]
 NEWEST = datetime(2024, 3, 14, 9, 26, tzinfo=UTC)
 YEAR_MINUTES = 366 * 24 * 60

@@ -4,10 +4,15 @@ without asyncio and without parsing.
 
     python -m bench.listeners PORT COUNT QUERY
 
-It says `open` once all sockets are acknowledged. To the line `subscribe` it subscribes, and to `expect` it answers
-`expecting`, and then, once each socket has one more message, when the last one came: seconds of `perf_counter`, which
-all processes of a machine share. A socket that the server closes, or that receives an error, ends the process with a
-message; one for which the store did not answer in time subscribes again.
+It is controlled by lines on standard input, and answers with lines on standard output:
+
+- at the start it writes `open` once the server has acknowledged all sockets;
+- to `subscribe` it subscribes all sockets, and writes nothing;
+- to `expect` it writes `expecting` and then, once each socket has one more message, when the last one came: seconds of
+  `perf_counter`, which all processes of a machine share.
+
+A socket that the server closes, or that receives an error, ends the process with a message; one for which the store did
+not answer in time subscribes again.
 """
 
 import os
@@ -32,6 +37,8 @@ PAUSE = 0.2  # seconds: a server refuses subscriptions when too many of them wai
 
 
 class Listeners:
+    """The sockets of this process, and which of them wait for a message."""
+
     def __init__(self, port: int, query: str) -> None:
         self._port = port
         self._subscription = frame({"type": "subscribe", "id": "1", "payload": {"query": query}})

@@ -17,7 +17,7 @@ import uvloop
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`requests` are (body, token) in turn."""
+    """What to send: `requests` are pairs of a body and a token, sent in turn by so many connections to `port`."""
 
     port: int
     requests: list[tuple[str, str]]
@@ -55,6 +55,8 @@ class NoAnswers(Exception):
 
 
 class Client(asyncio.Protocol):
+    """A connection that sends the next request when it has a response. `done` is resolved when it is closed."""
+
     def __init__(self, tally: LoadTally) -> None:
         self._tally = tally
         self._answer = b""

@@ -1,6 +1,7 @@
 """
-Two peers that are lower bounds of what a page costs. `handler` serves pages without GraphQL: redis-py pipelines, dicts,
-orjson. `ready` sends the same prepared bytes to every request: the cost of uvicorn itself.
+Two peers, servers that the project is compared with, which are lower bounds of what a page costs. `handler` serves
+pages without GraphQL: redis-py pipelines, dicts, orjson. `ready` sends the same prepared bytes to every request: the
+cost of uvicorn itself.
 """
 
 import os

@@ -1,6 +1,6 @@
 """
 Measures how many changes a second the mirror takes from the log of a store into a database, which it keeps equal to the
-store.
+store. The log is a Redis stream with an entry for each change.
 
     python -m bench.mirror [URL] [--changes 100000] [--comments 0]
 
@@ -30,7 +30,7 @@ from store.store import Store
 BATCH = 1_000
 CHANGES_PER_POST = 20
 CHANGES_PER_COMMENT = 5
-VOTED_SUBJECTS, VOTERS = 2_000, 5_000
+VOTED_SUBJECTS, VOTERS = 2_000, 5_000  # the newest articles, and the newest comments, that are voted on; users
 COMMENT = "A comment of usual length, which is some three hundred characters with the words of a reader. " * 3
 START = 1_470_311_520_000  # unix milliseconds
 
@@ -58,6 +58,7 @@ async def fill(store: Store, count: int, comments: int) -> None:
 
 
 def entries(chance: random.Random, count: int, share: float) -> Iterator[Command]:
+    """The commands that append so many entries. Of those that are no posts, `share` (0 to 1) is about comments."""
     articles: list[int] = []
     comments: list[tuple[int, int]] = []  # each with its article
     for at in range(START, START + count):  # one a millisecond

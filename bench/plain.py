@@ -19,11 +19,11 @@ from redis.asyncio import Redis
 
 from store import followed, keys
 
-CONFIG = orjson.loads(Path(os.environ["BENCH_CONFIG"]).read_bytes())
+CONFIG = orjson.loads(Path(os.environ["BENCH_CONFIG"]).read_bytes())  # as `_config` of bench/__main__.py describes it
 VOTES = {1: "UP", 0: "NONE", -1: "DOWN"}
 
 Place = tuple[str, float]  # member and value, as redis-py gives them
-Hash = dict[str, str]
+Hash = dict[str, str]  # the fields of an article or a comment, as Redis has them
 
 
 def connect() -> "Redis":
@@ -55,6 +55,7 @@ def logged_in(session: str | None) -> str | None:
 
 
 def digest(authorization: str) -> str:
+    """The SHA-256 of the token in the header, by which the key of its session is named."""
     return sha256(urlsafe_b64decode(authorization.removeprefix("Bearer ") + "==")).hexdigest()
 
 
@@ -64,6 +65,7 @@ def listing(group: str | None) -> tuple[str, str]:
 
 
 async def page(redis: "Redis", index: str, first: int, after: str | None) -> list[Place]:
+    """The places of a page, and one more if there is one, to see whether more follow."""
     found = redis.zrange(
         index,
         cast(Any, below(after)),
@@ -89,6 +91,7 @@ async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[li
 
 
 async def feed(redis: "Redis", username: str, first: int) -> list[Place]:
+    """The newest articles of a user and of those whom they follow, one more than `first` to see whether more follow."""
     names = await cast(Awaitable[list[str]], redis.zrange(followed.following(0, username), 0, -1))
     ranges = await timelines(redis, [(name, first + 1) for name in (username, *names)])
     return list(islice(merge(*ranges, key=lambda place: (place[1], place[0]), reverse=True), first + 1))

@@ -1,4 +1,4 @@
-"""The documents, and for each query the requests that the load sends in turn."""
+"""The GraphQL documents of the comparison, and for each query the requests that the load generator sends in turn."""
 
 import random
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from store.store import Store
 
 VARIED = 300  # different pages
 DRAWN = 6_000  # requests for them, where their order is drawn
-UNEQUAL = 100  # unequal requests that are made of equal ones, at least
+UNEQUAL = 100  # requests, at least, that `unequal` makes
 DISCUSSED = 20  # first articles of the site, which have comments
 FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
@@ -44,8 +44,9 @@ Request = tuple[str, str]  # the body of a POST, and the token of its viewer
 @dataclass(frozen=True, slots=True)
 class Ground:
     """
-    The data for requests: tokens of the viewers, the first places of the site and of each group by score (by the names
-    that cursors have for these listings), comments on the first articles, and tokens of many further viewers.
+    The data from which requests are made: tokens of the viewers; the first places of the site and of each group by
+    score, by the name of the listing (`score`, `group:NAME:score`); numbers of comments on the first articles; and
+    tokens of many further viewers.
     """
 
     tokens: list[str]
@@ -74,7 +75,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
 
 
 async def first_places(store: Store, listing: str) -> list[Position]:
-    """The first places of a listing, of all partitions. It has the name that cursors have for it."""
+    """The first places of a listing, of all partitions. It has its name in cursors: `score` or `group:NAME:score`."""
     found: list[Position] = []
     for partition in range(store.site.partitions):
         group = listing.split(":")[1] if ":" in listing else None

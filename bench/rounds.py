@@ -1,4 +1,7 @@
-"""Measures all servers of a query in turn, in several rounds, so that disturbances affect all of them equally."""
+"""
+Measures all servers of a query in turn, in several rounds, so that disturbances affect all of them equally. The servers
+are the project and its peers, with which it is compared.
+"""
 
 import subprocess
 import sys
@@ -15,12 +18,16 @@ from bench.load import Job, Load
 from bench.queries import QUERIES, Ground, Query, Request, unequal
 from bench.servers import Peer, Server
 
-CONNECTIONS = 16
+CONNECTIONS = 16  # of the load generator to the server that is measured
 
 
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
-    """What a run measures, and how. If `unequal`, all requests differ, so that none is coalesced."""
+    """
+    What a run measures, and how. A round lasts `seconds` for each server, which has so many `workers`, processes, and
+    this `environment`. If `unequal`, all requests differ: else the project executes equal ones that arrive together
+    once.
+    """
 
     peers: Sequence[Peer]
     rounds: int
@@ -119,6 +126,7 @@ def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
 
 
 def load(server: Server, requests: list[Request], seconds: float, connections: int = CONNECTIONS) -> Load:
+    """Send requests to a server for so long, from a process of its own (`bench.load`)."""
     job = Job(server.port, requests, connections, seconds)
     done = subprocess.run(
         [sys.executable, "-m", "bench.load"],

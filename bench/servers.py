@@ -1,4 +1,7 @@
-"""Runs the project and its peers as processes on one core, and measures their CPU time and memory."""
+"""
+Runs the project and its peers, the servers that it is compared with, as processes on one core, and measures their CPU
+time and memory.
+"""
 
 import os
 import shutil
@@ -22,9 +25,10 @@ READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "varied-
 EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
 PYTHON = EVERYTHING | {"fallback"}  # of the peers in Python and of the project
 STARTING_SECONDS = 60
-# a server has nothing to do if it takes less CPU than `IDLE` in a second, or for some seconds about the same
+# A server has nothing to do if it takes less than `IDLE` seconds of CPU in a second, or for `STEADY_SECONDS` about the
+# same in each: the least is more than the share `STEADY` of the most.
 IDLE, STEADY_SECONDS, STEADY = 0.05, 5, 0.7
-TICKS = os.sysconf("SC_CLK_TCK")
+TICKS = os.sysconf("SC_CLK_TCK")  # in a second: the unit in which Linux counts the CPU time of a process
 CORES = sorted(os.sched_getaffinity(0))
 SERVER_CORE, OTHER_CORE = CORES[0], CORES[-1]
 
@@ -185,6 +189,7 @@ def _free_port() -> int:
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Wait until the server accepts connections. Raises RuntimeError if it ends, or takes too long."""
     deadline = time.monotonic() + STARTING_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as client:

@@ -3,9 +3,9 @@ Measures the memory of Valkey of a store that grows, before and after articles a
 
     python -m bench.store_memory [--articles 40000,80000,160000] [--hot 10000] [--folder FOLDER]
 
-`--hot` is how many articles stay in Valkey when all others are moved to an SQLite file. One article a minute by one of
-500 users, in one of five groups, with a link of its own, as `post` leaves them after voting: without the keys of
-imports, and with a trimmed log.
+`--hot` is how many articles stay in Valkey when all others are archived, which means moved to an SQLite file. There is
+one article a minute, by one of 500 users, in one of five groups, with a link of its own. They are imported, which is
+fast; then the keys that only imports leave are removed, and the log is trimmed, as if they had been posted.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from store.store import Store
 BATCH, BATCHES = 500, 20  # stories of an import, and imports until the database follows
 USERS, GROUPS = 500, ("ask", "show", "tell", "news", "video")
 MINUTE = 60_000  # milliseconds
-NO_LIMIT = 10**9
+NO_LIMIT = 10**9  # more than there ever are
 FREEING_SECONDS = 3.0  # in which Valkey frees what was removed
 T = TypeVar("T")
 

@@ -19,6 +19,8 @@ redis = plain.connect()
 
 
 class Context:
+    """What one request shares: its viewer, and the loaders, each of which reads what is asked for in one tick."""
+
     def __init__(self, authorization: str | None) -> None:
         self.authorization = authorization
         self.articles: DataLoader[int, Article] = DataLoader(read_articles)

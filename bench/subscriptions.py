@@ -42,6 +42,7 @@ SECONDS = 5  # of votes on the articles of rankings
 CHANGED = 'subscription { articleChanged(id: "%s") { id votes score } }'
 RANKING = """subscription { rankingChanged(order: %s, first: %d) {
   at articles { id votes } moves { articleId from to } } }"""
+# a query for each subscriber: all of one ranking, or each of another one
 SAME = [RANKING % ("SCORE", 25)] * RANKING_SUBSCRIBERS
 DIFFERENT = [
     RANKING % (order, first) for order in ("SCORE", "VOTES", "HOT", "BEST") for first in range(1, len(SAME) // 4 + 1)

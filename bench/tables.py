@@ -1,8 +1,9 @@
 """
 Tables of measurements in Markdown.
 
-"By CPU" compares the CPU time of a request, which is less disturbed by other programs than responses per second.
-"Spread" is the difference between the best and the worst round, relative to the median.
+Below, "ours" are the samples of the project, "theirs" those of another server. "By CPU" compares the CPU time of a
+request, which is less disturbed by other programs than responses per second. "Spread" is the difference between the
+best and the worst round, relative to the median.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """
 Targets of the project, compared with the results of a run. Queries have the names of `bench.queries`, servers (the
-project and its peers) those of `bench.servers`.
+project and its peers, with which it is compared) those of `bench.servers`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ MIN_RATIOS = (  # query, peer, and how many times faster than this peer the proj
     ("fallback", "strawberry", 3.0),
     *((query, "mercurius", 1.0) for query in ("group", "article", "nested", "feed")),
 )
-MAX_P99 = 3.0  # times p50
+MAX_P99 = 3.0  # times p50, of the times of the project's answers
 
 
 class Target(NamedTuple):

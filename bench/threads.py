@@ -40,6 +40,8 @@ BATCH = 100
 VOTERS = 40
 NOW = 1_470_311_520_000  # unix milliseconds
 UNLIMITED = 1_000_000  # greatest depth of the comments of a page
+# Columns of the two tables: pages of so many comments, counts of what is below 20 of them, and writes. In the second
+# one, "pinned" is the page before it with a pin; the last three are votes without a pin, with one and with 30.
 CASES = (
     "first 100", "last 100", "100 in the middle", "100 before it", "first 100, depth 10", "20 counts", "comment", "vote"
 )  # fmt: skip
@@ -110,12 +112,14 @@ def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | N
     the script describes its arguments.
     """
     above = "" if parent is None else numbers[parent]
-    arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
-    arguments += ("", 0, "", 0)  # by no rule, on an article of any age, and nobody is mentioned
+    arguments = (1, article, above, f"Text {each}", 0)  # partitions, article, parent, content, slot of the poster
+    arguments += (f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")  # for posting once: digests, milliseconds, no key
+    arguments += ("", 0, "", 0)  # held by no rule, on an article of any age, and nobody is mentioned
     return store.site.command(COMMENT, store.site.home_of_article(article), *arguments, username=f"user-{each % 100}")
 
 
 async def cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
+    """What the columns of `CASES` measure, in a thread whose comments have these numbers."""
     middle = await _position(store, article, numbers[len(numbers) // 2])
     some, site = numbers[:: len(numbers) // 20], store.site
 
@@ -144,7 +148,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
 
 
 async def pinned_cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
-    """Pages without and with a pin after which a tenth of the comments was voted on; votes without and with pins."""
+    """What the columns of `PINNED` measure: since the pin was made, a tenth of the comments was voted on."""
     site, beyond = store.site, await _position(store, article, numbers[len(numbers) // 2])
     start = await threads.pin(site, article, CommentOrder.BEST)
     assert start

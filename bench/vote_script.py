@@ -3,10 +3,10 @@ What a vote costs: the script of another checkout and of this one, in turns, on 
 
     python -m bench.vote_script FOLDER [ROUNDS]
 
-`FOLDER` is another checkout that has `VOTE.beginning`. Each round has 300 votes with each script, on new articles of a
-site of 20,000, in all orders; the two take turns in being first. It prints two medians of slices of 20 votes, in
-microseconds of a vote: the time in the script, and the processor time of the whole server, which also writes the
-append-only file.
+`FOLDER` is another checkout of the project, whose `VOTE` has the method `beginning`. Each round has 300 votes with each
+script, on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two medians of
+slices of 20 votes, in microseconds of a vote: the time in the script, and the processor time of the whole server, which
+also writes the append-only file.
 """
 
 import asyncio
@@ -103,7 +103,8 @@ async def _costs(store: Store, scripts: Sequence[VoteScript], groups: Sequence[s
 
 async def _votes(store: Store, script: VoteScript, groups: Sequence[str], number: int) -> list[Cost]:
     """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
-    # A sequence that no article of `fill` has, and none of another number of groups; the slot is 0.
+    # A number consists of a sequence, here one that no article of `fill` and none of another number of groups has, and
+    # the slot of the poster, here 0.
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
     fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
     voters = [f"voter-{each}" for each in range(VOTES + 1)]

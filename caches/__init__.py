@@ -1,10 +1,11 @@
 """
 Caches of one process, which share the bytes of one pool.
 
-While the pool has room, nothing is evicted. A full pool evicts the entry of the least worth, of whichever cache
-(GreedyDual-Size-Frequency). The worth of an entry is its hits x the microseconds that it takes to make a value of its
-cache / its bytes. Its priority is that worth plus the age of the pool when the entry was last ranked: so entries that
-are not used any more fall behind. `python -m bench.caches` compares this with LRU.
+While the pool has room, nothing is evicted. A full pool evicts the entry of the lowest priority, of whichever cache;
+the algorithm is GreedyDual-Size-Frequency. The worth of an entry is its hits x the microseconds that it takes to make a
+value of its cache / its bytes. Its priority is that worth plus the age of the pool when the entry was last ranked. The
+age is the priority of the last entry evicted, and only rises: so entries that are not used any more fall behind.
+`python -m bench.caches` compares this with LRU.
 
 `memo` caches the results of a function.
 """
@@ -29,11 +30,11 @@ R = TypeVar("R")
 MEGABYTE = 1024 * 1024
 ENTRY_BYTES = 340  # of an entry, beside its key and value: its slot in the dict, its ranks and their items in the heap
 FLOOR_SHARE = 50  # the caches of one name keep a fiftieth of the pool, whatever the others need
-FREED_SHARE = 1_000  # a full pool frees this part of itself at once, so that most additions evict nothing
+FREED_SHARE = 1_000  # a full pool frees a thousandth of itself at once, so that most additions evict nothing
 UNPROVEN = 0.1  # hits that each entry begins with: one that is never asked for again is worth little, however dear
 MAX_HITS = 5  # that count: what is not asked for any more is evicted soon, however popular it was
-MAX_CHECKS = 200  # of the entries of a cache for new hits, each time before it evicts
-MAX_UNCOUNTED = 256  # lookups of many entries at once whose hits are not counted yet; those before them never are
+MAX_CHECKS = 200  # entries of a cache that are checked for new hits, each time before it evicts
+MAX_UNCOUNTED = 256  # lookups of many entries at once whose hits are counted later; the hits of older ones never are
 
 VALUE = attrgetter("value")
 
@@ -66,8 +67,8 @@ class Totals:
 @dataclass(slots=True, eq=False)
 class CacheEntry(Generic[K, V]):
     """
-    `size` is in bytes. `rank` is the number of its valid item in the heap of its cache; `ranked_hits` are the hits that
-    its priority there counts.
+    `size` is in bytes. Each change of its priority adds an item to the heap of its cache: `rank` is the number of the
+    newest, the only valid one, and `ranked_hits` are the hits that its priority counts. `hits` has those since, too.
     """
 
     key: K
@@ -123,6 +124,7 @@ class Pool:
             self.make_room()
 
     def usages(self) -> dict[str, Usage]:
+        """What the caches hold, by name, and what else has bytes of the pool."""
         with self.lock:
             entries = Counter[str]()
             for cache in self._caches:
@@ -134,7 +136,10 @@ class Pool:
             return usages | {name: measured.usage for name, measured in self._reserved.items()}
 
     def make_room(self) -> None:
-        """If the pool is full, evict: from the cache of the lowest priority, as long as it has the lowest."""
+        """
+        If the pool is full, evict entries of the lowest priority: from one cache as long as it has the lowest, then
+        from the next. Caches of a name that is at its floor are spared.
+        """
         if self.size <= self.capacity:
             return
         for cache in self._caches:
@@ -144,27 +149,28 @@ class Pool:
             above = [cache for cache in self._caches if cache.entries and cache.totals.bytes > floor]
             if not above:
                 return
-            cache, *other = nsmallest(2, above, key=Cache.lowest)
-            bound = other[0].lowest() if other else inf
+            cache, *second = nsmallest(2, above, key=Cache.lowest)
+            bound = second[0].lowest() if second else inf
             cache.evict()
             while self.size > enough and cache.entries and cache.totals.bytes > floor and cache.lowest() <= bound:
                 cache.evict()
 
 
 class Cache(Generic[K, V]):
-    """One of the caches of a pool. The caller gives the size of each entry in bytes."""
+    """One of the caches of a pool. Whoever puts an entry gives its size in bytes."""
 
     def __init__(
         self, pool: Pool, name: str, totals: Totals, microseconds: float, on_evict: Callable[[K, V], object] | None
     ) -> None:
         self.name, self.totals = name, totals
-        self.entries: dict[K, CacheEntry[K, V]] = {}  # to be read only
+        self.entries: dict[K, CacheEntry[K, V]] = {}  # callers may read it; only the methods below change it
         # items (priority, rank, entry), the lowest priority first; an item is valid if its rank is that of its entry
         self._heap: list[tuple[float, int, CacheEntry[K, V]]] = []
-        self._uncounted: deque[Sequence[CacheEntry[K, V]]] = deque(maxlen=MAX_UNCOUNTED)
+        self._uncounted: deque[Sequence[CacheEntry[K, V]]] = deque(maxlen=MAX_UNCOUNTED)  # see `count_hits`
         self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict  # microseconds to make a value
 
     def get(self, key: K) -> V | None:
+        """The value of a key, which is a hit; None without one."""
         entry = self.entries.get(key)
         if entry is None:
             self.totals.misses += 1
@@ -174,6 +180,7 @@ class Cache(Generic[K, V]):
         return entry.value
 
     def get_all(self, keys: Iterable[K]) -> list[V | None]:
+        """The values of some keys, None for those without one."""
         return self.values_of(list(map(self.entries.get, keys)))
 
     def values_of(self, entries: Sequence[CacheEntry[K, V] | None]) -> list[V | None]:
@@ -214,6 +221,7 @@ class Cache(Generic[K, V]):
                 self._grow(entry, more)
 
     def discard(self, key: K) -> None:
+        """Remove the entry of a key, if there is one."""
         with self._pool.lock:
             entry = self.entries.pop(key, None)
             if entry is not None:

@@ -1,10 +1,13 @@
 """
-Archived articles in the database: their records, and their places in all listings.
+Archived articles, which only the database has and Redis no longer: their records, and their places in all listings.
 
 A place is a row of an index: an article with its value in a listing, such as the site by SCORE or the timeline of a
 user. This module writes places and verifies them; `archive/places.py` reads pages and ranks from them. A listing has
 one index. Values by GRAVITY change with time, so such a listing has an index by time for each class of votes, which has
 articles with about as many votes (`order_index/classes.py`).
+
+Weights are the numbers in the formulas of the values, such as the seconds that a vote is worth (`Policy`). A group may
+have weights of its own.
 """
 
 from collections import defaultdict
@@ -35,8 +38,8 @@ from store.site import Site
 if TYPE_CHECKING:
     from database.statements import Connection
 
-RECOMPUTED_AT_ONCE = 5_000
-RECOUNTED_AT_ONCE = 500  # each has some 20 places, and requests wait for the thread that compares them
+RECOMPUTED_AT_ONCE = 5_000  # articles whose places are computed with new weights, in a statement
+RECOUNTED_AT_ONCE = 500  # articles: each has some 20 places, and requests wait for the thread that compares them
 # the weight that the values of an order depend on: a field of `Policy`, which a group may have with a value of its own
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 GOOD = "good"  # the name of the listing, by time, of good articles: those with at least `Policy.good_votes` votes
@@ -56,7 +59,8 @@ class Listed(NamedTuple):
 class PlaceKind(NamedTuple):
     """
     What places in an index are made of: indexes with the same order and weights, such as those of the site and of
-    groups without weights of their own, have equal places of an article. `listed` is one of their listings.
+    groups without weights of their own, have equal places of an article, which are computed once. `number` tells kinds
+    apart, `policy` has the weights, and `listed` is one of the listings.
     """
 
     number: int
@@ -72,8 +76,8 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     """
     Replace all places of articles, which are archived from then on. Their rows have to be in the table of articles.
 
-    Values depend on the weights of the site or of a group. An index that has places keeps the weights with which they
-    were computed, until `recompute`: new places are computed with the same weights.
+    An index that has places keeps the weights with which they were computed, until `recompute`: new places are computed
+    with the same weights.
     """
     _write_places(connection, site, articles)
     _set_archived(connection, [article.number for article in articles], archived=True)
@@ -113,7 +117,7 @@ def removed(connection: "Connection", until: int, above: tuple[int, int], count:
 
 
 def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
-    """The numbers of those articles that have comments which are not deleted."""
+    """The numbers of those of some articles that have comments which are not deleted."""
     return {number for some in slices(numbers) for number in COMMENTED.run(connection, {"numbers": some}).scalars()}
 
 
@@ -135,7 +139,8 @@ def recompute(connection: "Connection", site: Site, name: str) -> None:
     writes.lock(connection)
     listed = _listed(name)
     before, weights = reads.index(connection, name), _weights(site, listed)
-    # Under a name of its own until the old index is removed. Only GRAVITY has classes of votes, and it has no weights.
+    # The new index has a name of its own until the old one is removed. Only GRAVITY has classes of votes other than 0,
+    # and it has no weights.
     (after,) = writes.create_indexes(connection, {(f"{name} {weights}", 0): weights}).values()
     for articles in _members(connection, listed):
         places = [_place(_policy(site, weights), listed, article) for article in articles]
@@ -158,6 +163,7 @@ def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[
 
 
 def _write_places(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
+    """Let articles have the places that follow from their records, and no others; missing indexes are created."""
     writes.lock(connection)
     listings = [(article, _listings(article)) for article in articles]
     wanted = dict(chain.from_iterable(listed for _, listed in listings))
@@ -175,7 +181,7 @@ def _write_places(connection: "Connection", site: Site, articles: Sequence[Artic
 
 
 def _indexes(connection: "Connection", index_names: Collection[IndexName]) -> dict[IndexName, Index]:
-    """Those of some indexes that the database has, and those of other classes of votes for the same listings."""
+    """By name, those of some indexes that the database has, and those of other classes of votes of these listings."""
     stored = reads.indexes(connection, {name for name, _ in index_names})
     return {(index.name, index.votes_class): index for index in stored}
 
@@ -229,7 +235,7 @@ def _listed(name: str) -> Listed:
 def _kinds(
     site: Site, stored: Mapping[IndexName, Index], wanted: Mapping[IndexName, Listed]
 ) -> dict[IndexName, tuple[int, PlaceKind]]:
-    """The id of each of the wanted indexes that are stored, and the kind of its places."""
+    """By name, the id of each of the wanted indexes that are stored, and the kind of its places."""
     kinds: dict[tuple[Order | None, str], PlaceKind] = {}
     found: dict[IndexName, tuple[int, PlaceKind]] = {}
     for name, listed in wanted.items():
@@ -259,8 +265,8 @@ def _places(
 
 def _place(policy: Policy, listed: Listed, article: Article) -> Place | None:
     """
-    The place of an article in the index of a listing, by these weights; None if the listing is of good articles and
-    this is none. An index of GRAVITY is by time, within a class of votes. See `Place` for `extra`.
+    The place of an article in the index of a listing, by the weights of a policy; None if the listing is of good
+    articles and this is none. An index of GRAVITY is by time, within a class of votes. See `Place` for `extra`.
     """
     if listed.name == GOOD and not policy.is_good(article):
         return None

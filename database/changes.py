@@ -1,8 +1,9 @@
 """
 What entries of a log change in the tables: `Changes` gathers the entries of a batch and writes them, each row once. The
-log is a Redis stream, to which each change of the store appends an entry with its new values, as text.
+log of a partition, which is a share of the store, is a Redis stream: each change there appends an entry with the new
+values, as text.
 
-All values of entries are absolute, so entries may be applied again, in order, also to rows that are newer.
+Entries have new values and not differences, so they may be applied again, in order, also to rows that are newer.
 """
 
 from collections import defaultdict
@@ -62,10 +63,11 @@ TEXTS = ("title", "link", "content")
 @dataclass(frozen=True, slots=True)
 class Changed:
     """
-    What the derived tables, those of the search and of places, have to follow: numbers of `articles` that are new, or
-    whose title, link, content, poster, groups or state changed; names, in lower case, of `users` that are new or
-    changed; numbers of articles that were `removed`; and numbers of `comments` that are new or deleted, or whose
-    content, groups or article's state changed.
+    What has to be written again in the derived tables: those of the search, and `places`, the values of archived
+    articles (which Redis no longer has) in listings. These are numbers of `articles` that are new, or whose title,
+    link, content, poster, groups or state changed; names, in lower case, of `users` that are new or changed; numbers of
+    articles that were `removed`; and numbers of `comments` that are new or deleted, or whose content, groups or
+    article's state changed.
     """
 
     articles: set[int] = field(default_factory=set)
@@ -77,12 +79,13 @@ class Changed:
 @dataclass(slots=True)
 class Changes:
     """
-    The changes of a batch of entries, gathered by what they change. `articles` are whole rows of new articles,
-    `columns` new values of others, by number. `users`, `profiles` and `seen`, up to where users have seen their feeds,
-    are by username. `removed` and `purged` are numbers of articles that were deleted, or whose text is gone for good.
+    The changes of a batch of entries, gathered by what they change. `articles` are whole rows of new articles, by
+    number; `columns` are new values of other articles. `users`, `profiles` and `seen`, up to where users have seen
+    their feeds, are by username. `removed` are numbers of deleted articles; `purged` are those of articles whose text
+    was replaced for good by "[purged]", also in their edits.
 
-    `follows` and `group_follows` are by follower and followee: since when (unix milliseconds), or None for a follow
-    that has ended.
+    `follows` and `group_follows` are by follower and followee (a group in the latter): since when (unix milliseconds),
+    or None for a follow that has ended.
     """
 
     articles: dict[int, Row] = field(default_factory=dict)
@@ -115,6 +118,7 @@ class Changes:
         return self
 
     def post(self, entry: Entry) -> None:
+        """A new article, with the upvote of its poster if it was posted here, and those that an import names."""
         number, values = _number(entry), entry.values
         self.removed.discard(number)
         self.articles[number] = _row_of(number, values) | {
@@ -143,6 +147,7 @@ class Changes:
         """Votes of a user that stop counting, or count again: each with the new counts of its article or comment."""
         voter, counts = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
+            # the type is `article`, `comment`, `archived` (of an article) or `archived_comment`
             type, number, value, up, down = word.split(":")
             changes = self.comments if type in ("comment", "archived_comment") else self
             if type.startswith("archived"):
@@ -150,6 +155,7 @@ class Changes:
             changes.hold(int(number), voter, int(value), counts, integer(up), integer(down))
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
+        """Gather that a vote stops counting, or counts again, with the new counts of its article."""
         self._row(number).update(up=up, down=down)
         hold_vote(self.votes, self.held, number, voter, value, counts)
 
@@ -226,7 +232,7 @@ class Changes:
         self.group_texts[name] = group_row(name, entry.values)
 
     def moderate(self, entry: Entry) -> None:
-        """What a moderator did, also after its reason was redacted."""
+        """What a moderator did. If the reason was replaced later (redacted), that entry has the whole action again."""
         number, values = int(entry.subject.removeprefix("action:")), entry.values
         known = {"at": values.get("at_ms", str(entry.at)), "moderator": values.get("moderator", entry.actor)}
         named = {"kind": values["action"], "subject": values["subject_id"]}
@@ -247,7 +253,7 @@ class Changes:
 
     def write(self, connection: Connection, site: Site) -> None:
         """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""
-        gone = remove_articles(connection, self.removed)
+        gone = remove_articles(connection, self.removed)  # the comments of these articles
         remove_rows(connection, EDITS, self.purged)
         changed = {*self.columns, *self.groups, *self.votes, *self.held, *self.edits} - self.articles.keys()
         known = {*self.articles, *existing(connection, ARTICLES, changed)}
@@ -266,6 +272,7 @@ class Changes:
         if recounted := sorted(self.recounted & known):
             article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
+        # the search finds comments by the groups of their articles, and only those of visible articles
         relisted = comments_of(connection, self.groups.keys() - self.articles.keys() | self.state_changed)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.state_changed}
@@ -299,7 +306,7 @@ class Changes:
                 connection.execute(end, ended)
 
 
-GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {
+GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {  # by the kind of the entry
     "posted": Changes.post,
     "imported": Changes.post,
     "voted": Changes.vote,

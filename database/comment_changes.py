@@ -1,6 +1,7 @@
 """
 What entries of the log about comments change in the tables: the part of `database.changes` that gathers and writes
-them. An entry is one change of the store; its `values` are the new values, as text.
+them. The log is a Redis stream of all changes of the store. An entry is one change; its `values` are the new values, as
+text.
 """
 
 from collections import defaultdict
@@ -36,12 +37,13 @@ from store.records import ContentState
 @dataclass(slots=True)
 class CommentChanges:
     """
-    The changes of comments in a batch of entries, by the number of the comment. `rows` are whole rows of new comments,
-    and of deleted ones that still have replies; `columns` are new values of others. `held` are votes that stop
-    counting, or count again. `removed` are the numbers of deleted comments, of which the `stubs`, that still have
-    replies, keep what the archive has written to their rows. `state_changed` are those of comments whose
-    state changed, `purged` those of comments whose text is gone for good, and `recounted` those of archived comments
-    whose counts changed.
+    The changes of comments in a batch of entries, by the number of the comment.
+
+    `rows` are whole rows of new comments, and of stubs: deleted comments that still have replies. `columns` are new
+    values of other comments. `held` are votes that stop counting, or count again. The rest are sets of numbers:
+    `removed` of all deleted comments, `stubs` of those that keep a row, `state_changed` of those whose state changed,
+    `purged` of those whose text was replaced for good by "[purged]", also in their edits, and `recounted` of archived
+    comments, which Redis no longer has, whose counts changed.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class CommentChanges:
             gather(self, entry, int(entry.subject.removeprefix("comment:")))
 
     def post(self, entry: Entry, number: int) -> None:
+        """A new comment, with the upvote of its poster if it was posted here, and those that an import names."""
         values = entry.values
         self.rows[number] = row_of(number, values)
         if values.get("state") == "deleted":  # imported without a text, below which there are other comments
@@ -166,7 +169,7 @@ class CommentChanges:
         return self.rows.get(number) or self.columns[number]
 
 
-GATHERERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
+GATHERERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {  # by the kind of the entry
     "commented": CommentChanges.post,
     "comment_imported": CommentChanges.post,
     "comment_voted": CommentChanges.vote,

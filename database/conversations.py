@@ -1,6 +1,7 @@
 """
-Conversations in the database: the comments of an article, also those that are not shown, and what the archive adds to
-their rows when the article leaves Redis.
+Conversations in the database: the comments of an article, also those that are not shown, and the columns that the
+archive fills in their rows when the article leaves Redis. An archived article, with its conversation, is in the
+database only. The number of an article or a comment is the one in its id.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 class KeptOfComment(NamedTuple):
     """
-    What the archive adds to the row of a comment. `path` and `notified` are fields of the hash that Redis had of it:
-    its place in the tree of comments (branch_paths.lua), and whom it has notified (`store.notifications`).
+    What the archive adds to the row of a comment. `reply_count` counts its visible direct replies, `descendant_count`
+    all visible comments below it. `path` and `notified` are fields of the hash that Redis had of it: its place in the
+    tree of comments (branch_paths.lua), and whom it has notified (`store.notifications`).
     """
 
     reply_count: int
@@ -29,9 +31,11 @@ class KeptOfComment(NamedTuple):
 class KeptOfArticle(NamedTuple):
     """
     What the archive adds to the row of an article. `active_at` is the time of its newest comment, `left` when it left
-    Redis (both unix milliseconds). The others, `HASH_FIELDS`, are fields of the hash that Redis had of it: whom it has
-    notified; and of one that is removed, which rule has held it, and what is left to be done when it is shown for the
-    first time, `all` or only `notifications`.
+    Redis (both unix milliseconds).
+
+    The others, `HASH_FIELDS`, are fields of the hash that Redis had of it. `notified` says whom it has notified. Of an
+    article that is removed, `held_by` names the rule of moderation that has kept it from being shown, and why;
+    `unannounced` says what is left to be done when it is shown for the first time: `all` or only `notifications`.
     """
 
     active_at: int | None
@@ -87,12 +91,12 @@ def version(connection: "Connection", article: int) -> int | None:
 
 
 def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
-    """Those of some comments whose article is archived."""
+    """Those of some comments, given by their numbers, whose article is archived."""
     found = []
     for some in slices(numbers):
         rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})
         for *columns, reply_count, state, descendant_count in rows:
-            # Neither visible nor above comments that are: no thread shows it.
+            # A comment is bare if it is neither visible nor above visible comments: no thread shows it.
             is_bare = state != ContentState.VISIBLE.name and not descendant_count
             found.append(Comment(*[*columns, reply_count or 0, state_of(state), is_bare]))
     return found
@@ -148,7 +152,7 @@ def kept(connection: "Connection", article: int) -> dict[int, KeptOfComment]:
 
 
 def fields_kept(connection: "Connection", articles: Sequence[int]) -> dict[int, dict[str, str]]:
-    """The fields of their hashes that the archive has kept of some articles, by number: by name; {} without any."""
+    """What the archive has kept of the hashes of some articles: by number, the texts by the names of the fields."""
     found: dict[int, dict[str, str]] = {number: {} for number in articles}
     for some in slices(articles):
         for number, *texts in FIELDS_KEPT.run(connection, {"numbers": some, "archived": True}):

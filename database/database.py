@@ -1,5 +1,6 @@
 """
-The database of a process: opens it, and runs functions on its connections in threads.
+The SQL database of a process: opens it, runs functions on its connections in threads, and keeps it equal to the store
+in Redis by the mirror, a task that copies all changes (`database.mirror`).
 
 SQLAlchemy is imported when the database is opened, in a thread, so that a server without one never imports it.
 """
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-CONSUMER = "database"  # the mirror's name among the consumers of the log
+CONSUMER = "database"  # the mirror's name among the consumers of the log, the Redis stream of all changes
 SQLITE, POSTGRESQL = "sqlite:///", "postgresql://"
 READERS, SEARCHERS = 4, 2  # threads, each with a connection
 READ_TIMEOUT, SEARCH_TIMEOUT = 5.0, 3.0  # seconds that a read may take, with the time it waits for a thread
@@ -44,7 +45,7 @@ class DatabaseUnavailable(StoreError):
 
 
 class DatabaseTimeout(DatabaseUnavailable):
-    """A read takes longer than it may. The database may answer others."""
+    """A read takes longer than its limit. The database may still answer other reads."""
 
 
 class Database:
@@ -56,8 +57,8 @@ class Database:
             ValueError: the URL is not one of a database.
         """
         self._url = check_url(url)
-        self._engines: Engines | None = None
-        self._was_tried = asyncio.Event()  # whether the first attempt to open it has ended
+        self._engines: Engines | None = None  # the connections; None until the database has answered
+        self._was_tried = asyncio.Event()  # set once the first attempt to open it has ended
         self._writer = ThreadPoolExecutor(1, "database-writer")
         self._readers = ThreadPoolExecutor(READERS, "database-reader")
         self._searchers = ThreadPoolExecutor(SEARCHERS, "database-searcher")
@@ -200,7 +201,7 @@ class Database:
         *arguments: object,
         **named: object,
     ) -> T:
-        """The result of a read in a thread, if it is there within a number of seconds. Else the read is ended."""
+        """The result of a read in a thread, if it is there within `limit` seconds. Else the read is ended."""
         call = Call(monotonic() + limit)
         try:
             async with asyncio.timeout(limit):  # Python 3.11's `wait_for` may lose a cancellation
@@ -246,6 +247,7 @@ async def mirroring(database: Database | None, site: Site) -> AsyncIterator[None
 
 
 async def _mirror(database: Database, site: Site) -> NoReturn:
+    """Copy changes again and again. After a fault the pause before the next turn doubles, within `RETRY_PAUSES`."""
     mirror: Any = None
     fault, pause = "", RETRY_PAUSES[0]
     try:

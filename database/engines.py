@@ -28,7 +28,7 @@ from database.interrupter import Call, Interrupter
 T = TypeVar("T")
 
 BUSY_TIMEOUT = 10.0  # seconds to wait for another process that writes to SQLite
-CANCEL_TIMEOUT = 1.0  # seconds
+CANCEL_TIMEOUT = 1.0  # seconds to wait until PostgreSQL has taken a request to cancel a statement
 CALL = "call"  # key of a connection's `info`: the call that uses the connection now
 QUERY_CANCELED = "57014"  # PostgreSQL's code for a statement ended by `statement_timeout` or by the interrupter
 SQLITE_SETTINGS = (
@@ -54,10 +54,11 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
 @dataclass(slots=True)
 class Engines:
     """
-    One engine for writes, one for reads, and one for searches, so that no other read waits for a search.
+    One engine (SQLAlchemy's pool of connections) for writes, one for reads, and one for searches, so that no other read
+    waits for a search.
 
-    At the deadline of a call the interrupter ends the statement that runs, and the call can begin no other statement.
-    PostgreSQL also ends statements by itself (`statement_timeout`).
+    A call is one use of a connection, with a deadline. Then the interrupter, a thread, ends the statement that runs,
+    and the call can begin no other statement. PostgreSQL also ends statements by itself (`statement_timeout`).
     """
 
     writer: Engine
@@ -125,6 +126,7 @@ class Engines:
             engine.dispose()
 
     def _watching(self, connection: Connection, call: Call | None = None) -> AbstractContextManager[None]:
+        """Within the context, the connection is used by a call, which is interrupted at its deadline."""
         connection.info[CALL] = call = call or Call()
         driver: Any = connection.connection.driver_connection
         is_sqlite = isinstance(driver, sqlite3.Connection)

@@ -1,6 +1,6 @@
 """
-Reads all articles, comments and votes of the database in the order of their times, some thousand at a time, for `upvote
-rules try`, which replays them.
+Reads all articles, comments and votes of the database in the order of their times, some thousand at a time. `upvote
+rules try` replays them, to show what rules of moderation would have done.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -14,10 +14,11 @@ from store.trials import PastText, PastVote
 
 ROWS_AT_ONCE = 5_000
 VISIBLE = ContentState.VISIBLE.name
+# by the kind of text: the table of votes on such texts, and that of the texts
 TABLES = {"article": (VOTES, ARTICLES), "comment": (COMMENT_VOTES, COMMENTS)}
 
-Numbered = list[tuple[int, PastText]]  # texts with their numbers
-Keyed = list[tuple[tuple[int, str], PastVote]]  # votes with the number of the text and the voter
+Numbered = list[tuple[int, PastText]]  # texts (articles or comments), each after its number, which is part of its id
+Keyed = list[tuple[tuple[int, str], PastVote]]  # votes, each after its primary key: the text's number and the voter
 
 
 async def joined(database: Database) -> dict[str, int]:
@@ -45,8 +46,8 @@ async def texts(database: Database) -> AsyncIterator[PastText]:
 
 async def votes(database: Database) -> list[PastVote]:
     """
-    All votes on what others posted, by their times; those whose time is not known by that of the posting. All are kept
-    in memory: some 300 bytes each.
+    All votes on what others posted, by their times. A vote whose time is not known has the time of the posting. All are
+    kept in memory: some 300 bytes each.
     """
     found: list[PastVote] = []
     for kind in TABLES:
@@ -60,6 +61,7 @@ async def votes(database: Database) -> list[PastVote]:
 async def _walked(
     database: Database, read: Callable[[Connection, int], Numbered]
 ) -> AsyncIterator[tuple[int, PastText]]:
+    """All texts of a table. `read` returns the next ones after a number."""
     last = -1
     while some := await database.run(read, last):
         for each in some:
@@ -73,6 +75,7 @@ def _users(connection: Connection, last: str) -> list[tuple[str, int]]:
 
 
 def _articles(connection: Connection, last: int) -> Numbered:
+    """The next articles after the number `last`."""
     c = ARTICLES.c
     columns = select(c.number, c.poster, c.posted_ms, c.state, c.title, c.link, c.content)
     rows = connection.execute(columns.where(c.number > last).order_by(c.number).limit(ROWS_AT_ONCE))

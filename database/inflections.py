@@ -6,13 +6,13 @@ from functools import lru_cache
 from snowballstemmer import stemmer
 
 SHORTEST = 3  # letters of a word that has other forms
-KEPT = 10_000  # words whose forms are kept
+CACHED_WORDS = 10_000  # whose forms are kept in memory
 VOWELS = frozenset("aeiouy")
 SIBILANTS = ("s", "x", "z", "ch", "sh", "o")  # -es follows them
 UNDOUBLED = VOWELS | {"w", "x"}  # last letters that are not doubled before -ed and -ing
 
 
-@lru_cache(KEPT)
+@lru_cache(CACHED_WORDS)
 def forms(word: str) -> tuple[str, ...]:
     """
     The word first, and then its other forms: they have the same stem by Snowball's English stemmer (Porter2), which
@@ -27,7 +27,7 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def _bases(word: str) -> Iterator[str]:
-    """What a word may be without -s, -ed and -ing, itself among them."""
+    """The words that may give a word by adding -s, -ed or -ing, and the word itself."""
     yield word
     for ending in ("s", "es", "ed", "ing"):
         if word.endswith(ending):
@@ -51,5 +51,5 @@ def _inflected(base: str) -> Iterator[str]:
         yield from (f"{base}ed", f"{base}ing")
     if base.endswith("y"):
         yield from (f"{base[:-1]}ies", f"{base[:-1]}ied")
-    elif base[-2:-1] in VOWELS and base[-1:] not in UNDOUBLED:
+    elif base[-2:-1] in VOWELS and base[-1:] not in UNDOUBLED:  # `stop` makes `stopped`
         yield from (f"{base}{base[-1]}ed", f"{base}{base[-1]}ing")

@@ -1,4 +1,7 @@
-"""Interrupts calls of the database that have run into their deadlines, or that nobody waits for any more."""
+"""
+Interrupts calls of the database that have run into their deadlines, or that nobody waits for any more. A call is one
+use of a connection by a thread of this process: it runs one statement or more.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +18,7 @@ class Call:
     """A call that may run until an instant of the monotonic clock."""
 
     deadline: float = inf
-    interrupt: Callable[[], None] | None = None  # ends its statement
+    interrupt: Callable[[], None] | None = None  # ends the statement that its connection runs; set while it runs
 
     @property
     def is_over(self) -> bool:
@@ -41,7 +44,10 @@ class Interrupter:
 
     @contextmanager
     def watching(self, call: Call, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Interrupt a call from its deadline on, and nothing that follows it on the same connection."""
+        """
+        Within the context, interrupt a call from its deadline on. Nothing that follows it on the same connection is
+        interrupted.
+        """
         call.interrupt = interrupt
         with self._changed:
             self._calls.add(call)

@@ -1,8 +1,9 @@
 """
 Replaces the names of deleted users in all rows by pseudonyms. Mentions in texts of others stay.
 
-All of it may be repeated: what the mirror writes with a name, from an entry that is older than the deletion, is
-replaced again when the mirror comes to the entry of the deletion.
+All of it may be repeated. The mirror, which copies the changes of the store in Redis from its log, may still write a
+name from an entry that is older than the deletion; it replaces the name again when it comes to the entry of the
+deletion.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ OF_POSTER = "SELECT number FROM {} WHERE poster = :name LIMIT :most"
 OF_VOTER = "SELECT number FROM {} WHERE voter = :name LIMIT :most"
 REPLACE_POSTER = "UPDATE {} SET poster = :pseudonym WHERE number IN :numbers"
 REPLACE_EDITOR = "UPDATE {} SET editor = :pseudonym WHERE number IN :numbers"
-# the vote under the name is the newer one
+# if both the name and the pseudonym have a vote on a text, that under the name is the newer one
 REMOVE_OTHER_VOTE = "DELETE FROM {} WHERE voter = :pseudonym AND number IN :numbers"
 REPLACE_VOTER = "UPDATE {} SET voter = :pseudonym WHERE voter = :name AND number IN :numbers"
 # Of articles and of comments: the statement that finds some by the name, those that replace it there, and the argument
@@ -74,7 +75,7 @@ REMOVE_LISTINGS = [
 
 
 def replace_some(connection: "Connection", name: str, pseudonym: str) -> bool:
-    """Replace a name, as written, in `AT_ONCE` rows. Returns whether that was all."""
+    """Replace a name, as written, in rows about at most `AT_ONCE` texts or votes. Returns whether none were left."""
     given: dict[str, Any] = {"name": name, "pseudonym": pseudonym, "folded": name.lower(), "most": AT_ONCE}
     for texts, statements, index in TEXTS:
         if numbers := list(texts.run(connection, given).scalars()):
@@ -109,6 +110,7 @@ def _forget_notified(connection: "Connection", name: str) -> None:
 
 
 def _replace_others(connection: "Connection", given: dict[str, Any]) -> None:
+    """Replace the name where a user has few rows, in all of them. `given` has the parameters of the statements."""
     given = given | {
         "old_id": f"user:{given['folded']}",
         "new_id": f"user:{given['pseudonym']}",

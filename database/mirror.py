@@ -25,6 +25,7 @@ from store.maintenance.records.record import Skipped
 from store.maintenance.scan import Progress
 from store.site import Site
 
+# A lease is a key that expires: its holder is the one process that mirrors the store.
 LEASE, LEASE_TIME = "mirror", 3_000  # the lease's name, and milliseconds after which another process takes over
 BATCH = 1_000  # entries that are read at once
 MOST_CHANGES = 1_000  # in a transaction: entries, and votes of entries that have many
@@ -32,7 +33,7 @@ IDLE = 0.2  # seconds between two checks for new entries
 MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a check takes two commands for each partition
 WAITING = 1.0  # seconds between two checks while another process mirrors the store
 
-MOVE = (
+MOVE_POSITION = (
     update(POSITIONS)
     .where(
         POSITIONS.c.partition == bindparam("p"),
@@ -46,7 +47,7 @@ logger = logging.getLogger("upvote")
 
 
 def ignore(_: object) -> None:
-    """The default of what is called with progress."""
+    """Takes the place of a function that would be told the progress."""
 
 
 class AlreadyApplied(Exception):
@@ -54,7 +55,7 @@ class AlreadyApplied(Exception):
 
 
 class Mirror:
-    """Applies the entries of a store's log to a database, as one of all processes does at a time."""
+    """Applies the entries of a store's log to a database. One process does this at a time: the holder of the lease."""
 
     def __init__(self, site: Site, database: Database) -> None:
         self._site = site
@@ -102,7 +103,10 @@ class Mirror:
         await self._lease.end()
 
     async def _find_positions(self, identity: str) -> None:
-        """Read the positions of the database and note them in the log. Rebuild the database if the log is another."""
+        """
+        Read the positions of the database, and note them in the store as those of the consumer, so that the log keeps
+        what the database lacks. Rebuild the database if the log is another.
+        """
         self._identity, self._positions = await self._database.run(stored_positions)
         if not self._positions:
             await self.rebuild()  # it is new, or a rebuild was interrupted
@@ -160,6 +164,6 @@ def apply(connection: Connection, site: Site, identity: str, after: str, entries
     """
     last = entries[-1]
     move = {"p": last.partition, "identity": identity, "after": after, "id": last.id, "at": last.at}
-    if connection.execute(MOVE, move).rowcount != 1:
+    if connection.execute(MOVE_POSITION, move).rowcount != 1:
         raise AlreadyApplied
     Changes().add(entries).write(connection, site)

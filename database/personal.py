@@ -1,4 +1,7 @@
-"""What only the database has of a user, for the export of their data: the edits of their texts, and their votes."""
+"""
+Reads what only the database has of a user, for the export of their data: the edits of their articles and comments, and
+their votes. The number of an article or a comment is the one in its id.
+"""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -8,7 +11,7 @@ from database.statements import Statement
 if TYPE_CHECKING:
     from database.statements import Connection
 
-VOTES_AT_ONCE = 1_000
+VOTES_AT_ONCE = 1_000  # votes in a query
 
 Edits = dict[int, list[dict[str, Any]]]  # by the number of the article or comment, the oldest edit first
 
@@ -26,8 +29,8 @@ class OwnVote(NamedTuple):
 
 def edits_of_articles(connection: "Connection", numbers: Collection[int]) -> Edits:
     """
-    The edits of articles: each has `edited_ms`, when it was made, and new values of `title`, `link` and `content`. None
-    is unchanged, an empty text was removed.
+    The edits of articles: each has `edited_ms`, when it was made (unix milliseconds), and the new values of `title`,
+    `link` and `content`. A value of None was not changed; an empty one was removed by the edit.
     """
     return _edits(connection, ARTICLE_EDITS, numbers)
 

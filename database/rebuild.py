@@ -1,7 +1,8 @@
 """
-Makes the tables again: from the records of the store, and then from all entries that the log still has.
+Makes the tables again: from a dump of the store in Redis, and then from all entries that the log still has. The log is
+a stream of changes; each partition, a share of the store, has its own.
 
-Rows of what the store does not have are removed. Kept is what only the database has: archived articles, votes whose
+Rows of what the store does not have are removed. What only the database has is kept: archived articles, votes whose
 voters the store no longer has, when a vote was cast, and edits. Every step may be repeated. The positions, which say up
 to where the database has read the log, are written last: a database without positions is not complete.
 """
@@ -56,9 +57,9 @@ class LogCutOff(Exception):
 @dataclass(frozen=True, slots=True)
 class Rebuild:
     """
-    `consumer` is the name of the log's consumer: the log keeps the entries that it has not read. `lease` lets one
-    process at a time write the database, and is extended at each step. `progress` is called with the number of keys
-    that were seen, `skipped` with each key that is damaged.
+    `consumer` is the name under which the log notes what the database has read: it keeps the entries after that.
+    `lease` lets one process at a time write the database, and is extended at each step. `progress` is called with the
+    number of keys that were seen, `skipped` with each key that is damaged.
     """
 
     site: Site
@@ -78,6 +79,10 @@ class Rebuild:
                 continue
 
     async def _run(self) -> None:
+        """
+        Raises:
+            LogCutOff: the log has lost entries meanwhile, so all has to be done again.
+        """
         identity, ends = await log.identity(self.site), await log.newest(self.site)
         for partition in range(self.site.partitions):
             await log.advance(self.site, self.consumer, partition, log.START)
@@ -92,6 +97,7 @@ class Rebuild:
             await log.advance(self.site, self.consumer, partition, end)
 
     async def _copy_records(self) -> None:
+        """Write the rows of all records of a dump, some in a transaction."""
         batch: list[Record] = []
         voters = 0
         async for some in dump.records_of(self.site, self.progress, self.skipped):
@@ -109,6 +115,7 @@ class Rebuild:
             ("HGETALL", keys.annulled(self.site.home_of_article(number), number)) for number in numbers
         ]
         found = await self.site.redis.pipeline(commands) if commands else []
+        # votes that do not count, as a moderator has annulled them
         annulled = {number: values_of(votes) for number, votes in zip(numbers, found, strict=True) if votes}
         await self.database.write(record_rows.copy, batch, annulled)
 
@@ -242,6 +249,7 @@ def is_after(id: str, other: str) -> bool:
 
 
 def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:
+    """Mark the tables as complete up to the entries `ends`, one of each partition."""
     connection.execute(delete(POSITIONS))
     rows = [
         {"partition": partition, "log": identity, "entry": end, "at_ms": log.sort_key(end)[0]}

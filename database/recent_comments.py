@@ -1,4 +1,6 @@
-"""Comments by time, of the whole site, a group or a user: those that are too old for the list that Redis has."""
+"""
+Comments by time, of the whole site, a group or a user. Redis has lists of the newest ones; older ones are read here.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,13 +44,17 @@ def size(connection: "Connection", within: CommentRange) -> int:
 
 
 def of_poster(connection: "Connection", poster: str, until: int) -> list[int]:
-    """The numbers of all comments of a user up to an instant (unix milliseconds), also of those that are not shown."""
+    """
+    The numbers of all comments of a user, by the name as written, that were posted up to an instant (unix
+    milliseconds), also of those that are not shown; the oldest first.
+    """
     return list(OF_POSTER.run(connection, {"poster": poster, "until": until}).scalars())
 
 
 def _places(
     connection: "Connection", within: CommentRange, bound: str, place: PlaceInTime | None, count: int, direction: str
 ) -> list[PlaceInTime]:
+    """The places of a range within a `bound`, a condition that compares with `place`."""
     given, condition = _condition(connection, within)
     order = f"ORDER BY comments.posted_ms {direction}, comments.number {direction} LIMIT :count"
     sql = f"SELECT comments.posted_ms, comments.number {VISIBLE} {bound} {condition} {order}"
@@ -67,8 +73,8 @@ def _condition(connection: "Connection", within: CommentRange) -> tuple[dict[str
 
 def _in_group(connection: "Connection", group: str) -> tuple[dict[str, Any], str]:
     """
-    The condition of a group, and its parameters. Comments of a group with few articles are found by these, which are
-    listed; otherwise all comments are passed over by time.
+    The condition of a group, and its parameters. If the group has few articles, their numbers are listed in the
+    condition; otherwise the statement passes over all comments by time, and looks up the groups of each article.
     """
     articles = list(IN_GROUP.run(connection, {"group": group, "most": LISTED_AT_ONCE + 1}).scalars())
     if len(articles) <= LISTED_AT_ONCE:
@@ -77,6 +83,7 @@ def _in_group(connection: "Connection", group: str) -> tuple[dict[str, Any], str
 
 
 def _lists(given: dict[str, Any]) -> Sequence[str]:
+    """The names of the parameters that are lists."""
     return [name for name in given if name == "articles"]
 
 

@@ -1,6 +1,7 @@
 """
 Writes rows from records of a dump, for `rebuild`: articles, comments, votes, users, follows, groups and actions of
-moderators. A dump reads all of a store in Redis; a record has what one key holds, such as the fields of an article.
+moderators. A dump reads all of the store in Redis; a record has what one key holds, such as the fields of an article.
+The number of an article, a comment or an action is the one in its id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,8 @@ from store.maintenance.records.record import Record
 from store.moderation_records import ModerationKind
 from store.records import ContentState, is_pseudonym
 
-Annulled = Mapping[int, Mapping[str, int]]  # values of votes that do not count, by number and voter
+# votes that moderators have annulled, so that they do not count: by the number of the text and the voter, 1 or -1
+Annulled = Mapping[int, Mapping[str, int]]
 
 
 def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) -> None:
@@ -84,14 +86,20 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
 
 
 def remove_purged_edits(connection: Connection, actions: Sequence[ActionRecord]) -> None:
-    """Remove the edits of texts that were purged: only the database has edits, and the log may no longer say so."""
+    """
+    Remove the edits of texts that were purged, which means replaced for good: only the database has edits, and the log
+    may no longer have the entry of the purge.
+    """
     subjects = [each.fields["subject"] for each in actions if each.fields["kind"] == ModerationKind.PURGE.value]
     remove_rows(connection, EDITS, [number for each in subjects if (number := records.article_number(each))])
     remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := records.comment_number(each))])
 
 
 def copy_comments(connection: Connection, comments: Sequence[CommentRecord], annulled: Annulled) -> None:
-    """Write the rows of comments, each after its parent. Deleted comments keep no votes and no edits."""
+    """
+    Write the rows of comments. Each comes after its parent, whose depth gives its own. Deleted comments keep no votes
+    and no edits.
+    """
     parents = {int(each.fields["parent"]) for each in comments if "parent" in each.fields}
     depths: dict[int, int] = {}
     for some in slices(parents):
@@ -148,8 +156,10 @@ def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
 def replace_votes(connection: Connection, table: Table, subjects: Sequence[VotedOnRecord], annulled: Annulled) -> None:
     """
     Set the votes on some articles or comments (`subjects`). Rows with the same vote stay as they are, with the time
-    when the vote was cast; those that are `annulled` do not count. If the store no longer has the voters of a subject,
-    all its rows stay, and the poster's vote is added if it is missing.
+    when the vote was cast; those that are `annulled` do not count.
+
+    After voting closes, the store forgets the voters of a subject, and its record has no `upvoters`. Then all rows
+    stay, and the poster's vote is added if it is missing.
     """
     stored = stored_votes(connection, table, [each.number for each in subjects])
     withdrawn: list[tuple[int, str]] = []
@@ -160,7 +170,7 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
         uncounted = annulled.get(number, {})
         votes = {voter: (value, True) for voter, value in counted.items()}  # the value, and whether it counts
         votes |= {voter: (value, False) for voter, value in uncounted.items()}
-        if not each.upvoters:  # only the database knows of votes that were restored
+        if not each.upvoters:  # the store has forgotten the voters: an uncounted row that it does not hold counts again
             restored = {voter: row for voter, row in known.items() if not row.counts and voter not in uncounted}
             votes |= {voter: (row.value, True) for voter, row in restored.items()}
         cast = {poster: own_vote_cast(number, int(each.fields["time"]))}
@@ -178,8 +188,8 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
 
 def own_vote_cast(number: int, posted: int) -> int | None:
     """
-    When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown, as for
-    imported ones ("stories"), which the sequence in the number tells.
+    When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown: for
+    imported ones ("stories") and those of early versions, both of which the sequence in the number tells.
     """
     sequence = numbering.sequence_of(number)
     return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None

@@ -1,8 +1,9 @@
 """
-What a search for rings reads of the database, and what it has found, which is kept there for moderators. A ring is a
-group of users who vote for what each other post much more often than chance explains.
+What a search for rings reads from the database, and the rings that it has found, which are kept there for moderators. A
+ring is a group of users who vote for what each other post much more often than chance explains.
 
-Votes that do not count are left out, and so are those of posters on what they have posted.
+Votes that do not count, as a moderator has annulled them, are left out, and so are those of posters on what they have
+posted.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +21,10 @@ NEWEST = (2**63 - 1, "")  # a number and a voter that come before those of the n
 
 
 class Upvote(NamedTuple):
-    """A vote for a text. `group` is the first one of its article; "" if that is in none."""
+    """
+    A vote for a text: the article or comment with this `number`. `group` is the first group of the article; "" if it is
+    in none.
+    """
 
     number: int
     voter: str
@@ -67,9 +71,10 @@ class Ring:
     A ring that a search has found. `members` are names as written, at most `LISTED_MEMBERS` of `member_count` when it
     is read.
 
-    Of the `votes` among the members, chance explains `expected`. The average member has voted for a share `coverage` of
-    what the others have posted. Annulling all their votes would take `article_votes` and `comment_votes`, and `moved`
-    articles would change their place; `moves` are those that would change it most.
+    Of the `votes` among the members, chance explains `expected`. The average member has voted for a share `coverage`
+    (0 to 1) of what the others have posted. If all votes of the members were annulled, `article_votes` and
+    `comment_votes` would count no more, and `moved` articles would change their place; `moves` are those that would
+    change it most.
     """
 
     number: int
@@ -95,7 +100,10 @@ class Ring:
 
 
 def votes_on_articles(connection: "Connection", before: tuple[int, str]) -> list[Upvote]:
-    """The next `READ_AT_ONCE` votes for articles before a number and a voter, the newest articles first."""
+    """
+    The next `READ_AT_ONCE` votes for articles, the newest articles first. `before` is the number and the voter of the
+    last vote that was read, or `NEWEST`.
+    """
     return _votes(connection, ARTICLE_VOTES, before)
 
 

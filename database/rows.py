@@ -1,4 +1,7 @@
-"""Rows of the tables: what they are made of, and the statements that write and remove many at once."""
+"""
+Makes rows of the tables from fields and log entries of the store in Redis, and writes and removes many rows at once.
+The number of an article, a comment or an action of a moderator is the one in its id.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +18,10 @@ Row = dict[str, Any]
 
 
 class VoteColumns(NamedTuple):
-    """A vote as its row has it. `cast_ms` is None if it is not known when it was cast."""
+    """
+    A vote as its row has it. `cast_ms` is None if it is not known when it was cast. `counts` is false while an action
+    of a moderator annuls it (the action *holds* the vote).
+    """
 
     value: int
     cast_ms: int | None
@@ -23,7 +29,7 @@ class VoteColumns(NamedTuple):
 
 
 class HeldVote(NamedTuple):
-    """A vote that stops counting, as it is annulled, or counts again. Its row has when it was cast."""
+    """A vote that stops counting, as it is annulled, or counts again. When it was cast stays as its row has it."""
 
     value: int
     counts: bool
@@ -33,7 +39,7 @@ Votes = defaultdict[int, dict[str, VoteColumns | None]]  # by number and voter; 
 Held = defaultdict[int, dict[str, HeldVote]]  # by number and voter
 
 POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
-# columns that only the archive writes: other writes keep them
+# columns that are written when an article leaves Redis for the archive: other writes keep their values
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms", "held_by", "unannounced")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
@@ -96,7 +102,7 @@ def group_row(name: str, fields: Mapping[str, str]) -> Row:
 
 
 def upsert(connection: Connection, table: Table, rows: Iterable[Row], keep: tuple[str, ...] = ()) -> None:
-    """Insert rows, or replace those that exist, but for the columns to keep."""
+    """Insert rows, or replace those that exist, except their values in the columns to keep."""
     if listed := list(rows):
         run_each(connection, _upsert(table, connection.dialect.name, keep), listed)
 

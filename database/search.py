@@ -26,13 +26,14 @@ T = TypeVar("T")
 MAX_FOUND = 10_000  # matches of a search
 MAX_RANKED = 500  # matches that are ordered by relevance, and as many comments; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
-IDS = range(2 * FIRST_USER)
+IDS = range(2 * FIRST_USER)  # of all rows
 INDEX, COMMENT_INDEX = "search_index", "search_comments"
 BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
-SEPARATOR = "/"  # no word has it
-# Four years in numbers of articles and comments: a number is 2 x the time in milliseconds x SLOTS, and some more.
+SEPARATOR = "/"  # between title and content, and in tags; no word has it
+# The relevance of a text that is four years older counts half. This is that time as a difference of numbers of articles
+# and comments: a number is 2 x the posting time in milliseconds x SLOTS, and some more.
 HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS
 
 
@@ -67,6 +68,7 @@ class Search:
 
     @property
     def tags(self) -> list[str]:
+        """The tags of which a match has all."""
         return _tags(self.poster, [self.group] if self.group else [])
 
     @property
@@ -79,9 +81,9 @@ class Search:
 
 class Found(NamedTuple):
     """
-    The matches of a search. `places` are pairs of the value in the order of the search and a number, highest first:
-    that of an article or a comment, or the id of a user's row. `usernames` has the names of these users, `comments` the
-    numbers of comments.
+    The matches of a search. `places` are pairs, the highest first: the value by which the search is ordered, and the
+    number of an article or a comment or the id of a user's row. `usernames` has the names of these users by that id,
+    `comments` the numbers that are of comments.
     """
 
     places: list[tuple[float, int]]
@@ -151,7 +153,10 @@ def find(connection: "Connection", search: Search, deleted: frozenset[int] = fro
 
 
 class SearchPart(NamedTuple):
-    """The matches of a search with the highest ids, at most `limit`. The first `ranked` of them have a relevance."""
+    """
+    A part of the matches of a search: those with the highest ids, at most `limit`. The first `ranked` of them have a
+    relevance, that of the others is 0.
+    """
 
     limit: int
     ranked: int = 0
@@ -176,7 +181,10 @@ VALUES = {  # the statement for the value in an order and the id of each match; 
 
 
 class Sqlite:
-    """FTS5 tables, whose tokenizer has nothing to do but to split the words at spaces."""
+    """
+    The statements for SQLite: FTS5 tables, whose tokenizer has nothing to do but to split the words at spaces. A word
+    gets a weight by its column.
+    """
 
     among = "IN (SELECT value FROM json_each(?))"  # the condition that a column has one of the `keys`
     read = "SELECT title || ' ' || content FROM {table} WHERE rowid {among}"
@@ -188,6 +196,7 @@ class Sqlite:
         return json.dumps(keys)
 
     def row(self, document: Document) -> tuple[Any, ...]:
+        """The parameters of `put`."""
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
@@ -215,8 +224,8 @@ HAS_PHRASE = "strpos(words, %s) > 0"  # of PostgreSQL
 
 class Postgresql:
     """
-    Tables with a GIN index of `tsvector`. Phrases are compared with the text itself: a `tsvector` has at most 256
-    places of a word.
+    The statements for PostgreSQL: tables with a GIN index of `tsvector`. Phrases are compared with the text itself, as
+    a `tsvector` has at most 256 places of a word.
     """
 
     among = "= ANY(%s)"  # the condition that a column has one of the `keys`
@@ -229,6 +238,7 @@ class Postgresql:
         return keys
 
     def row(self, document: Document) -> tuple[Any, ...]:
+        """The parameters of `put`. Words of the title are marked A and those of the content D, for `ts_rank`."""
         id, title, content, tags = document
         places = enumerate([*title, SEPARATOR, *content], 1)
         weights = ((word, place, "A" if place <= len(title) else "D") for place, word in places if word != SEPARATOR)
@@ -317,13 +327,14 @@ def _without(
 def _matching(
     connection: "Connection", search: Search, table: str, part: SearchPart, ids: range
 ) -> list[tuple[float, int]]:
-    """The value and the id of each match of a part; those of relevance in the order of their ids."""
+    """The value, in the order of the search, and the id of each match of a part; by RELEVANCE the highest ids first."""
     statement, parameters = _dialect(connection).matching(table, search, part, ids)
     with connection.exec_driver_sql(VALUES[table, search.order].format(statement), parameters) as result:
         return list(result.cursor.fetchall())  # SQLAlchemy's own rows take as long as the statement
 
 
 def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
+    """The documents of visible articles. Others have none."""
     groups: dict[int, list[str]] = {}
     for number, name in _rows(connection, "SELECT number, name FROM article_groups WHERE number {among}", numbers):
         groups.setdefault(number, []).append(name)
@@ -364,6 +375,7 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
 
 
 def _replace(connection: "Connection", table: str, ids: Sequence[int], documents: Sequence[Document]) -> None:
+    """Let the rows of an index with these ids be these documents, and count their words in the vocabulary."""
     dialect = _dialect(connection)
     keys = (dialect.keys(ids),)
     before = connection.exec_driver_sql(dialect.read.format(table=table, among=dialect.among), keys).scalars().all()

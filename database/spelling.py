@@ -1,4 +1,7 @@
-"""What a search that finds nothing may have meant: the nearest words of those that texts and names have."""
+"""
+Suggests another query for a search that finds nothing: each word is replaced by the nearest one of the vocabulary, the
+words that texts and names have. Near is few edits: letters that are replaced, added, left out or swapped.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,14 +26,17 @@ if TYPE_CHECKING:
 
 SHORTEST = 3  # letters of a word that may be misspelled; one of several without a space, as in `node.js`, may have 2
 LONG = 5  # letters of a word in which two edits are looked for, and one if it is the beginning of a longer word
-MUCH_COMMONER = 10  # times as many texts have a word: one that is an edit away from it may be misspelled
+MUCH_COMMONER = 10  # a word may be misspelled if so many times as many texts have another one that is an edit away
 TRIED = 8  # words in the place of one, and corrected queries that are searched for
-SPACED = re.compile(r"\s+|\S+")
-SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}
+SPACED = re.compile(r"\s+|\S+")  # the runs of spaces and of other characters in a text
+SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # undoes `with_names`
 
 
 class Correction(NamedTuple):
-    """A text with its words as they are or replaced, and what the best of several has least of, in this order."""
+    """
+    A text, or a piece of one, with its words as they are or replaced. The best of several is the least one: it has the
+    fewest edits, then the fewest new words, then the commonest words.
+    """
 
     edits: int
     new_words: int  # that differ from those they replace in more than the order and the repetition of letters
@@ -44,9 +50,10 @@ class Correction(NamedTuple):
 
 def suggestion(connection: "Connection", query: str, search: Search, deleted: frozenset[int]) -> str | None:
     """
-    The query with words replaced by others of the vocabulary, so that it finds something: the nearest one of the
-    first `TRIED`. Each word that no text has is replaced, by a near word or else by a longer one that begins almost
-    so. A word that is much rarer than one an edit away may be replaced, too: others have misspelled it as well.
+    The query with words replaced by others of the vocabulary, so that it finds something: of the `TRIED` nearest ones
+    the first that does; None if none does. Each word that no text has is replaced, by a near word or else by a longer
+    one that begins almost so. A word that is much rarer than one an edit away may be replaced, too: others have
+    misspelled it as well.
 
     A short word and one with a digit is left as it is, and a query with quotation marks or of many words has none.
     Costs some lookups and two reads of a part of the vocabulary for each other word, two more for each that no text
@@ -74,7 +81,10 @@ def _corrected(connection: "Connection", text: str) -> list[str]:
 
 
 def _choices(connection: "Connection", text: str) -> Iterator[list[Correction]]:
-    """The choices for each piece of a text, of which it is made again. The last word may be a beginning."""
+    """
+    The choices for each piece of a text, whose pieces together are the text: words, and what is between them. The last
+    word may be the beginning of a longer one that the user is writing.
+    """
     end = 0
     for spaced in SPACED.findall(text):
         pieces = ["".join(each) for _, each in groupby(spaced, key=_is_between_words)]
@@ -106,7 +116,9 @@ def _is_between_words(character: str) -> bool:
 
 
 def _replacements(connection: "Connection", word: str, texts: int) -> list[Correction]:
-    """The nearest words of the vocabulary; those that are much commoner than a word that texts have."""
+    """
+    The nearest words of the vocabulary. If some `texts` have the word itself, only those that are much commoner.
+    """
     allowed = 2 if len(word) >= LONG and not texts else 1
     lengths = range(max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed + 1)
     counts = _vocabulary(connection, word, lengths, MUCH_COMMONER * texts)

@@ -1,4 +1,8 @@
-"""Finds rows, for `rebuild` to look up in the store, and removes those of what the store does not have."""
+"""
+Finds rows for `rebuild`, which makes the tables again from the store in Redis, and removes those of what the store does
+not have. Archived articles stay: only the database has them. The derived tables, of the search and of the places of
+archived articles in listings, follow (`derive`).
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,9 +27,9 @@ from database.tables import (
     USERS,
 )
 
-ROWS_AT_ONCE = 1_000
-ARTICLES_AT_ONCE = 500
-PAIRS_AT_ONCE = 100  # conditions of a statement
+ROWS_AT_ONCE = 1_000  # rows that a read returns
+ARTICLES_AT_ONCE = 500  # archived articles that are unarchived in a transaction
+PAIRS_AT_ONCE = 100  # follows that a statement removes: each is a condition
 
 
 def next_rows(
@@ -40,21 +44,24 @@ def next_rows(
 
 
 def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    """Remove the articles of these rows, with all about them, unless they were archived meanwhile."""
     found = [row.number for row in rows]
     in_store = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
-    remove_with_comments(connection, set(connection.scalars(in_store)))  # others were archived meanwhile
+    remove_with_comments(connection, set(connection.scalars(in_store)))
 
 
 def remove_with_comments(connection: Connection, numbers: set[int]) -> None:
+    """Remove articles and their comments, with all about them."""
     comments = remove_articles(connection, numbers)
     derive(connection, Changed(removed=numbers, comments=comments))
 
 
 def remove_rows_of_comments(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    """Remove the comments of these rows, with all about them, unless their articles were archived meanwhile."""
     found = [row.number for row in rows]
     archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
-    stays = COMMENTS.c.article.not_in(archived)  # others were archived meanwhile
-    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), stays)))
+    is_in_store = COMMENTS.c.article.not_in(archived)
+    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), is_in_store)))
     remove_comments(connection, numbers)
     derive(connection, Changed(comments=numbers))
 

@@ -1,4 +1,7 @@
-"""Statements in SQL as text. They are parsed when they run for the first time, because SQLAlchemy is slow to import."""
+"""
+Statements in SQL as text, for SQLite and PostgreSQL. They are parsed when they run for the first time, because
+SQLAlchemy is slow to import.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -56,10 +59,10 @@ class Statement:
 
 class RowsStatement:
     """
-    A statement for many rows. SQLite runs `each`, the statement for one row, which names its values as `:number`: rows
-    are tuples of these values, in the order in which they are first named. PostgreSQL, for which a statement costs more
-    than its row, runs `together`: there `{rows}` becomes a table `row` with all of them. `types` are PostgreSQL's types
-    of the values. Only `fetch` takes statements that name a value twice.
+    A statement for many rows. SQLite runs `each`, the statement for one row, which names its values, as in `:number`. A
+    row is a tuple of these values, in the order in which `each` first names them. PostgreSQL, for which a statement
+    costs more than its row, runs `together`: there `{rows}` becomes a table `row` that has all rows. `types` has
+    PostgreSQL's type of each value, by name. Only `fetch` takes statements that name a value twice.
     """
 
     def __init__(self, each: str, together: str, types: Mapping[str, str]) -> None:
@@ -110,8 +113,8 @@ def run_each(
     connection: "Connection", statement: "Executable", rows: Sequence[Parameters]
 ) -> "CursorResult[*tuple[Any, ...]]":
     """
-    Run a statement for each of some rows, one at least, of the same names. The driver gets the rows as they are:
-    SQLAlchemy takes longer to prepare one than SQLite to write it.
+    Run a statement for each of some rows: one at least, all with the same names. The driver gets the rows as they are,
+    because SQLAlchemy takes longer to prepare a row than SQLite to write it.
     """
     sql, names = _of_driver(statement, connection.dialect, tuple(rows[0]))
     return connection.exec_driver_sql(sql, [tuple(row[name] for name in names) for row in rows] if names else [*rows])

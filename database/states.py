@@ -1,4 +1,6 @@
-"""States of articles and comments as the tables have them: by their names in the API."""
+"""
+States of articles and comments as the tables have them, such as VISIBLE or REMOVED: the names of the states in the API.
+"""
 
 from store.records import ContentState
 

@@ -2,7 +2,8 @@
 The tables. docs/database.md describes them, and what their columns mean, for people who ask with SQL.
 
 Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps. The
-`number` of an article, a comment or an action of a moderator is the one in its id.
+`number` of an article, a comment or an action of a moderator is the one in its id. An archived article is in the
+database only: it has left the store in Redis.
 """
 
 from sqlalchemy import (
@@ -22,7 +23,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
-REMOVED = text("state = 'REMOVED' AND NOT archived")  # articles that Redis still has
+REMOVED = text("state = 'REMOVED' AND NOT archived")  # removed articles that Redis still has, which may be archived
 
 
 def _votes(name: str) -> Table:
@@ -204,7 +205,8 @@ MODERATION_ACTIONS = Table(
     Index("moderation_actions_by_reverted", "reverts"),
 )
 
-# For each partition of the store: the identity of its log, and the last entry of it that the tables have.
+# For each partition of the store, a share of its data: the identity of its log, which is the stream of its changes, and
+# the last entry of it that the tables have.
 POSITIONS = Table(
     "positions",
     METADATA,
@@ -214,7 +216,7 @@ POSITIONS = Table(
     Column("at_ms", NUMBER, nullable=False),
 )
 
-# The archive that the store has in this database: at most one row.
+# The random id of the archive that the store has in this database: at most one row.
 ARCHIVES = Table("archives", METADATA, Column("id", Text, primary_key=True))
 
 # The process that last began to move articles of each partition, by a random token.
@@ -225,7 +227,8 @@ ARCHIVERS = Table(
     Column("token", Text, nullable=False),
 )
 
-# Articles that were archived in the last minute, some in a row.
+# Articles that were archived in the last minute, a batch in each row: `numbers` has spaces between them. Redis may lose
+# its last writes and so have them again.
 ARCHIVED_BATCHES = Table(
     "archived_batches",
     METADATA,
@@ -271,8 +274,8 @@ PLACE_COUNTS = Table(
 )
 
 # Webhooks: receivers, the cursor up to which the log was read for them (one row), and messages that wait to be sent. A
-# receiver gets the `kinds` of changes; after `off_ms` it gets none, because of a `fault`. Only messages with `due_ms`
-# may be sent now.
+# receiver gets the `kinds` of changes, words with spaces between them; after `off_ms` it gets none, because of a
+# `fault`. A message is about a `subject`, an id. It may be sent from `due_ms` on, and not while that is null.
 WEBHOOKS = Table(
     "webhooks",
     METADATA,

@@ -1,6 +1,7 @@
 """
-The words of the search indexes, and how many texts and names have each: a table that is changed with the indexes, in
-the same transaction. So it has no word that only removed or deleted texts have, or such as wait for a moderator.
+The words of the search indexes, and how many texts and names have each. This table, `search_words`, is changed with the
+indexes, in the same transaction. So it has no words that occur only in removed or deleted texts, or in texts that wait
+for a moderator.
 
 Words of one letter, such as the characters of Chinese, are left out.
 """
@@ -60,7 +61,10 @@ def count_again(connection: "Connection") -> None:
 
 
 def change(connection: "Connection", removed: Iterable[Sequence[str]], added: Iterable[Sequence[str]]) -> None:
-    """Count the words of texts that were added to an index, and no more those of texts that were removed."""
+    """
+    Count the words of texts that were added to an index, and no longer count those of texts that were removed. Each
+    text is given as its words.
+    """
     counts = Counter[str]()
     for words in added:
         counts.update({*words})
@@ -86,15 +90,15 @@ def count_of(connection: "Connection", word: str) -> int:
 
 
 def count_of_beginning(connection: "Connection", letters: str) -> int:
-    """How many texts have each of the words that begin so, together."""
+    """The sum, over all words that begin with these letters, of how many texts have the word."""
     bounds = letters, _after(letters)
     return int(connection.exec_driver_sql(_for_driver(connection, TEXTS_OF_BEGINNING), bounds).scalar() or 0)
 
 
 def beginning_with(connection: "Connection", letter: str, lengths: range, least: int) -> dict[str, int]:
     """
-    The words of these lengths that begin with a letter and that at least so many texts have, and how many have each:
-    the `MOST_READ` commonest.
+    The words of these lengths that begin with a letter and that at least `least` texts have, each with how many have
+    it: the `MOST_READ` commonest.
     """
     bounds = (letter, _after(letter), lengths.start, lengths.stop, least)
     with connection.exec_driver_sql(_for_driver(connection, READ), bounds) as result:

@@ -1,8 +1,9 @@
 """
-Removes texts of what was deleted, and names of deleted users, from the bodies of messages that wait for webhooks.
+Removes texts of what was deleted, and names of deleted users, from the bodies of messages that wait to be sent to
+webhooks.
 
-A message is about one change, an entry of the log. Its body is {"type": the kind of the change, "data": {"actorId",
-"subjectId", "fields": [{"name", "value"}, ...], ...}, ...}; values are texts.
+A message is about one change, an entry of the log of the store. Its body is {"type": the kind of the change, "data":
+{"actorId", "subjectId", "fields": [{"name", "value"}, ...], ...}, ...}; values are texts.
 """
 
 import re

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 DAY = 86_400_000  # milliseconds
-KEPT = 7 * DAY  # for which nothing is dropped of a webhook that is off
-DROPPED_AT_ONCE = 1_000
+KEPT = 7 * DAY  # how long messages of a webhook that is off are kept
+DROPPED_AT_ONCE = 1_000  # messages in a transaction
 
 
 class AlreadySpooled(Exception):
@@ -56,8 +56,8 @@ class Webhook:
 @dataclass(frozen=True, slots=True)
 class Message:
     """
-    A change that is to be sent to all webhooks of its kind. `subject` is the id of what it is about, such as that of an
-    article. `body` is what is sent, in JSON.
+    A change that is to be sent to all webhooks that want its `kind`. `id` is that of the change, the same for all of
+    them. `subject` is the id of what it is about, such as that of an article. `body` is what is sent, in JSON.
     """
 
     id: str
@@ -68,7 +68,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class PendingMessage:
-    """A message that is due at one webhook, with the id `hook`. `tries` have failed."""
+    """
+    A message that is due at one webhook, whose id is `hook`. `number` is that of its row, in the order of spooling.
+    `tries` attempts to send it have failed.
+    """
 
     number: int
     hook: int
@@ -199,7 +202,10 @@ def spool(
 
 
 def due(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
-    """The next message that is due at a webhook, but for those that are being sent: `sent` has their numbers."""
+    """
+    The next message that is due at a webhook at `now` (unix milliseconds), except those that are being sent: `sent` has
+    their numbers.
+    """
     return _message(DUE, connection, hook, now, sent)
 
 
@@ -220,7 +226,10 @@ def delivered(connection: "Connection", message: PendingMessage, now: int) -> No
 
 
 def failed(connection: "Connection", message: PendingMessage, fault: str, due: int | None) -> None:
-    """Note why a try has failed. The try counts if `due` is given, the instant of the next one (unix milliseconds)."""
+    """
+    Note why an attempt to send a message has failed. If `due` is given, it counts as a try, and the next one is then
+    (unix milliseconds).
+    """
     SET_FAULT.run(connection, {"number": message.number, "fault": fault})
     if due is not None:
         COUNT_TRY.run(connection, {"number": message.number, "due": due})

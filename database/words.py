@@ -1,7 +1,9 @@
 """
-Phrases of queries, and excerpts with the matches marked.
+The words of the search: the phrases of a query, and excerpts of texts with the matches marked. `database.search` finds
+the texts.
 
-Both databases get words that `store.words` makes, so that they find the same, in any script.
+SQLite and PostgreSQL both get words that `store.words` makes, so that they find the same, in any script. A folded text
+is one without case and accents, as words are.
 """
 
 import re
@@ -15,10 +17,10 @@ from store.words import FOLDED, WORD_LENGTH, composed, folded_words, with_names,
 
 Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last may end in `FORMS` or `PREFIX`, or both
 
-FORMS = "~"  # the word, or another form of it. No word has it
-PREFIX = "*"  # a word that begins so. No word has it
+FORMS = "~"  # after a word: it, or another form of it, matches. No word has this character
+PREFIX = "*"  # after a word: any word that begins with it matches. No word has this character
 PREFIX_LENGTH = 3  # characters that a prefix has at least
-JS = "js"  # ends names that are written with a dot and without: `node.js`, `nodejs`
+JS = "js"  # the end of names that are written with a dot and without: `node.js`, `nodejs`
 QUERY_WORDS = 32  # of a query: the rest is ignored
 PHRASE_WORDS = 16  # of a phrase: a longer one is cut into several
 EXCERPT_LENGTH = 240  # characters, without the marks
@@ -33,12 +35,13 @@ QUOTES = str.maketrans(dict.fromkeys("“”„‟«»\uff02", '"'))
 
 def parse(query: str) -> tuple[Phrase, ...]:
     """
-    The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
+    The phrases of a query, each once: texts in quotation marks, and the other texts between spaces. There is no other
+    syntax.
 
-    Most of the latter are of one word, one like `self-hosted` is a phrase of two; the last one stands for its other
-    forms, too, and a name that ends in `js` for its other writing. There is no other syntax. The last word is a prefix,
-    as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a phrase
-    that is part of another one says nothing and is left out.
+    Most texts without quotation marks are of one word; one like `self-hosted` is a phrase of two. The last word of each
+    stands for its other forms, too, and a name that ends in `js` for its other writing. The last word of the query is a
+    prefix, as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a
+    phrase that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
@@ -88,7 +91,7 @@ def _is_part(phrase: Phrase, other: Phrase) -> bool:
 
 
 def alternatives(phrase: Phrase) -> list[Phrase]:
-    """The phrases of which a match has one: they have no `FORMS`."""
+    """The phrases without `FORMS` that a phrase stands for: a match has one of them."""
     *first, last = phrase
     if FORMS not in last:
         return [phrase]
@@ -112,7 +115,7 @@ def _is_in(phrase: Phrase, text: str) -> bool:
 
 
 def part_of_text(phrase: Phrase) -> str:
-    """What the words of a text have, between spaces, if the phrase, which has no `FORMS`, is in it."""
+    """The text that is in the words of a text, joined by spaces, if a phrase is in it. The phrase has no `FORMS`."""
     return f" {' '.join(phrase)} ".removesuffix(f"{PREFIX} ")
 
 
@@ -125,7 +128,8 @@ def matches(phrases: Iterable[Phrase], texts: Iterable[str]) -> bool:
 def excerpt(phrases: Sequence[Phrase], texts: Sequence[str]) -> str:
     """
     The passage of the texts with the most different phrases, the first of equal ones, with its matches between
-    `MATCH_START` and `MATCH_END`. Blanks become spaces. Without a match the beginning of the first text.
+    `MATCH_START` and `MATCH_END`. Each run of white space becomes one space. Without a match it is the beginning of the
+    first text.
     """
     best = _passage(phrases, texts[0])
     for text in texts[1:]:
@@ -144,7 +148,10 @@ class Match(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a text, and how many different phrases were counted in it: it has these, and maybe more."""
+    """
+    A part of a text, from the offset `start` to `end`, and how many different phrases were counted in it: it has at
+    least so many.
+    """
 
     text: str
     start: int
@@ -182,7 +189,8 @@ def _densest_part(phrases: Sequence[Phrase], text: str) -> tuple[int, int]:
     The bounds of the part of a text with the most different phrases; the first of equal ones, and all of a text if no
     part has any.
 
-    A part has two steps of the text, about the length of an excerpt, and each step is in two parts.
+    A text is divided into steps of about `REACH` characters. A part has two neighbouring steps, which is about the
+    length of an excerpt, so each step is in two parts.
     """
     text = with_names(text)
     wanted = [[part_of_text(each) for each in alternatives(phrase)] for phrase in phrases]
@@ -258,7 +266,7 @@ def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None
 
 
 def _places_of(phrase: Phrase, text: str) -> Iterator[tuple[int, int]]:
-    """Where each alternative of a phrase is in the words of a text, and how many words it has."""
+    """The offset of each occurrence of an alternative of a phrase in the words of a text, and how many words it has."""
     for each in alternatives(phrase):
         yield from zip(_offsets_of(part_of_text(each), text), repeat(len(each)), strict=False)
 

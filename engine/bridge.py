@@ -67,10 +67,11 @@ __all__ = [
     "origin_of",
 ]
 
-STRAWBERRY_RULES = (MaybeNullValidationRule, OneOfInputValidationRule)  # beside those of the specification
-DEFINITION = "strawberry-definition"  # the extension of a type or field of graphql-core that Strawberry made
+STRAWBERRY_RULES = (MaybeNullValidationRule, OneOfInputValidationRule)  # of validation, beside those of graphql-core
+# In a schema of graphql-core that Strawberry made: the key in the `extensions` of a type or field for Strawberry's own.
+DEFINITION = "strawberry-definition"
 
-Convert: TypeAlias = Callable[[Any], Any]
+Convert: TypeAlias = Callable[[Any], Any]  # makes the Python object that a resolver gets of a coerced input value
 
 
 def core_schema(schema: strawberry.Schema) -> GraphQLSchema:
@@ -105,9 +106,11 @@ def attribute_of(field: StrawberryField) -> str:
 
 def converter(schema: strawberry.Schema, type_: Any, within: frozenset[type] = frozenset()) -> Convert:
     """
-    How Strawberry converts a coerced value that is not null; a `Maybe` is also converted if it is null.
+    A function that converts coerced values of an input type as Strawberry does, for example dicts to instances of an
+    input class. It is called for values that are not null; for a `Maybe` (Strawberry's type of an argument that may be
+    left out) also for null.
 
-    `within` are the input types around it.
+    `within` are the input types around it: one that contains itself is left to Strawberry's own function.
     """
     while type(type_) is StrawberryOptional:
         type_ = type_.of_type
@@ -133,6 +136,7 @@ def converter(schema: strawberry.Schema, type_: Any, within: frozenset[type] = f
 
 
 def _is_leaf(schema: strawberry.Schema, type_: Any) -> bool:
+    """Whether Strawberry takes values of a type as they were coerced: an enum or a scalar."""
     is_enum = isinstance(type_, StrawberryEnumDefinition) or has_enum_definition(type_)
     return is_enum or (type_ is not GlobalID and is_scalar(type_, schema.schema_converter.scalar_registry))
 
@@ -155,6 +159,10 @@ def _converted_object(
     parts: Mapping[str, tuple[str, Convert]],
     value: Mapping[str, Any],
 ) -> Any:
+    """
+    An instance of an input class. `defaults` has None for each attribute without a default; `parts` has, by the name of
+    a field in GraphQL, the name of its attribute and how its value is converted.
+    """
     given = dict(defaults)
     for name, part in value.items():
         python_name, convert = parts[name]

@@ -1,4 +1,7 @@
-"""The client of a request, from its headers: its token, its address, its server key, and the origin of its page."""
+"""
+The client of a request, from its headers: its token, its address, its server key, and the origin of its page. A scope
+is what ASGI passes with a request or a WebSocket: a dict with its headers, path and address.
+"""
 
 import re
 from collections.abc import Callable, Container, Mapping, MutableMapping
@@ -29,8 +32,10 @@ class ServerKey(NamedTuple):
 
 class Client(NamedTuple):
     """
-    Who sends a request. `stats` asks for the cost of the execution in the response's extensions. `address` is the IPv4
-    address or the IPv6 network: clients with the same one share a limit by address.
+    Who sends a request. `token` is that of a session. `address` is the IPv4 address or the IPv6 network: clients with
+    the same one share a limit by address. `stats` asks for the cost of the execution in the response's extensions.
+    `traceparent` is the header of a distributed trace, "" without one. `key` is set if another server sends the
+    request.
 
     `last_event_id` is that of an EventSource that connects again: the id of the last event it has received. `scope` is
     that of the request or the WebSocket, for what few operations read. `viewer` is the user whom a page shows, if the

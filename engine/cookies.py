@@ -1,8 +1,11 @@
 """
 The cookie in which a browser keeps the token of a session, so that no script can read it.
 
-Browsers add cookies to requests by themselves. So it counts only where the page is one of the site: for requests by
-POST, for upgrades to WebSocket and for event streams. All other requests are answered as if it were not there.
+Browsers add cookies to requests by themselves, also for pages of other sites. So the cookie counts only if the page
+that sends a request is one of this site, and only for requests by POST, upgrades to WebSocket and event streams. All
+other requests are answered as if it were not there.
+
+The viewer of a page is the user whom it shows as logged in.
 """
 
 from collections.abc import Callable, Container, MutableMapping

@@ -1,8 +1,9 @@
 """
-Documents: finds persisted documents by id; parses and validates all documents, and caches their operations. Executes
-nothing.
+GraphQL documents: finds persisted documents by id; parses and validates all documents, and caches their operations.
+Executes nothing.
 
-A request may send the id of a document instead of its text. A server may be limited to a list of trusted documents.
+A request may send the id of a document, such as its SHA-256, instead of its text, if the server knows the document: it
+is *persisted*. A server may be limited to a list of trusted documents, which its operator has deployed.
 """
 
 import re
@@ -38,7 +39,7 @@ from engine.errors import Code, Refused, error_entry
 from engine.limits.cost import Cost, cost_of
 from engine.limits.documents import Limits, fragments_of
 
-MAX_ERRORS = 20
+MAX_ERRORS = 20  # that validation reports
 MAX_NUMBER_LENGTH = 1_000  # characters; Python refuses to convert a number of 4,301 digits
 # A longer number has a run of this many digits: sign, point and exponent divide it into four parts at most.
 DIGIT_RUN = re.compile(rf"[0-9]{{{MAX_NUMBER_LENGTH // 4}}}")
@@ -56,7 +57,8 @@ class Operation:
     One operation of a valid document, which may be executed any number of times.
 
     `key` is its key in the cache: the text of the document, and the name by which a request selected the operation.
-    `size` is its memory in bytes, `digest` the SHA-256 of the text. `name` is its own name in the document.
+    `size` is its memory in bytes, `digest` the SHA-256 of the text. `name` is its own name in the document, `kind`
+    query, mutation or subscription. `cost` is its cost in points.
     """
 
     key: tuple[str, str | None]
@@ -203,6 +205,7 @@ def without_prefix(document_id: str) -> str:
 
 
 def select_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    """The operation of a document with a name; without a name, the only one."""
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     found = [node for node in operations if name is None or (node.name and node.name.value == name)]
     if not found:

@@ -2,7 +2,7 @@
 The endpoint: an ASGI application that serves a GraphQL schema.
 
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
-Handlers of the same program execute documents of their own by `Endpoint.query`.
+Other pages and APIs of the same program execute documents of their own by `Endpoint.query`.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -37,7 +37,7 @@ Header: TypeAlias = tuple[bytes, bytes]  # name and value
 
 SAFE_METHODS = ("GET", "HEAD")
 MAX_LENGTH_DIGITS = 18  # of a Content-Length
-COST_OF_NOT_MODIFIED = 1  # points
+COST_OF_NOT_MODIFIED = 1  # points that a response 304 takes from the client's rate limit
 
 ALLOWED_METHODS = b"GET, HEAD, POST, OPTIONS"
 
@@ -96,7 +96,10 @@ class HTTPRequest(NamedTuple):
 
 
 class Response(NamedTuple):
-    """`charge` is that of the executed operation, whose bucket the rate limit headers are about."""
+    """
+    An HTTP response with a whole body. `charge` is what the executed operation took from a bucket of points, of which
+    the rate limit headers tell what is left; None if nothing was executed.
+    """
 
     status: int
     headers: list[Header]
@@ -191,6 +194,7 @@ class Endpoint:
         return await self._handler.identified(self.client(scope))
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to an HTTP request. Errors of any kind become a response."""
         headers = headers_of(scope)
         client = self._client(scope, headers)
         media = accepted(headers.get(b"accept", b""))
@@ -235,6 +239,7 @@ class Endpoint:
         return self._bodies.request(await read_body(http.headers, http.receive, self._max_body))
 
     async def _execute(self, http: HTTPRequest, graphql_request: GraphQLRequest) -> Response | Stream:
+        """Execute a request, and answer in a media type that the client accepts."""
         single, streamed, _ = http.accepted
         if single is None and streamed is None:
             raise Refused(
@@ -263,6 +268,9 @@ def single_response(
     request: OperationRequest,
     shared_caching: Sequence[Header],
 ) -> Response:
+    """
+    The response with a whole result. Only that of a GET without a token, and without errors, may be stored by caches.
+    """
     charge = request.charge
     if not http.is_safe or result.has_errors:
         return make_tuple(Response, (200, [CONTENT_TYPES[media], UNCACHED, VARY, *result.headers], result.body, charge))
@@ -275,6 +283,7 @@ def single_response(
 
 
 async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
+    """The body of a request, of at most `max_body` bytes."""
     if declared_length(headers) > max_body:
         raise too_large(max_body)
     message = await receive()
@@ -290,6 +299,7 @@ async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
 
 
 def declared_length(headers: Headers) -> int:
+    """The Content-Length, 0 without one."""
     digits = headers.get(b"content-length", b"0")
     if not digits.isdigit():
         raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
@@ -326,6 +336,7 @@ def caching_headers(options: Options) -> list[Header]:
 
 
 def matches(tag: bytes, if_none_match: bytes) -> bool:
+    """Whether an If-None-Match names a tag, also as a weak one."""
     tags = (each.strip().removeprefix(b"W/") for each in if_none_match.split(b","))
     return any(each in (tag, b"*") for each in tags)
 

@@ -24,6 +24,8 @@ SESSION_ENDED = "the session has ended"
 
 
 class Code(StrEnum):
+    """What is wrong, for clients. Where Apollo Server has a code for it, the text is that code."""
+
     ANSWER_TOO_LARGE = "ANSWER_TOO_LARGE"
     BAD_REQUEST = "BAD_REQUEST"
     BAD_USER_INPUT = "BAD_USER_INPUT"
@@ -52,7 +54,10 @@ class Code(StrEnum):
 
 
 class Refused(Exception):
-    """A request is not executed. `code` determines the HTTP status, `errors` are those of the response."""
+    """
+    A request is not executed. `code` determines the HTTP status, `errors` are those of the response: one for each
+    reason, unless they are given.
+    """
 
     def __init__(
         self,
@@ -68,6 +73,7 @@ class Refused(Exception):
 
 
 def error_entry(reason: str | GraphQLError, code: str) -> dict[str, Any]:
+    """An error of a response, with a code."""
     if isinstance(reason, str):
         return {"message": reason, "extensions": {"code": code}}
     formatted: dict[str, Any] = {**reason.formatted}
@@ -112,6 +118,7 @@ class ErrorFormatter:
         return Refused(errors[0]["extensions"]["code"], errors=errors)
 
     def _format(self, error: GraphQLError, request_id: str, logged: set[int]) -> dict[str, Any]:
+        """`logged` has the ids of causes that are in the log: several errors may have one cause."""
         cause = root_cause(error)
         code = self.code(error, cause)
         if code is not None:
@@ -123,6 +130,7 @@ class ErrorFormatter:
         return masked(error, request_id)
 
     def code(self, error: GraphQLError, cause: Exception) -> str | None:
+        """The code of an expected error; None for a fault."""
         for class_ in type(cause).__mro__:
             if class_ in self._codes:
                 return self._codes[class_]
@@ -145,6 +153,7 @@ def is_coercion_error(cause: Exception) -> bool:
 
 
 def masked(error: GraphQLError, request_id: str) -> dict[str, Any]:
+    """A fault as clients read it: where it happened, and the id of the request, which is in the log."""
     formatted: dict[str, Any] = {**error.formatted, "message": FAULT_MESSAGE}
     formatted["extensions"] = {"code": str(Code.FAULT), "requestId": request_id}
     return formatted

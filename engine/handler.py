@@ -1,8 +1,9 @@
 """
 Executes GraphQL requests of any transport: finds the operation, opens a context, executes within a time limit.
 
-Queries that are equal and arrive at the same time are executed once. Results are encoded as JSON here, so that these
-queries share the bytes.
+Queries that are equal and arrive at the same time are executed once (coalesced). Results are encoded as JSON here, so
+that these queries share the bytes. Rate limits are in points: `prepare` takes an estimate from the client's bucket (its
+charge), which is corrected after the execution.
 """
 
 from asyncio import CancelledError, current_task
@@ -39,7 +40,7 @@ COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, sinc
 
 
 class RequestHandler:
-    """Prepares and executes the requests of an endpoint."""
+    """Prepares and executes the requests of an endpoint. See `Endpoint` for what it is made with."""
 
     def __init__(
         self,
@@ -250,6 +251,10 @@ class RequestHandler:
     async def _event_results(
         self, observation: Observation, refreshes: Refreshes | None
     ) -> AsyncGenerator[EncodedResult, None]:
+        """
+        The results of a subscription, one for each event. After a refresh of the token later ones are of the new
+        client.
+        """
         context = self._open_context(observation.request.client)
         source = await self._subscribe(observation.request, context)
         client, key = observation.request.client, self._subscription_key(observation.request)
@@ -304,6 +309,7 @@ class RequestHandler:
         return source
 
     def _encode(self, observation: Observation, result: Result, context: OperationContext) -> EncodedResult:
+        """The JSON of a result, which the observer is told of."""
         request, extensions, usage = observation.request, context.extensions(), context.usage
         content: dict[str, Any] = {"data": result.data}
         if result.errors:

@@ -15,7 +15,7 @@ from engine.limits.documents import Limits
 from engine.limits.rate_limiter import RateLimiter
 from engine.requests import OperationRequest
 
-STOPPING = "stopping"  # key of the ASGI state
+STOPPING = "stopping"  # key of the ASGI state: an event that is set when the server stops
 
 # An extension of ASGI, of servers that take the text of a message also in parts, as UTF-8: an event that is encoded
 # once is sent to many WebSockets, each with its own id around it. A message has them under this key, not `text`.
@@ -23,7 +23,7 @@ TEXT_PARTS = "engine.text_parts"
 
 
 class BackendUsage(Protocol):
-    """The round trips to the application's data store, and the commands, that an execution took."""
+    """How many round trips to the application's data store, and commands to it, an execution took."""
 
     round_trips: int
     commands: int
@@ -72,11 +72,12 @@ class EventId(NamedTuple):
 
 
 OpenContext: TypeAlias = Callable[[Client], OperationContext]
+OnRefresh: TypeAlias = Callable[[Client], object]
+# Of these, `Options` says what they do.
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
 Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
-FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
+FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]  # the user's name by the token
 WhileSubscribed: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
-OnRefresh: TypeAlias = Callable[[Client], object]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
 
 

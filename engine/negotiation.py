@@ -17,7 +17,10 @@ class Media(StrEnum):
 
 
 class Accepted(NamedTuple):
-    """What an Accept header allows: a media type for a single result and one for a stream, and whether HTML."""
+    """
+    What an Accept header allows: the media type of a response with a single result, that of a stream of results (None
+    if there may be none), and whether the response may be an HTML page.
+    """
 
     single: Media | None
     stream: Media | None

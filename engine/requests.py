@@ -1,4 +1,4 @@
-"""GraphQL requests, parsed from a JSON body, a query string or a message, and cached by their text."""
+"""GraphQL requests, parsed from a JSON body, a query string or a message of a WebSocket, and cached by their text."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from engine.errors import Code, Refused
 if TYPE_CHECKING:
     from engine.limits.rate_limiter import Charge
 
-PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
-MAX_PARAMETERS = 20
+PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}  # that a query string may have
+MAX_PARAMETERS = 20  # of a query string, with unknown ones
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 MICROSECONDS = 40  # to parse a request and find its operation: what an entry of the cache saves
 
@@ -26,9 +26,10 @@ MICROSECONDS = 40  # to parse a request and find its operation: what an entry of
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedOperation:
     """
-    A valid operation with its variables and its cost in points. Equal request bodies share one instance.
+    A valid operation with the values of its variables and its cost in points. Equal request bodies share one instance.
 
-    The reference is weak: a cached request does not keep an operation alive that the cache of operations has evicted.
+    `operation` is a weak reference: a cached request does not keep an operation alive that the cache of operations has
+    evicted.
     """
 
     operation: "ref[Operation]"
@@ -39,7 +40,8 @@ class PreparedOperation:
 @dataclass(slots=True, eq=False)
 class GraphQLRequest:
     """
-    The parameters of a request. `prepared` is set once its operation is found valid.
+    The parameters of a request. It has the text of its document (`query`), the id of a document that the server may
+    know, or both. `prepared` is set once its operation is found valid.
 
     `is_own` if the program itself sends it: then its document need not be listed as trusted.
     """
@@ -56,8 +58,8 @@ class OperationRequest(NamedTuple):
     """
     A client's request for a prepared operation.
 
-    `started` is a value of `time.perf_counter`. `charge` takes points from the client's bucket; None without rate
-    limits.
+    `started` is a value of `time.perf_counter`, in seconds. `charge` is what it takes from the client's bucket of
+    points; None without rate limits.
     """
 
     prepared: PreparedOperation
@@ -120,6 +122,7 @@ def parse_query_string(query_string: bytes) -> GraphQLRequest:
 
 
 def query_parameters(query_string: bytes) -> dict[str, str]:
+    """The parameters of a query string that GraphQL over HTTP knows."""
     try:
         pairs = parse_qsl(
             query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
@@ -150,6 +153,7 @@ def parse_request(payload: Any) -> GraphQLRequest:
 
 
 def text(payload: dict[str, Any], name: str) -> str | None:
+    """The value of a parameter that has to be a string, null or missing."""
     value = payload.get(name)
     if value is None or isinstance(value, str):
         return value
@@ -157,6 +161,7 @@ def text(payload: dict[str, Any], name: str) -> str | None:
 
 
 def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    """The value of a parameter that has to be an object, null or missing."""
     value = payload.get(name)
     if value is None:
         return {}

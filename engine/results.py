@@ -11,8 +11,8 @@ from engine.errors import Refused
 
 class EncodedResult(NamedTuple):
     """
-    The result of an operation, or of one event of a subscription, as JSON. The `body` is empty for an event that the
-    client is sent only the id of.
+    The result of an operation, or of one event of a subscription, as JSON. If a client is sent nothing but the id of an
+    event, the `body` is empty.
 
     Equal queries of clients with equal permissions get the same result, unless it is not shareable: a resolver has read
     something of this client alone, such as its address. `headers` are those of the response to a mutation.
@@ -43,6 +43,7 @@ def encode_to_keep(content: Any) -> bytes:
 
 
 def decode_result(result: EncodedResult) -> dict[str, Any]:
+    """The content of a result: `data`, and `errors` and `extensions` if it has any."""
     content: dict[str, Any]
     try:
         content = orjson.loads(result.body)

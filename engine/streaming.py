@@ -1,4 +1,7 @@
-"""Streams of results in one HTTP response: server-sent events (graphql-sse, distinct connections) and multipart."""
+"""
+Streams of results in one HTTP response: server-sent events, by the protocol graphql-sse with a connection for each
+operation ("distinct connections"), and `multipart/mixed`, by Apollo's protocol for subscriptions.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -13,7 +16,10 @@ from engine.results import EncodedResult, refusal_body
 
 
 class Framing(NamedTuple):
-    """The bytes before and after each result of a stream, and those of the id of an event; None if events have none."""
+    """
+    The bytes of a stream: at its beginning and end, before and after each result, and for a heartbeat, which keeps the
+    connection open. `event_id` is the format of the id of an event; None if events have none.
+    """
 
     content_type: bytes
     opening: bytes
@@ -52,8 +58,9 @@ Watch: TypeAlias = Callable[[Callable[[], object]], AbstractContextManager[objec
 
 class Stream(NamedTuple):
     """
-    Results. If `stopping` is set, the stream ends without the closing bytes, so that the client connects again.
-    `watch` calls a function once the session of the client has ended: the stream ends with a refusal then.
+    A response that is a stream of `results`. Once the event `stopping` is set, as the server stops, the stream ends
+    without the closing bytes, so that the client connects again. `watch` calls a function once the session of the
+    client has ended: the stream ends with a refusal then.
     """
 
     results: AsyncGenerator[EncodedResult, None]
@@ -63,6 +70,7 @@ class Stream(NamedTuple):
 
 
 async def refused_results(refused: Refused) -> AsyncGenerator[EncodedResult, None]:
+    """Results that are refused at once. The `yield` makes this a generator."""
     raise refused
     yield
 

@@ -9,17 +9,19 @@ from engine.errors import Code, Refused
 
 class Timeouts:
     """
-    Limits the time of blocks, as `asyncio.timeout` does, but raises `Refused`. A task may be in one block at a time.
+    A context that limits the time of the block within, as `asyncio.timeout` does, but raises `Refused`. One object
+    serves all tasks; a task may be in one block at a time.
 
     One timer serves all tasks of the event loop, because all have the same time limit of `seconds`. `asyncio.timeout`
-    sets one for each task.
+    sets one for each task, which costs more.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        # For each task the time when it is cancelled, and how often it was cancelled before; the oldest is the first.
+        # For each task the time when it is cancelled (monotonic), and how many cancellations it had when it entered its
+        # block; the oldest is the first.
         self._running: dict[Task[Any], tuple[float, int]] = {}
-        self._late: dict[Task[Any], int] = {}  # those that were cancelled, until they leave the block
+        self._late: dict[Task[Any], int] = {}  # of those that were cancelled, until they leave their blocks
         self._timer: TimerHandle | None = None
 
     def __enter__(self) -> None:
@@ -44,6 +46,7 @@ class Timeouts:
         return task in self._late
 
     def _cancel_late(self) -> None:
+        """Cancel the tasks whose time is over, and set the timer for the next one."""
         self._timer = None
         now = monotonic()
         while self._running:

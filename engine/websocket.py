@@ -21,6 +21,8 @@ PROTOCOL = "graphql-transport-ws"
 
 
 class CloseCode(IntEnum):
+    """Why the server closes a connection: codes of WebSocket (RFC 6455), and from 4400 on of the protocol."""
+
     TOO_BIG = 1009
     STOPPING = 1012
     BAD_REQUEST = 4400
@@ -49,6 +51,7 @@ class WebSocketTransport:
     options: Options
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Accept a WebSocket, unless a page of another site opens it, and serve it until it is closed."""
         headers = headers_of(scope)
         await receive()
         if not self._is_allowed_origin(headers):
@@ -131,10 +134,11 @@ class WebSocketSession:
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
-        self._on_refresh: list[OnRefresh] = []  # one of each subscription
-        self._watch: AbstractContextManager[object] = nullcontext()  # no `ExitStack`, which takes 0.8 kB
+        self._on_refresh: list[OnRefresh] = []  # one of each subscription: called when the client has another token
+        # contexts that `run` leaves: see `Options`. No `ExitStack`, which takes 0.8 kB
+        self._watch: AbstractContextManager[object] = nullcontext()
         self._while_subscribed: AbstractAsyncContextManager[object] = nullcontext()
-        self._has_ended = False
+        self._has_ended = False  # whether the session of the client's token has
 
     async def run(self) -> None:
         """
@@ -173,6 +177,7 @@ class WebSocketSession:
         await self._close(CloseCode.STOPPING, "the server stops")
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:
+        """Do what a message asks for. `deadline` is that of the initialisation; later it ends the reading."""
         match message.get("type"):
             case "connection_init":
                 self._initialise(message.get("payload"))
@@ -197,6 +202,7 @@ class WebSocketSession:
                 raise ProtocolError(CloseCode.BAD_REQUEST, "a message is of no known type")
 
     def _initialise(self, payload: Any) -> None:
+        """Take the token and the viewer of `connection_init`."""
         if self._is_ready:
             raise ProtocolError(CloseCode.INIT_TWICE, "too many initialisation requests")
         if payload is not None and not isinstance(payload, dict):
@@ -216,7 +222,7 @@ class WebSocketSession:
         self._watch.__enter__()
 
     async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
-        """Go on with another token of the same user, which a ping has; also in operations that run."""
+        """If a ping has another token of the same user, go on with that, also in operations that run."""
         if not self._is_ready or not isinstance(payload, dict):
             return
         given = authenticated_by_init(self._client, payload)
@@ -250,6 +256,7 @@ class WebSocketSession:
         deadline.reschedule(asyncio.get_running_loop().time())
 
     async def _start(self, message: dict[str, Any]) -> None:
+        """Begin an operation, in a task of its own."""
         identifier = message.get("id")
         if not isinstance(identifier, str) or not identifier:
             raise ProtocolError(CloseCode.BAD_REQUEST, "a subscribe message has no id")
@@ -267,6 +274,7 @@ class WebSocketSession:
             await self._send_text(error_message(encode(identifier), self._transport.too_many()))
 
     def _stop(self, identifier: Any) -> None:
+        """End an operation, without a further message."""
         if not isinstance(identifier, str):
             raise ProtocolError(CloseCode.BAD_REQUEST, "a complete message has no id")
         task = self._tasks.pop(identifier, None)
@@ -274,6 +282,7 @@ class WebSocketSession:
             task.cancel()
 
     async def _operate(self, identifier: str, request: GraphQLRequest) -> None:
+        """Run an operation: send its results, and the message that ends it."""
         name = encode_to_keep(identifier)
         try:
             await self._send_results(identifier, name, request)
@@ -328,10 +337,12 @@ def named_viewer(payload: dict[str, Any], header: str) -> str:
 
 
 def error_message(name: bytes, refused: Refused) -> bytes:
+    """The message that ends an operation with errors. `name` is its id as JSON."""
     return b'{"id":%b,"type":"error","payload":%b}' % (name, encode(refused.errors))
 
 
 def read_message(frame: Message, max_message: int) -> dict[str, Any]:
+    """The JSON object of a text frame."""
     text = frame.get("text")
     if text is None:
         raise ProtocolError(CloseCode.BAD_REQUEST, "a message is a text frame")

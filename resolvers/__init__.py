@@ -1,1 +1,5 @@
-"""How a field gets its data. Uses the store and no GraphQL types: batches take and return records."""
+"""
+How each field of the GraphQL schema gets its data, from the store, which is what Redis holds, and from the database.
+
+Nothing here knows GraphQL types: resolvers take and return records, which are immutable Python objects.
+"""

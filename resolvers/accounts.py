@@ -1,4 +1,9 @@
-"""The account of the viewer: their address, which mails they get, and where they are logged in."""
+"""
+The account of the viewer: their address, which mails they get, and where they are logged in.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+An issuer is a service outside at which users may log in; who only does that has no password here.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +21,7 @@ PREFIX = "session:"  # of the id of a session in GraphQL
 
 @dataclass(frozen=True, slots=True)
 class OwnAccount:
-    """What only its user sees."""
+    """The account of a user, which only they see. The batch resolvers below read its fields."""
 
     username: str
 
@@ -98,19 +103,19 @@ async def edit_account(
     Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. `token`, from a mail,
     stands in for the password of who has none.
     """
-    actor, address = context.actor(), context.address
-    if email is not KEPT and address is not None:
+    actor, client_address = context.actor(), context.address
+    if email is not KEPT and client_address is not None:
         if email is not None:
             context.store.mailboxes.checked(email)
         username = await context.store.site.username(actor)
-        await context.store.attempts.count(context.rates.of_mails(address, username))
+        await context.store.attempts.count(context.rates.of_mails(client_address, username))
     # when the user has logged in at their issuer, in unix milliseconds; 0 for sessions of this site
     authenticated_at = context.identified.authenticated_at if context.identified else 0
     edited = context.store.mailboxes.edit(
-        actor, email, mail_replies, current_password, address, authenticated_at, token
+        actor, email, mail_replies, current_password, client_address, authenticated_at, token
     )
     username = await context.write(edited)
-    context.reads.prime_login(username)
+    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
     return OwnAccount(username)
 
 
@@ -123,7 +128,7 @@ async def confirm_email(context: Context, token: str) -> OwnAccount | None:
 async def request_password_reset(context: Context, username_or_email: str) -> None:
     """
     Queue a mail with a link to reset the password. The answer and its time do not tell whether there is such a user.
-    One round trip, two with an address.
+    One round trip; another one to count the mail for the client's address, if that is known.
     """
     context.store.users.offers.require_passwords()
     if not context.store.site.offers_mail:
@@ -148,8 +153,8 @@ async def request_confirmation(context: Context) -> None:
         raise Unauthenticated
     standing_bans.refuse_banned(login.bans, store.site.clock())
     viewer = [OwnAccount(login.username)]
-    (mailbox,), (has_one,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
-    if has_one:
+    (mailbox,), (may_use_password,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
+    if may_use_password:
         raise Invalid("you have a password, which is asked for instead")
     if mailbox.usable is None:
         raise Invalid("you have no confirmed address: log in again instead")

@@ -1,4 +1,10 @@
-"""Appeals against actions of moderators, and the queue in which they wait for an answer."""
+"""
+Appeals against actions of moderators, and the queue in which they wait for an answer.
+
+The place of an action is its group or, without one, any group of the article or comment that it is about: moderators of
+these see its appeal. Public functions whose first argument is a sequence are batch resolvers: they return a value for
+each element, in order.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +27,7 @@ async def queue(
 ) -> Connection[ModerationAction] | None:
     """
     The actions whose appeals wait, of a group or of all places that the viewer moderates; None if the viewer moderates
-    nothing there. Three round trips: for the roles as they are stored, the places in the queue, and the actions.
+    nothing there. Three round trips: for the roles as they are stored, the positions in the queue, and the actions.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
@@ -33,9 +39,8 @@ async def queue(
 
 async def of_actions(actions: Sequence[ModerationAction], context: Context) -> list[Appeal | None]:
     """
-    The appeal against each action, for the author of the appeal and for moderators of the place of the action: its
-    group, or the groups of the text that it is about. One round trip, and those of `moderation.moderates_places` for
-    appeals of others; none if nobody is logged in.
+    The appeal against each action, for who has appealed and for moderators of the place of the action. One round trip,
+    and those of `moderation.moderates_places` for appeals of others; none if nobody is logged in.
     """
     viewer = await context.viewer()
     if viewer is None:
@@ -54,8 +59,9 @@ def answered_by(found: Sequence[Appeal], context: Context) -> list[User | None]:
 
 async def submit(context: Context, action_id: str, text: str) -> ModerationAction:
     """
-    Appeal against an action. If the action is about a text of the viewer that is archived, in the database only, the
-    text is first written back to Redis with its conversation. A user may bring back only some conversations in a day.
+    Appeal against an action. The action may be about an article or a comment of the viewer that is archived, which
+    means in the database only: then it is first written back to Redis, with all comments of its article. How often a
+    user may cause that in a day is limited: `context.waker()` names the user and the limit.
     """
     number = _checked_number(action_id)
     command = partial(appeals.submit, context.store.site, context.actor(), number, text)

@@ -29,7 +29,10 @@ class BadInput(Exception):
 
 
 class PageArguments(NamedTuple):
-    """The paging arguments of a field. `page` is the number of a page, counted from 1."""
+    """
+    The paging arguments of a field, as in the Relay specification: `first` and `last` are numbers of items, `after` and
+    `before` are cursors. `page` is the number of a page, counted from 1.
+    """
 
     first: int | None = None
     after: str | None = None
@@ -85,9 +88,9 @@ def paginated(resolver: Callable[..., Awaitable[R]]) -> Callable[..., Awaitable[
     ) -> R:
         return await resolver(*positional, paging=PageArguments(first, after, last, before), **others)
 
-    written = signature(resolver)
-    expanded = [RELAY_ARGUMENTS if each.name == "paging" else [each] for each in written.parameters.values()]
-    resolve.__signature__ = written.replace(parameters=list(chain(*expanded)))  # type: ignore[attr-defined]  # read by inspect
+    declared = signature(resolver)
+    expanded = [RELAY_ARGUMENTS if each.name == "paging" else [each] for each in declared.parameters.values()]
+    resolve.__signature__ = declared.replace(parameters=list(chain(*expanded)))  # type: ignore[attr-defined]  # read by inspect
     return resolve
 
 
@@ -134,7 +137,7 @@ def maintained_order(site: Site, order: Order | None) -> Order:
     The order, SCORE if it is null.
 
     Raises:
-        BadInput: the store does not maintain it. The message lists the valid ones.
+        BadInput: the store does not maintain it, as each site chooses its orders. The message lists the valid ones.
     """
     order = order or Order.SCORE
     if order not in site.rankings.orders:
@@ -148,7 +151,8 @@ def articles_by(site: Site, order: Order | None, group: str | None, posted_since
     The listing of all articles, or of those of a group; without those posted before an instant (unix milliseconds).
 
     Raises:
-        BadInput: the store does not maintain the order, or cannot list articles by it since an instant.
+        BadInput: the store does not maintain the order, or `posted_since` is given and the order cannot be combined
+            with it.
     """
     order = maintained_order(site, order)
     if posted_since is None:

@@ -1,4 +1,9 @@
-"""Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do."""
+"""
+Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+An archived article is in the database only. The policy of a site has the weights of its orders and its time limits.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -38,7 +43,7 @@ NUMBER, STATE, POSTED_AT = map(attrgetter, ("number", "state", "posted_at"))
 
 
 class PostResult(Protocol):
-    """The payload of a post: `article` is None if it was refused."""
+    """The payload of the mutation `post`, made in `schema`: `article` is None if it was refused."""
 
     @property
     def article(self) -> Article | None: ...
@@ -53,14 +58,17 @@ def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
 
 
 def score(articles: Sequence[Article], context: Context) -> list[float]:
+    """The value by which the order SCORE sorts each, in unix seconds."""
     return [context.store.site.policy.score(article) for article in articles]
 
 
 def is_good(articles: Sequence[Article], context: Context) -> list[bool]:
+    """Whether each has enough votes for the front page."""
     return [context.store.site.policy.is_good(article) for article in articles]
 
 
 def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]:
+    """When voting on each closes (unix milliseconds)."""
     return [context.store.site.policy.closes_at(subject) for subject in subjects]
 
 
@@ -107,11 +115,13 @@ def known_or_read_viewer_votes(
     subjects: Sequence[Votable], context: Context
 ) -> Sequence[Vote | None] | Awaitable[Sequence[Vote | None]]:
     """
-    As `viewer_vote`, without waiting if this request knows who the viewer is and all these votes, as after a vote.
+    As `viewer_vote`, without waiting if this request knows who the viewer is, and all these votes: it has cast or read
+    them, or the client-side cache has them.
     """
     viewer = context.known_viewer()
-    votes = context.reads.known_votes(list(map(NUMBER, subjects)), viewer) if viewer else None
-    return votes if votes and all(are_voters_stored(subjects, context)) else viewer_vote(subjects, context)
+    if viewer and all(are_voters_stored(subjects, context)):
+        return context.reads.known_or_read_votes(list(map(NUMBER, subjects)), viewer)
+    return viewer_vote(subjects, context)
 
 
 @paginated
@@ -154,11 +164,11 @@ async def standing(
     site = context.store.site
     name = arguments.group_name(group) if group is not None else None
     order, listing, policy = maintained_order(site, order), articles_by(site, order, name), site.policy_of(name)
-    now = listing.decay.at if listing.decay else context.now
+    now = listing.decay.at if listing.decay else context.now  # `decay` is set if values change with age
     visible = [article for article in articles if article.state is ContentState.VISIBLE]
     listed = [article for article in visible if name is None or name in article.groups]
-    places = [standings.position(policy, order, article, now) for article in listed]
-    ranks = zip(listed, await context.reads.ranks(listing, places), strict=True)
+    positions = [standings.position(policy, order, article, now) for article in listed]
+    ranks = zip(listed, await context.reads.ranks(listing, positions), strict=True)
     found = {article.number: standings.standing(policy, order, article, rank, now) for article, rank in ranks}
     return [found.get(article.number) for article in articles]
 
@@ -178,6 +188,10 @@ async def articles(
     page: int | None = None,
     pinned: bool | None = False,
 ) -> Connection[Article]:
+    """
+    A page of all articles, or of those of a group or posted `since` an instant (unix milliseconds). With `pinned`, the
+    next pages show the order of this instant.
+    """
     name = arguments.group_name(group) if group is not None else None
     listing = articles_by(context.store.site, order, name, since)
     if page is not None:
@@ -189,7 +203,7 @@ async def articles(
 async def by_link(context: Context, link: str, *, paging: PageArguments) -> Connection[Article]:
     """
     Raises:
-        BadInput: this is no link, or an earlier version made the store and its links are not indexed yet.
+        BadInput: this is no link, or the links of the store are not indexed yet, as an earlier version has made it.
     """
     site = context.store.site
     if not site.rankings.has_links:
@@ -199,6 +213,7 @@ async def by_link(context: Context, link: str, *, paging: PageArguments) -> Conn
 
 @paginated
 async def front_page(context: Context, date: int | None = None, *, paging: PageArguments) -> Connection[Article]:
+    """The newest good articles, all or those of a UTC day. `date` is its first instant (unix milliseconds)."""
     return await article_connection(context, listings.front_page(context.store.site, date), paging, FRONT_PAGE_SIZE)
 
 
@@ -214,8 +229,8 @@ async def post(
     session = context.actor()
     command = partial(context.store.articles.post, session, draft, idempotency_key)
     posted = await context.write(context.within_limits(context.rates.of_posts, command))
-    context.reads.prime_login(posted.poster)
-    if posted.article is None:  # replayed, and deleted or archived since
+    context.reads.prime_login(posted.poster)  # the write has checked the session, so it need not be read again
+    if posted.article is None:  # the same was posted before (`replayed`), and was deleted or archived since
         posted = replace(posted, article=await reads.find(context.store, context.database, posted.number))
     if posted.article and not posted.replayed:
         context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
@@ -226,7 +241,8 @@ async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list
     """
     The newest other article with the link of a posted one, if it was posted within the site's window.
 
-    Two round trips for each: one for the places in all partitions, one for the article.
+    Two round trips for each: one to find it by its link in all partitions, which are shares of the data; one to read
+    it.
     """
     return [await _duplicate_of(payload.article, context) for payload in payloads]
 
@@ -285,7 +301,7 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on an article, also on one that is archived: then it is written back to Redis first."""
+    """Run a command on an article. One that is archived is written back to Redis first."""
     changed = write_back.run_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

@@ -1,4 +1,9 @@
-"""Bans from the site and from groups, and annulments: votes of a user that no longer count."""
+"""
+Bans from the site and from groups, and annulments: votes of a user that no longer count.
+
+Both are actions, which are entries in the log of what moderators did. If an action affects many votes or texts, the
+first ones are done here, and the rest by a task that every server runs.
+"""
 
 from collections.abc import Awaitable
 
@@ -32,10 +37,10 @@ async def ban(
         removes, annuls = bool(remove_texts), bool(annul_votes)
         return bans.ban(context.store.site, authority, *given, removes_texts=removes, annuls_votes=annuls)
 
-    done = await context.within_removal_limit(act)
-    if done.changed and done.action and done.action.removes_texts:
-        await context.write(banned_texts.begin(context.store, context.database, done.action.number))
-    return await _with_votes_annulled(context, done)
+    moderated = await context.within_removal_limit(act)
+    if moderated.changed and moderated.action and moderated.action.removes_texts:
+        await context.write(banned_texts.begin(context.store, context.database, moderated.action.number))
+    return await _with_annulment_begun(context, moderated)
 
 
 async def annul_votes(
@@ -55,13 +60,13 @@ async def annul_votes(
     def act(authority: Authority) -> Awaitable[Moderated]:
         return annulments.annul(context.store.site, authority, username, from_, to, reason, note)
 
-    return await _with_votes_annulled(context, await context.within_removal_limit(act))
+    return await _with_annulment_begun(context, await context.within_removal_limit(act))
 
 
-async def _with_votes_annulled(context: Context, done: Moderated) -> Moderated:
+async def _with_annulment_begun(context: Context, moderated: Moderated) -> Moderated:
     """Begin to annul votes if the action of a command annuls some. Return the action as it stands after that."""
-    if not (done.changed and done.action and done.action.annulment):
-        return done
-    number = done.action.number
+    if not (moderated.changed and moderated.action and moderated.action.annulment):
+        return moderated
+    number = moderated.action.number
     await context.write(annulling.begin(context.store, context.database, number))
-    return Moderated(await reverts.read_action(context.store.site, number), done.changed)
+    return Moderated(await reverts.read_action(context.store.site, number), moderated.changed)

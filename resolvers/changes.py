@@ -1,9 +1,9 @@
 """
 The log of all changes as clients read it: pages of changes, and a subscription that continues after a cursor.
 
-Each partition of the store has a Redis stream of entries; together these streams are the log. Entries of several
-partitions are merged by the time at which the store has written them; those of one partition stay in their order. A
-cursor holds a position in each partition, and says which log it belongs to.
+Each partition of the store, which is a share of its data, has a Redis stream of entries; together these streams are the
+log. Entries of several partitions are merged by the time at which the store has written them; those of one partition
+stay in their order. A cursor holds a position in each partition, and says which log it belongs to.
 """
 
 import asyncio
@@ -33,8 +33,8 @@ FEWEST_AT_ONCE = 4  # entries of a partition, in a round trip
 MAX_PASSED_OVER = 10_000  # entries of other kinds, for a page
 PAGE_CHARACTERS = 2_000_000  # approximately, of all values of a page
 READ_INTERVAL = 0.05  # seconds at least between two reads for a subscriber who has read everything
-CHECK_INTERVAL = 1.0  # seconds after which the right of a subscriber is checked again
-CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints
+CHECK_INTERVAL = 1.0  # seconds after which the right of a subscriber to read the log is checked again
+CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints (`Checkpoint`)
 MAX_CURSOR = 20_000  # characters: about 10 for each partition
 CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)  # see `LogPosition.cursor`
 REMOVED = "entries after this cursor were removed from the log"
@@ -47,7 +47,10 @@ class CursorGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """How far a reader is in the log that `identity` names: the id of the last entry that it read in each partition."""
+    """
+    How far a reader is in the log that `identity` names. `ids` has, by partition, the id of the last entry that it
+    read: `MILLISECONDS-NUMBER`, as Redis gives them to entries of a stream.
+    """
 
     identity: str
     ids: tuple[str, ...]
@@ -176,7 +179,7 @@ class LogReader:
 
     def __init__(self, site: Site, position: LogPosition) -> None:
         self.site, self._identity, self._ids = site, position.identity, list(position.ids)
-        self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)
+        self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)  # entries of a partition, for each read
         self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]  # by partition: fetched, not yet returned
         # A heap: the sort key of the first entry of each buffer, and its partition.
         self._firsts: list[tuple[tuple[int, int], int]] = []
@@ -228,6 +231,7 @@ class LogReader:
         return bool(self._firsts)
 
     async def _fill(self) -> None:
+        """Read the next entries of the unread partitions. One round trip, and one more if users were deleted."""
         try:
             after = {partition: self._ids[partition] for partition in self._unread}
             entries_read = await leaving.read_on(self.site, after, self._count)
@@ -271,6 +275,7 @@ async def position_of(site: Site, cursor: str) -> LogPosition:
 
 
 def parse_cursor(cursor: str) -> LogPosition:
+    """The position that `LogPosition.cursor` has written. Raises BadInput for any other text."""
     try:
         text = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
     except ValueError as error:

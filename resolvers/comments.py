@@ -1,4 +1,10 @@
-"""Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do."""
+"""
+Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+The conversation of an article is all its comments; if it is archived, it is in the database only. A place is an entry
+of a listing, such as the replies to a comment.
+"""
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
@@ -65,10 +71,10 @@ async def parent(comments: Sequence[Comment], context: Context) -> list[Comment 
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
-    above = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
-    lists = [next(above) if comment.depth else () for comment in comments]
-    found = iter(await shown_in_threads(context, [number for numbers in lists for number in numbers]))
-    return [[each for _ in numbers if (each := next(found))] for numbers in lists]
+    read = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
+    numbers_above = [next(read) if comment.depth else () for comment in comments]
+    found = iter(await shown_in_threads(context, [number for numbers in numbers_above for number in numbers]))
+    return [[each for _ in numbers if (each := next(found))] for numbers in numbers_above]
 
 
 async def descendant_count(comments: Sequence[Comment], context: Context) -> list[int]:
@@ -118,6 +124,8 @@ async def of_users(
     """
     The comments of each user, newest first, without those whose article was deleted. Two round trips, one for the
     places and one for the comments; two more, and a query, for each user of whom Redis does not list all.
+
+    Redis lists the comments of a user after an instant, the floor (unix milliseconds); it lists all if that is 0.
     """
     site = context.store.site
     own = [CommentsByTime(poster=user.username) for user in users]
@@ -140,7 +148,10 @@ async def of_users(
 async def _with_older(
     context: Context, own: CommentsByTime, paging: PageArguments
 ) -> Connection[Comment] | DatabaseUnavailable:
-    """The comments of a user of whom Redis does not list all. One that was just hidden leaves the database later."""
+    """
+    The comments of a user of whom Redis does not list all. The database may still list some that have just been hidden:
+    more are read in their place.
+    """
     source = Source(own.listing(context.store.site).name, partial(own.page, context), own)
     try:
         return await full_connection(context, source, paging, OWN_COMMENT_NODES)
@@ -162,8 +173,8 @@ async def read_comments(context: Context, numbers: Iterable[int]) -> list[Commen
 
 async def shown_in_threads(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
-    Comments as the threads of their articles show them: the same for all who may read the article. One round trip, and
-    one for the articles; one more if an article is not visible and somebody is logged in.
+    Comments as the threads of their articles show them: the same for all who may read the article, None for others. One
+    round trip, and one for the articles; one more if an article is not visible and somebody is logged in.
     """
     stored = await context.reads.stored_comments(numbers)
     hidden = [article for _, article in stored if article and article.state is not ContentState.VISIBLE]
@@ -193,12 +204,14 @@ async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | 
 
 
 async def _readable_articles(context: Context, articles: Sequence[Article]) -> Callable[[Article], bool]:
+    """What says of each of these articles whether the viewer may read it."""
     found = await context.articles(dict.fromkeys(article.number for article in articles))
     numbers = {article.number for article in found if article}
     return lambda article: article.state is ContentState.VISIBLE or article.number in numbers
 
 
 def _shown_in_thread(comment: Comment, article: Article) -> Comment | None:
+    """The comment as a thread shows it: of the class HiddenComment if not everybody may read the article."""
     shown = comment.as_shown
     return HiddenComment(*shown) if shown and article.state is not ContentState.VISIBLE else shown
 
@@ -217,7 +230,7 @@ def _may_read(profile: Profile, comment: Comment, article: Article | None) -> bo
 
 async def _read_own_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """
-    The viewer's own comments by number. None also for a deleted or hidden one, which leaves the list of its poster a
+    Comments in the list of their poster, by number. None also for a deleted or hidden one, which leaves the list a
     moment later.
     """
     wanted = list(numbers)
@@ -230,6 +243,7 @@ def _bytes_of(comments: Sequence[Comment | None]) -> int:
     return sum([comment.held_bytes for comment in comments if comment])
 
 
+# how a page reads its comments, and how much memory they take: a page of a thread, and one of a user's comments
 COMMENT_NODES, OWN_COMMENT_NODES = Nodes(read_comments, _bytes_of), Nodes(_read_own_comments, _bytes_of)
 
 
@@ -294,8 +308,8 @@ async def post(
     command = partial(context.store.comments.post, article, parent, actor, content, idempotency_key)
     command = partial(write_back.run_answer, context.store, context.database, article, parent, command, context.waker())
     commented = await context.write(context.within_limits(context.rates.of_comments, command))
-    context.reads.prime_login(commented.poster)
-    if commented.comment is None:
+    context.reads.prime_login(commented.poster)  # the write has checked the session, so it need not be read again
+    if commented.comment is None:  # the same was posted before (`replayed`), and was deleted or archived since
         archived = await find_comment(context.store, context.database, commented.number)
         is_there = archived and archived.state is not ContentState.DELETED
         commented = replace(commented, comment=archived if is_there else None)
@@ -326,7 +340,7 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on a comment, also on one that is archived: then it is written back to Redis first."""
+    """Run a command on a comment. One that is archived is written back to Redis first."""
     changed = write_back.run_comment_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

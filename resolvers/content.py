@@ -16,7 +16,7 @@ from store import article_moderation, comment_moderation, listings
 from store.moderation import Moderated
 from store.roles import Authority
 
-# the commands of moderators, by the kind of what they are about; functions of both modules have the same names
+# the module with the commands of moderators on each kind of text; functions of both modules have the same names
 COMMANDS: Mapping[str, ModuleType] = {"article": article_moderation, "comment": comment_moderation}
 
 
@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, ModuleType] = {"article": article_moderation, "comment": 
 async def held(context: Context, *, paging: PageArguments) -> Connection[Any] | None:
     """
     The viewer's own articles and comments that are pending or removed; None if nobody is logged in. Two round trips:
-    one for the places in the listing, one for the records.
+    one for the positions in the listing, one for the records.
     """
     viewer = await context.viewer()
     if viewer is None:
@@ -65,5 +65,8 @@ async def lock(
 
 
 async def _moderated(context: Context, number: int, command: Callable[[], Awaitable[Moderated]]) -> Moderated:
-    """Run a command on an article or a comment, also if it is archived: then it is written back to Redis first."""
+    """
+    Run a command on an article or a comment. If that is archived, which means in the database only, it is written back
+    to Redis first.
+    """
     return await write_back.run_moderation(context.store, context.database, number, command)

@@ -1,4 +1,9 @@
-"""The context of one request: its reads, its viewer, its time, and its cost."""
+"""
+The context of one request: its reads, its viewer, its time, and its cost.
+
+The viewer is the logged-in user, if there is one. A server key is sent by another server, which asks for its own
+visitors or reads the log of all changes.
+"""
 
 from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Sequence
@@ -34,7 +39,7 @@ Header = tuple[bytes, bytes]  # name and value
 T = TypeVar("T")
 R = TypeVar("R", Posted, Commented)
 Batch = Callable[..., Awaitable[Sequence[Any]]]  # a batch resolver: resolves a field of many parents
-DEFAULT_RATES = WriteRates()
+DEFAULT_RATES = WriteRates()  # limits on how often a user or an address may write
 
 
 class SessionEnded(Unauthenticated):
@@ -99,13 +104,14 @@ class Context:
     - `live`: the source of events; without it subscriptions receive none.
     - `address`: the address of the client; without it writes are not rate-limited.
     - `database`: None if UPVOTE_DATABASE_URL is `none`.
+    - `rates`: limits on writes. `read_rate_limit` returns how many points the client has left for the cost of requests.
     - `server_key`: the text that the client gave, not checked yet.
     - `browser` and `scope`: what the request says of the program that sends it, and whether that keeps cookies.
     - `identified`: the user of the request's token, if an issuer made it; `issuers` accepts tokens in inputs.
     - `titles`: reads the titles of links; None if the site does not.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
-    A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
+    Equal requests with the same token may share one response as long as `is_shareable` is True. It becomes False when
     something is read in which such clients can differ: their address, a header, their points. Each property or method
     that reads one of these calls `_of_client`.
     """
@@ -198,8 +204,9 @@ class Context:
 
     def waker(self) -> Waker:
         """
-        The user whose write wakes archived conversations, that is, brings them back to Redis: the viewer. How many a
-        day is limited (`WriteRates.of_woken`), unless the request has no address.
+        The user whose write wakes archived conversations: the viewer. A conversation, which is an article with its
+        comments, is archived if only the database has it, and woken when it is brought back to Redis. How many a day is
+        limited (`WriteRates.of_woken`), unless the request has no address.
         """
         return Waker(self.actor(), None if self.address is None else self.rates.of_woken)
 
@@ -437,6 +444,7 @@ class Context:
         return self._is_token_refused or self.reads.has_ended(self.now)
 
     def _use(self, session: Session | None, identified: Identified | None = None) -> None:
+        """Go on as the user of a session or of an issuer's token, or as nobody. Discards everything that was read."""
         self._is_token_refused = False
         self.session, self.identified = session, identified
         self._login = self.store.sessions.read(session) if session else None

@@ -1,7 +1,8 @@
 """
 The data loader of a request: what is read in one tick of the event loop is sent as one pipeline, each command once.
 
-Values by id are looked up in three places: what this request has read, the client-side cache, and the store.
+Values by id are looked up in three places: what this request has read, the client-side cache, and the store. What is
+archived, which means in the database only, is read from there if the store does not have it.
 """
 
 from asyncio import Event, Future, get_running_loop
@@ -45,7 +46,8 @@ T = TypeVar("T")
 
 class Reads:
     """
-    Reads of the store. Results have the order of the keys; what does not exist is None.
+    Reads of the store for one request. Results have the order of the ids; what does not exist is None. A place or a
+    position is where an entry is in a listing: its value and its member.
 
     `load` and `load_all` send any reads of the modules of the store. The other methods combine several reads, or return
     values by id that this request or the client-side cache has.
@@ -65,8 +67,9 @@ class Reads:
         self._loader = Loader(site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
-        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
-        self._voters: dict[int, tuple[str, ...]] = {}
+        # by voter, by number of the article or comment; None until it was read
+        self._votes: dict[str, dict[int, Vote | None]] = {}
+        self._voters: dict[int, tuple[str, ...]] = {}  # usernames, by number of the article
         self._archive: ArchiveReads | None = None  # if the store has archived articles
         if site.rankings.archive is not None:
             self._archive = ArchiveReads(site, database, self.load_all)
@@ -89,17 +92,14 @@ class Reads:
     @property
     def known_login(self) -> Login | None:
         """The session, if it was read or set already."""
-        return self._login
-
-    def known_votes(self, numbers: Sequence[int], voter: str) -> list[Vote] | None:
-        """A voter's votes, if this request has read or set all of them already."""
-        votes = self._votes.get(voter)
-        return list(map(votes.__getitem__, numbers)) if votes and votes.keys() >= {*numbers} else None
-
-    async def login(self) -> Login | None:
         if self._login_read and self._login is None:
             load = self._loader.completed(self._login_read)  # a pipeline that was sent has read it, too
-            self._login = load.result if load and load.error is None else await self.load(self._login_read)
+            self._login = load.result if load and load.error is None else None
+        return self._login
+
+    async def login(self) -> Login | None:
+        if self._login_read and self.known_login is None:
+            self._login = await self.load(self._login_read)
         return self._login
 
     async def stored_login(self) -> Login | None:
@@ -190,14 +190,14 @@ class Reads:
         How many visible comments are below each comment, given as the numbers of its article and itself. One command
         per partition; once conversations are archived, one per article.
         """
-        site, by_place = self.site, dict[int, list[int]]()  # the comments of each article, or of each partition
-        is_of_articles = self._archive is not None and site.rankings.has_archived_conversations
+        site, numbers_of = self.site, dict[int, list[int]]()  # comments, by article or by partition
+        are_by_article = self._archive is not None and site.rankings.has_archived_conversations
         for article, number in dict.fromkeys(comments):
-            by_place.setdefault(article if is_of_articles else site.home_of_article(number), []).append(number)
-        if not is_of_articles:
+            numbers_of.setdefault(article if are_by_article else site.home_of_article(number), []).append(number)
+        if not are_by_article:
             return _merged(
                 await self.load_all(
-                    [threads.descendant_counts(site, partition, part) for partition, part in by_place.items()]
+                    [threads.descendant_counts(site, partition, part) for partition, part in numbers_of.items()]
                 )
             )
         wanted = [
@@ -206,7 +206,7 @@ class Reads:
                 threads.descendant_counts(site, site.home_of_article(article), part),
                 methodcaller("descendant_counts", part),
             )
-            for article, part in by_place.items()
+            for article, part in numbers_of.items()
         ]
         return _merged(await self.of_conversations(wanted))
 
@@ -230,15 +230,32 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command per partition."""
-        cached = partial(queries.cached_votes, self.site, voter=voter, since=self._started)
-        read = self._votes.setdefault(voter, {})
-        return await self._by_id(numbers, read, cached, partial(self._stored_votes, voter))
+        found = self.known_or_read_votes(numbers, voter)
+        return found if isinstance(found, list) else await found
 
-    async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
-        return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
+    def known_or_read_votes(self, numbers: Sequence[int], voter: str) -> list[Vote] | Awaitable[list[Vote]]:
+        """As `votes`, without waiting if this request or the client-side cache has all of them."""
+        read = self._votes.setdefault(voter, {})
+        known: Any = list(map(read.get, numbers)) if read else []
+        if known and all(known):
+            return known  # type: ignore[no-any-return]  # a `cast` is a call
+        found: Any = queries.cached_votes(self.site, numbers, voter, self._started)
+        if known:
+            found = [vote or cached for vote, cached in zip(known, found, strict=True)]
+        read.update(zip(numbers, found, strict=True))
+        return found if all(found) else self._with_stored_votes(numbers, voter)
+
+    async def _with_stored_votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
+        read: dict[int, Any] = self._votes[voter]
+        unread = [number for number in numbers if read[number] is None]
+        read |= _merged(await self.load_all(queries.votes(self.site, unread, voter)))
+        return list(map(read.__getitem__, numbers))
 
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
-        """A page of a home: its counts say only whether there is more on each side. Usually one round trip."""
+        """
+        A page of a home, the front page of a user: its counts say only whether there is more on each side. Usually one
+        round trip.
+        """
         if self._archive:
             return await self._archive.home_page(listing, window)
         return await home.page(self.site, self.load_all, listing, window)
@@ -301,6 +318,7 @@ class Reads:
         return queries.cached(self.site, type, ids, self._started)
 
     async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
+        """Records that neither this request nor the cache had: from the store or, if archived, from the database."""
         if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
             return dict(zip(ids, known, strict=True))
         hashes = await self.load_all([queries.hash_of(self.site, type, id) for id in ids])
@@ -408,6 +426,7 @@ class Loader:
         return load
 
     async def _send(self, batch: "ReadBatch") -> None:
+        """Send a batch in this call. A new batch first waits for the reads that other calls of this tick add."""
         batch.has_sender = True
         try:
             if batch is self._unsent:

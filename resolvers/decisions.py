@@ -1,4 +1,9 @@
-"""Why something is not shown, or locked: the action of a moderator that stands, beside the article or the comment."""
+"""
+Why something is not shown, or locked: the action of a moderator that stands, beside the article or the comment.
+
+An action is an entry in the log of what moderators did; it stands unless a later one reverts it. `removal` and `lock`
+are batch resolvers: they return a value for each element of their sequence.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +13,7 @@ from store.listings import Window
 from store.moderation_records import ModerationAction, ModerationKind
 from store.records import Article, Comment, ContentState
 
-RECENT = Window(100)  # actions on one subject
+RECENT = Window(100)  # the newest actions on one subject, an article or a comment, among which the reason is looked for
 
 
 async def removal(subjects: Sequence[Article | Comment], context: Context) -> list[ModerationAction | None]:
@@ -28,7 +33,7 @@ async def lock(articles: Sequence[Article], context: Context) -> list[Moderation
 
 
 async def _newest(context: Context, subjects: Sequence[str], *kinds: ModerationKind) -> dict[str, ModerationAction]:
-    """The newest action of some kinds on each subject that was not reverted."""
+    """By the id of each subject, the newest action of some kinds on it that was not reverted, if it is `RECENT`."""
     if not subjects:
         return {}
     wanted = [(moderation.log(context.store.site, subject), RECENT) for subject in dict.fromkeys(subjects)]

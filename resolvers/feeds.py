@@ -1,6 +1,10 @@
 """
 Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
 A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
+
+The mark is the position up to which the viewer has seen the feed; where only unseen articles are wanted, it is the
+floor, above which they are. Public functions whose first argument is a sequence are batch resolvers: they return a
+value for each element, in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -114,6 +118,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     ahead = await _shown(reads, username, last_posts, one_more, floor)
     if window.beyond is None:
         return Pull(ahead, behind=False)
+    # whether one that is shown is behind: at the position, or on the side from which the client comes
     back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 
@@ -141,7 +146,7 @@ async def _size(reads: Reads, username: str) -> int:
         return size
     numbers = chain(*await reads.load_all(hidden.numbers(reads.site, username)))
     slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}
-    # the number of an article contains the slot of its poster, so most hidden articles of others need not be read
+    # the number of an article contains the slot, a hash of its poster's name, so most articles of others are not read
     suspects = await reads.articles([number for number in numbers if number % keys.SLOTS in slots])
     return size - sum(each is not None and each.poster.lower() in names for each in suspects)
 
@@ -154,10 +159,10 @@ async def posters_of(reads: Reads, username: str, floor: Position | None) -> tup
     One or two round trips. With a floor only those who posted after it are read, unless they are too many.
     """
     site = reads.site
-    chosen: list[Read[Any]] = [homes_of_store.blocked(site, username), *hidden.counts(site, username)]
-    found = await reads.load_all([*chosen, *_of_followed(site, username, floor)])
-    blocked_names, *hidden_counts = found[: len(chosen)]
-    last_posts, blocked = await _followed(reads, username, floor, found[len(chosen) :]), set(blocked_names)
+    left_out: list[Read[Any]] = [homes_of_store.blocked(site, username), *hidden.counts(site, username)]
+    found = await reads.load_all([*left_out, *_of_followed(site, username, floor)])
+    blocked_names, *hidden_counts = found[: len(left_out)]
+    last_posts, blocked = await _followed(reads, username, floor, found[len(left_out) :]), set(blocked_names)
     if blocked:
         last_posts = {name: time for name, time in last_posts.items() if name not in blocked}
     return last_posts, any(hidden_counts)

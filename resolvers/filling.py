@@ -1,6 +1,6 @@
 """
 Full pages of listings of which some entries are not shown, because they were deleted or hidden: more entries are read
-until a page is full.
+until a page is full. A place is where an entry is in a listing: its value and its number.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,11 +14,14 @@ from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Nodes, Total, 
 from store.listings import Listing, Page, Window
 from store.records import Position
 
-MOST_PLACES = 500  # that one read has
+MOST_PLACES = 500  # of one read; each further read for the same page has twice as many as the one before, up to this
 
 
 class Source(NamedTuple):
-    """Where the places of a listing by time come from. The total is that of its first page unless it is given."""
+    """
+    Where the places of a listing by time come from: `page` reads those of a window. The total is that of its first page
+    unless it is given.
+    """
 
     name: str
     page: Callable[[Window], Awaitable[Page]]

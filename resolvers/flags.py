@@ -1,4 +1,9 @@
-"""Flags on articles and comments, and the queues of what is flagged or pending."""
+"""
+Flags on articles and comments, and the queues of what is flagged or pending.
+
+A flag stands until its user withdraws it or a moderator's decision clears it. Public functions whose first argument is
+a sequence are batch resolvers: they return a value for each element, in order.
+"""
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -68,11 +73,11 @@ class QueueConnection(NamedTuple):
 
 
 async def flag(context: Context, subject_id: str, reason: FlagReason, note: str | None = None) -> Flagged:
-    """Flag an article or a comment. What is archived is written back to Redis before."""
+    """Flag an article or a comment. One that is archived, which means in the database only, is first written back."""
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.flag, context.store.site, context.actor(), kind, number, reason, note)
     flagged = await context.write(_within_limits(context, partial(_run_written_back, context, number, command)))
-    context.reads.prime_login(flagged.username)
+    context.reads.prime_login(flagged.username)  # the write has checked the session, so it need not be read again
     return flagged
 
 
@@ -113,7 +118,8 @@ async def queue(
 ) -> QueueConnection | None:
     """
     A queue of a group, or of all that the viewer moderates; None if that is none. Four round trips: for the roles as
-    they are stored, the places in the queue, the articles and comments, and their flags with the rules that hold them.
+    they are stored, the positions in the queue, the articles and comments, and their flags with the rules that hold
+    them.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
@@ -127,7 +133,7 @@ async def queue(
         context.reads.load_all(reads),
         context.reads.load_all([held_edits.hold(context.store.site, each.node) for each in held]),
     )
-    found = zip_longest(connection.edges, standing, holds)  # without holds, but for PENDING
+    found = zip_longest(connection.edges, standing, holds)  # only the queue PENDING has holds
     edges = [_edge_for(authority, groups, *each) for each in found]
     (total,) = await total_count([connection], context)
     return QueueConnection(edges, connection.page_info, total)

@@ -1,4 +1,9 @@
-"""Groups, and the articles of each."""
+"""
+Groups, and the articles of each.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+What is written about a group (title, about) and whether an admin has listed it are its description; most have none.
+"""
 
 from collections.abc import Awaitable, Sequence
 
@@ -82,7 +87,7 @@ async def unfollow(context: Context, group: str) -> Follow:
 
 async def _follow(context: Context, command: Awaitable[Follow]) -> Follow:
     followed = await context.write(command)
-    context.reads.prime_login(followed.follower)
+    context.reads.prime_login(followed.follower)  # the write has checked the session, so it need not be read again
     return followed
 
 

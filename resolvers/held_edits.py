@@ -1,6 +1,8 @@
 """
 Texts that rules of the site hold, and edits, until a moderator approves or rejects them. Until then the texts that are
 edited do not change.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
 """
 
 from collections.abc import Sequence
@@ -49,7 +51,7 @@ async def rules(things: Sequence[Article | Comment], context: Context) -> list[s
 
 
 async def reasons(things: Sequence[Article | Comment], context: Context) -> list[str | None]:
-    """Why the service that checks texts holds each, or its edit that waits; only for moderators of the place."""
+    """Why the service that checks texts holds each, or its edit; only for moderators of its groups or of the site."""
     reads = [held_edits.hold(context.store.site, thing) for thing in things]
     holds = await _read(reads, await _moderates(things, context), context)
     return [hold and hold.reason for hold in holds]

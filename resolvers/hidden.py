@@ -1,4 +1,10 @@
-"""The articles that the viewer hides: the list, whether an article is in it, and the mutations that change it."""
+"""
+The articles that the viewer hides: the list, whether an article is in it, and the mutations that change it.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+In `store.records`, `HIDDEN` means something else: the classes of records of articles that are not visible, because they
+are pending or removed.
+"""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -60,7 +66,7 @@ async def unhide(context: Context, article_id: str) -> ArticleHidden:
 
 
 def _hidden(context: Context, result: Hidden, article: Article | None) -> ArticleHidden:
-    context.reads.prime_login(result.username)
+    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
     return ArticleHidden(article, result.changed)
 
 
@@ -76,4 +82,4 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None
     return [None if type(article) in HIDDEN else article for article in found]
 
 
-HIDDEN_ARTICLE_NODES = Nodes(_read, records.size_of)
+HIDDEN_ARTICLE_NODES = Nodes(_read, records.size_of)  # how a page reads its articles, and how much memory they take

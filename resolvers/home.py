@@ -1,6 +1,9 @@
 """
 The viewer's home, their own front page: its articles, and what they choose for it, which is the groups that they
 follow, the users whom they block and the articles that they hide. A request has at most one home.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A place is the position of an article in a listing: its value by the order, and its number.
 """
 
 import asyncio
@@ -27,7 +30,7 @@ from store.listings import Page, Window
 from store.ranking.formulas import Order
 from store.records import Article, Group, Home, Position, User
 
-TRIES = 20  # to read a page while the viewer chooses something else
+TRIES = 20  # to read a page, as long as the viewer follows, blocks or hides something else meanwhile
 
 
 async def home(context: Context) -> Home | None:
@@ -72,7 +75,7 @@ async def blocked_of(
 async def block(context: Context, user_id: str) -> Blocked:
     actor, username = context.actor(), users.checked_username(user_id)
     result = await context.write(blocked.block(context.store.site, actor, username))
-    context.reads.prime_login(result.username)
+    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
     return result
 
 
@@ -88,8 +91,8 @@ async def _page(
 ) -> Connection[Article]:
     """A page. If the viewer chooses something else while it is read, it is read again, up to `TRIES` times."""
     site, username, reads = context.store.site, home.username, context.reads
-    whole, wanted = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
-    chosen = Chosen.of(username, await reads.load_all(wanted))
+    whole, choice_reads = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
+    chosen = Chosen.of(username, await reads.load_all(choice_reads))
     for tries_left in reversed(range(TRIES)):
         listing = homes_of_store.listing_of(chosen.choices, order, whole)
         window = article_window(whole._replace(name=listing.name), paging)
@@ -97,7 +100,7 @@ async def _page(
         page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, window)
         connecting = connection_of_page(context, listing.name, page, total=0)  # a home has no `totalCount`
         connection: Connection[Article]
-        connection, again = await asyncio.gather(connecting, load_again(site, wanted))
+        connection, again = await asyncio.gather(connecting, load_again(site, choice_reads))
         before, chosen = chosen, Chosen.of(username, again)
         if chosen == before or not tries_left:
             return connection
@@ -151,7 +154,7 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
     hides = await reads.hidden(choices.username, [place.number for place in places])
     names = {name.lower() for name in choices.blocked}
     slots = set(map(keys.slot, names))
-    # the number of an article contains the slot of its poster
+    # the number of an article contains the slot, a hash of its poster's name: those with other slots need not be read
     suspects = [place.number for place in places if place.number % keys.SLOTS in slots]
     posters = dict(zip(suspects, await reads.articles(suspects), strict=True))
     return [

@@ -1,6 +1,9 @@
 """
 Fields of Inbox and of Notification: replies to the viewer, mentions of them, and what moderators do about them. An
 inbox belongs to the viewer, so a request has at most one.
+
+The mark is the position up to which the viewer has seen the inbox. Public functions whose first argument is a sequence
+are batch resolvers: they return a value for each element, in order.
 """
 
 from collections.abc import Sequence
@@ -56,7 +59,7 @@ async def subject(notifications: Sequence[Notification], context: Context) -> li
 
 
 async def actor(notifications: Sequence[Notification], context: Context) -> list[User | None]:
-    """The poster of the subject. None for what a moderator did, if that is deleted, or the subject is or is hidden."""
+    """The poster of the subject. None if that is an action of a moderator, or if it was deleted or hidden."""
     subjects = zip(notifications, await subject(notifications, context), strict=True)
     return [records.named(found.poster) if isinstance(found, Article | Comment) else None for _, found in subjects]
 

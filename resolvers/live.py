@@ -1,4 +1,9 @@
-"""Events, the reads after an event, and rankings, which all subscriptions of a process share."""
+"""
+Events, the reads after an event, and rankings, which all subscriptions of a process share.
+
+An event says what was changed, by Redis pub/sub, and not how it is now: that is read after it. A ranking is the first
+articles of a listing.
+"""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -28,7 +33,7 @@ T = TypeVar("T")
 
 
 class TooManyRankings(Exception):
-    """The rankings that an address subscribes to have too many places. Each of them is read again when it changes."""
+    """The rankings that an address subscribes to have too many places together, all of which are read after changes."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the rankings of this address would have more than {limit} places")
@@ -57,7 +62,10 @@ class RankedArticles:
 
 @dataclass(frozen=True, slots=True)
 class RankingMove:
-    """Places count from 1. `before` is None for an article that is new in the list, `after` for one that left it."""
+    """
+    A move of an article within a ranking. `before` and `after` are its places, which count from 1. `before` is None for
+    an article that is new in the ranking, `after` for one that left it.
+    """
 
     article_id: str
     before: int | None
@@ -81,9 +89,9 @@ class ChangedArticles:
     __slots__ = ("_changes", "_shared", "_waiting")
 
     def __init__(self) -> None:
-        self._shared: dict[int, SharedArticle] = {}
-        self._changes: dict[int, Article | Exception | None] = {}
-        self._waiting: asyncio.Future[None] | None = None
+        self._shared: dict[int, SharedArticle] = {}  # what is watched, by number of the article
+        self._changes: dict[int, Article | Exception | None] = {}  # by number, the oldest first; None: it is gone
+        self._waiting: asyncio.Future[None] | None = None  # while `take` waits for a change
 
     def watch(self, shared: "SharedArticle") -> None:
         self._shared[shared.number] = shared
@@ -139,7 +147,7 @@ class Live:
         self._subscribed: defaultdict[str, Counter[RankingKey]] = defaultdict(Counter)  # by address
         self._store = store
         self._database = database
-        self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
+        self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()  # after each event, shared by subscribers
         self._rankings: dict[RankingKey, SharedRanking] = {}
         self._articles: dict[int, SharedArticle] = {}  # each removes itself
 
@@ -232,6 +240,7 @@ class SharedArticle:
         self._subscribers[subscriber] = None
 
     def remove(self, subscriber: ChangedArticles) -> None:
+        """Without its last subscriber, an article is not read any more."""
         del self._subscribers[subscriber]
         if self._subscribers:
             return
@@ -271,7 +280,7 @@ class SharedRanking:
     def __init__(self, store: Store, events: Events, key: RankingKey, database: Database | None = None) -> None:
         self.subscribers = 0
         self.latest = RankedArticles()
-        self._read_at = 0
+        self._read_at = 0  # unix milliseconds
         # changes to the latest articles, by the articles that were sent before
         self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store
@@ -340,6 +349,7 @@ class SharedRanking:
                 await self._is_outdated.wait()
 
     async def _update(self) -> None:
+        """Read the ranking, and wake those who wait for a read. If the store does not answer, it stays outdated."""
         try:
             read = await self._read()
         except StoreUnavailable:

@@ -1,4 +1,10 @@
-"""Roles, the log of moderators' actions, and the mutations that grant, revoke and revert."""
+"""
+Roles, the log of moderators' actions, and the mutations that grant, revoke and revert.
+
+The subject of an action is the article, comment or user that it is about; a text is an article or a comment. The place
+of an action is its group or, without one, any group of its text. Public functions whose first argument is a sequence
+are batch resolvers: they return a value for each element, in order.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -19,8 +25,8 @@ from store.moderation_records import ModerationAction, ModerationKind, Role, Rol
 from store.records import Article, Comment, ContentState, Group, User
 from store.site import Site
 
-ACTION_BYTES = 2_000  # of the record of an action, about
-OF_ROLES = (ModerationKind.GRANT_ROLE, ModerationKind.REVOKE_ROLE)
+ACTION_BYTES = 2_000  # of the record of an action in memory, about
+OF_ROLES = (ModerationKind.GRANT_ROLE, ModerationKind.REVOKE_ROLE)  # the kinds of actions that have a role
 
 
 async def of_users(users: Sequence[User], context: Context) -> list[tuple[RoleGrant, ...]]:
@@ -62,9 +68,8 @@ async def may_read_note(action: ModerationAction, context: Context) -> bool:
 
 async def moderates_places(actions: Sequence[ModerationAction], context: Context) -> list[bool]:
     """
-    Whether the viewer is a moderator of the place of each action: of its group or, without one, of a group of the text
-    that it is about. A moderator of the whole site is one of every place. No round trip for who has no role, or one in
-    the whole site; up to two for moderators of groups.
+    Whether the viewer is a moderator of the place of each action. A moderator of the whole site is one of every place.
+    No round trip for who has no role, or one in the whole site; up to two for moderators of groups.
     """
     grants = await context.viewer_roles()
     if not grants or roles.moderates_site(grants):
@@ -118,7 +123,7 @@ async def reverted_by(actions: Sequence[ModerationAction], context: Context) -> 
 async def log(
     context: Context, group: str | None = None, subject_id: str | None = None, *, paging: PageArguments
 ) -> Connection[ModerationAction]:
-    """Two round trips: one for the places and one for the actions."""
+    """Two round trips: one for the positions in the log and one for the actions."""
     listing = log_of(context.store.site, group, subject_id)
     return await connection_by_time(context, listing, paging, ACTION_NODES)
 
@@ -152,20 +157,25 @@ async def revert(
     note: str | None = None,
     keep_votes_annulled: bool | None = False,
 ) -> Moderated:
+    """
+    Revert an action. A text that it is about, and that is archived (in the database only), is first written back to
+    Redis. What a ban or an annulment did to many texts or votes is undone in steps, of which the first ones are done
+    here.
+    """
     number = records.action_number(action_id)
     if number is None:
         raise Invalid("an action's id looks like action:1541", "actionId")
     given = (context.store.site, context.actor(), number, reason, note)
     command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
-    (action,) = await context.reads.actions([number])
+    (action,) = await context.reads.actions([number])  # the action to revert
     text_number = text_of(action)
     if text_number is None:
-        done = await context.write(command())
-        if action and action.removes_texts:
+        moderated = await context.write(command())
+        if action and action.removes_texts:  # now that it is reverted, this brings them back
             await context.write(banned_texts.begin(context.store, context.database, action.number))
-        if action and action.annulment:
+        if action and action.annulment:  # likewise: its votes count again
             await context.write(annulments.begin(context.store, context.database, action.number))
-        return done
+        return moderated
     return await context.write(write_back.run_moderation(context.store, context.database, text_number, command))
 
 
@@ -189,7 +199,7 @@ def _bytes_of(actions: Sequence[ModerationAction | None]) -> int:
     return ACTION_BYTES * len(actions)
 
 
-ACTION_NODES = Nodes(_read_actions, _bytes_of)
+ACTION_NODES = Nodes(_read_actions, _bytes_of)  # how a page reads its actions, and how much memory they take
 
 
 async def _places(actions: Sequence[ModerationAction], context: Context) -> list[Sequence[str]]:
@@ -208,5 +218,6 @@ def _groups_of(found: Any, articles: Mapping[int, Article | None]) -> Sequence[s
 
 
 def _unless_deleted(found: Any) -> Any:
+    """A node, or None for a deleted comment that is still there for its replies, and for an id that is not valid."""
     is_stub = isinstance(found, Comment) and found.state is ContentState.DELETED
     return None if is_stub or isinstance(found, BadInput) else found

@@ -1,4 +1,4 @@
-"""Nodes by id, of any type."""
+"""Nodes by id, of any type. A node is an object of the GraphQL schema with an id such as `article:1541`."""
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -13,6 +13,7 @@ from store.notifications import Inbox, Notification
 from store.records import Article, Comment, Feed, Group, Home, User
 
 Node = Article | Comment | User | Group | Feed | Home | Inbox | Notification | ModerationAction
+# finds the nodes of one type among all ids of a request; the result has no entry for an id of another type
 Reader = Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Node | None]]]
 
 

@@ -1,6 +1,9 @@
 """
 Comments by time, of the whole site, of a group or of a user, of which Redis lists the newest: those after an instant,
 the floor. Older ones are read from the database. Without a database the list ends at the floor.
+
+A place is the position of a comment in the list: its time and its number. A window, the part of the list that a page
+shows, is `upwards` if it is read from the oldest to the newest, as for the arguments `last` and `before`.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,15 +24,15 @@ from store.site import Site
 
 class StoredPage(NamedTuple):
     """
-    A page of what Redis lists, and the floor (unix milliseconds), 0 if Redis lists all. It may have single comments
-    below the floor.
+    A page of what Redis lists, and the floor (unix milliseconds), 0 if Redis lists all. Redis may still list some
+    comments below the floor, but not all.
     """
 
     page: Page
     floor: int
 
     def is_whole(self, window: Window) -> bool:
-        """Whether a page of all comments has no others."""
+        """Whether a page of all comments, also of those that Redis does not list, would be the same."""
         if not self.floor:
             return True
         if window.upwards:
@@ -39,23 +42,26 @@ class StoredPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommentsByTime(LateTotal):
-    """The comments of a group or of a poster, or else of the site. They count themselves as their total."""
+    """
+    The comments of a group or of a poster, or else of the site. As a `LateTotal` it counts them, which a connection
+    does only if a client asks for `totalCount`.
+    """
 
     group: str | None = None
     poster: str | None = None
 
     def listing(self, site: Site) -> Listing:
-        """What Redis lists of them."""
+        """The listing of those that are in Redis."""
         if self.poster is not None:
             return listings.comments(site, self.poster)
         return recent_comments.listing(site, self.group)
 
     def until(self, floor: int) -> CommentRange:
-        """The ones up to a floor."""
+        """The range of those up to a floor, which are read from the database."""
         return CommentRange(floor, self.group, self.poster)
 
     async def count(self, context: Context) -> int:
-        """A round trip, another one if Redis does not list all, and a query then; more while the floor rises."""
+        """One round trip; if Redis does not list all, another one and a query. More while the floor rises."""
         site, indexes = context.store.site, self.listing(context.store.site).indexes
         floor = 0
         while True:  # the loader sends equal reads once: a new number makes these differ from those before
@@ -98,8 +104,8 @@ class CommentsByTime(LateTotal):
 
     def highest(self, context: Context, floors: Iterable[int]) -> int:
         """
-        The floor of the list, which is the highest of its parts; the latest instant while the indexes of recent
-        comments are filled for the first time, as until then any comment may be missing in Redis.
+        The floor of the list, which is the highest of those of its parts. While the indexes of recent comments are
+        filled for the first time, any comment may be missing in Redis: then it is the latest instant.
         """
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
         return max(floors) if is_complete else INSTANTS[-1]

@@ -1,4 +1,10 @@
-"""Pages of listings as Relay connections: cursors, connections, and pinned pages."""
+"""
+Pages of listings as Relay connections: cursors, connections, and pinned pages.
+
+A listing is sorted by value; the position of an entry is its value and its member, which is the number of an article or
+a username. A place is such a position on a page. A pinned page shows a listing as it was at an instant: a pin is a copy
+of the first places, which the store keeps for some minutes.
+"""
 
 import re
 from abc import ABC, abstractmethod
@@ -28,7 +34,7 @@ from store.records import INSTANTS, Article, Position, User, make_tuple
 
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")  # a value, as Python writes it
 ARTICLE = re.compile(r"[0-9]{16}")  # an article's number, as sorted sets hold it
-PINNED = "pinned"
+PINNED = "pinned"  # the last part of the cursors of a pinned page
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
 MAX_CURSOR = 500  # characters
 MAX_MEMOISED_NAME = 60  # characters of a listing's name
@@ -101,6 +107,7 @@ def decode_name(listing: str, cursor: str, pattern: re.Pattern[str]) -> str:
 
 
 def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPosition:
+    """The position in a cursor of a listing. Raises BadInput if it has another format, or is one of another listing."""
     try:
         value, member, *more = decode_cursor(listing, cursor)  # `more`: nothing, an instant, or an instant and PINNED
         position = Position(_value(value, format), member)
@@ -171,7 +178,11 @@ Total = int | LateTotal
 
 
 class Edge(NamedTuple, Generic[T]):
-    """Its cursor is encoded only if a client asks for it."""
+    """
+    An entry of a page. `position` has the value and the member of the entry, or a name in a listing by name. Where
+    values change with age or the page is pinned, the instant of the page follows. The cursor, which has the same, is
+    encoded only if a client asks for it.
+    """
 
     listing: str
     position: tuple[object, ...]
@@ -207,7 +218,10 @@ class PageInfo(NamedTuple):
 
 
 class Connection(NamedTuple, Generic[T]):
-    """`is_cacheable` says that this object, of `held_bytes`, is in a cache, so that its JSON may be cached, too."""
+    """
+    A page of a listing, as in the Relay specification. `is_cacheable` says that this object, of `held_bytes`, is in a
+    cache, so that its JSON may be cached, too.
+    """
 
     edges: Sequence[Edge[T]]
     page_info: PageInfo
@@ -311,9 +325,9 @@ def _name_connection(
             start = bisect_right(names, beyond, key=str.lower)
         else:
             end = bisect_left(names, beyond, key=str.lower)
-    places = range(max(start, end - size), end) if paging.last is not None else range(start, min(start + size, end))
-    edges = [Edge(listing, (names[place],), node(names[place])) for place in places]
-    return Connection(edges, page_info(edges, places.start > 0, places.stop < len(names)), len(names))
+    shown = range(max(start, end - size), end) if paging.last is not None else range(start, min(start + size, end))
+    edges = [Edge(listing, (names[index],), node(names[index])) for index in shown]
+    return Connection(edges, page_info(edges, shown.start > 0, shown.stop < len(names)), len(names))
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
@@ -322,6 +336,7 @@ def _user_connection(name: str, page: Page) -> Connection[User]:
 
 
 def valid_windows(listings: Sequence[L], windows: Sequence[W | BadInput]) -> list[tuple[L, W]]:
+    """Each listing that has a window, with it. Those with an error in its place are left out: see `with_errors`."""
     pairs: Any = zip(listings, windows, strict=True)
     if any(map(isinstance, windows, repeat(BadInput))):
         return [(listing, window) for listing, window in pairs if not isinstance(window, BadInput)]
@@ -453,8 +468,7 @@ def page_info(ends: Sequence[HasCursor], has_previous: bool, has_next: bool) -> 
 
 async def _pinned_page(context: Context, listing: Listing, window: Window) -> Page:
     """
-    A page of a pin: the first places of a listing as they were at an instant, which the store keeps for some minutes.
-    The first request of a second pins the listing.
+    A page of a pin. The first request of a second pins the listing, for all who begin to read it in that second.
 
     One round trip; for a first page, one more to see whether there is a pin, or three to pin. A viewer who has just
     posted gets a new pin that contains the new article. If a pin has expired, or the store is read-only and accepts no

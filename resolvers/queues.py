@@ -1,4 +1,7 @@
-"""The queues in which things wait for moderators: what is flagged, what is pending, and appeals."""
+"""
+The queues in which things wait for moderators: articles and comments that are flagged or pending, and appeals, in which
+users object to what moderators did.
+"""
 
 from collections.abc import Sequence
 

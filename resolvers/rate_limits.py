@@ -30,21 +30,22 @@ class RateLimit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRates:
     """
-    The rate limits of writes: `posts` and `comments` of a user in ten minutes and in a day, `registrations` from an
-    address in an hour, `removals` (also bans) of a moderator in an hour, flags of a user in a day, conversations that
-    come back to Redis for a user in a day, and `mails` that a user or an address asks for in an hour and in a day.
+    The rate limits of writes. Each method returns the limits of an action, which `Attempts.count` of the store counts.
+
+    An archived conversation, an article with its comments that only the database has, is woken when a write brings it
+    back to Redis.
     """
 
-    posts: int = 10
-    posts_a_day: int = 100
-    registrations: int = 50
-    comments: int = 30
-    comments_a_day: int = 500
-    removals: int = 200
-    flags_a_day: int = 20
-    woken_a_day: int = 10
-    mails: int = 3
-    mails_a_day: int = 10
+    posts: int = 10  # of a user in ten minutes
+    posts_a_day: int = 100  # of a user
+    registrations: int = 50  # from an address in an hour
+    comments: int = 30  # of a user in ten minutes
+    comments_a_day: int = 500  # of a user
+    removals: int = 200  # of a moderator in an hour, bans among them
+    flags_a_day: int = 20  # of a user
+    woken_a_day: int = 10  # conversations, by a user
+    mails: int = 3  # that a user or an address asks for in an hour
+    mails_a_day: int = 10  # the same in a day
 
     def of_posts(self, username: str, address: str) -> Sequence[SlidingWindow]:
         return _of_writes("post", username, address, self.posts, self.posts_a_day)
@@ -60,10 +61,11 @@ class WriteRates:
         return [SlidingWindow(("flag", "user", username.lower()), DAY, self.flags_a_day)]
 
     def of_woken(self, username: str) -> Sequence[SlidingWindow]:
-        """Old conversations that come back to Redis for a user."""
+        """Archived conversations that come back to Redis for a user."""
         return [SlidingWindow(("wake", "user", username.lower()), DAY, self.woken_a_day)]
 
     def of_exports(self, username: str) -> Sequence[SlidingWindow]:
+        """Downloads of all that the site has of a user."""
         return [SlidingWindow(("export", "user", username.lower()), HOUR, 1)]
 
     def of_titles(self, username: str) -> Sequence[SlidingWindow]:

@@ -15,8 +15,9 @@ from store.records import Comment, ContentState
 @paginated
 async def comments(context: Context, group: str | None = None, *, paging: PageArguments) -> Connection[Comment]:
     """
-    Two round trips: one for the places, one for the comments; one more for their articles, and a query where Redis has
-    no places. Comments that are not visible, and those that are in other groups by now, are left out.
+    Two round trips: one for the positions in the list, one for the comments; one more for their articles, and a query
+    of the database for positions that are no longer in Redis. Comments that are not visible, and those that are in
+    other groups by now, are left out.
     """
     name = None if group is None else group_name(group)
     listed = CommentsByTime(name)
@@ -25,7 +26,7 @@ async def comments(context: Context, group: str | None = None, *, paging: PageAr
 
 
 async def _read(group: str | None, context: Context, numbers: Iterable[int]) -> list[Comment | None]:
-    """Comments that are shown where everybody finds them; None for others."""
+    """Comments that everybody may read and whose article is in the group, if one is given; None for others."""
     wanted = list(numbers)
     await COMMENT_NODES.read(context, wanted)  # and the votes of the viewer on them
     visible = ContentState.VISIBLE

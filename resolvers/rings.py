@@ -1,6 +1,9 @@
 """
 Rings, groups of accounts that vote for each other far more often than chance explains: those that the last search has
 found, for moderators of the site. The command `upvote rings` searches; here nothing is computed.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+The votes of a user are annulled if a moderator's action keeps them from counting.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,12 +40,13 @@ def members(found: Sequence[Ring], context: Context) -> list[list[User]]:
 
 async def annulled_members(found: Sequence[Ring], context: Context) -> list[list[User]]:
     """
-    Of the members of each ring those whose votes until the search are annulled by an action that stands. Two round
-    trips for `ACTIONS_AT_ONCE` actions about each member; two more for as many again while all of those are newer than
-    the search.
+    The members of each ring whose votes until the search are all annulled by an action, and were not restored. Two
+    round trips for `ACTIONS_AT_ONCE` actions about each member, newest first; two more for the next ones, as long as
+    those were newer than the search.
     """
     of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
-    annulled: set[tuple[int, str]] = set()
+    annulled: set[tuple[int, str]] = set()  # numbers of rings, and names of members
+    # members to look through, each with the position in their log below which to read on
     left: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]
     while left:
         looked_through, left = left, []
@@ -60,8 +64,8 @@ async def _actions(
     wanted: Sequence[tuple[Ring, str, Position | None]], context: Context
 ) -> list[tuple[list[ModerationAction | None], Position | None]]:
     """
-    For each member the newest actions below a position, and the position of the last one, or None if no action is below
-    that.
+    For each member of `wanted` the newest actions below the position, and the position of the last of these, or None if
+    no action is below that.
     """
     site = context.store.site
     pages = await context.reads.pages(
@@ -85,6 +89,7 @@ def _is_annulled(ring: Ring, actions: Iterable[ModerationAction | None]) -> bool
 
 
 async def articles(moves: Sequence[RingMove], context: Context) -> list[Article | None]:
+    """The article of each move: it would change its place in the ranking if all votes of a ring were annulled."""
     return await context.articles([move.article for move in moves])
 
 

@@ -1,4 +1,9 @@
-"""What the viewer has saved: the list, whether an article or a comment is in it, and the mutations that change it."""
+"""
+What the viewer has saved: the list, whether an article or a comment is in it, and the mutations that change it.
+
+`of_homes` and `viewer_has_saved` are batch resolvers: they return a value for each element of their sequence. The home
+of the viewer, their own front page, also has the list of what they have saved.
+"""
 
 from asyncio import gather
 from collections.abc import Iterable, Sequence
@@ -56,7 +61,10 @@ async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[
 
 
 async def save(context: Context, subject_id: str) -> SavedSubject:
-    """Save an article or a comment. It is read first: it may be archived, or in another partition than the list."""
+    """
+    Save an article or a comment. It is read first, as the write sees only the list: the article or comment may be in
+    the database only (archived), or in another partition of the store.
+    """
     kind, number = subjects.kind_and_number(subject_id)
     actor, (found,) = context.actor(), await _find(context, [number])
     if await context.viewer() is None:
@@ -79,7 +87,7 @@ async def unsave(context: Context, subject_id: str) -> SavedSubject:
 
 
 def _answer(context: Context, result: Saved, found: FoundSubject) -> SavedSubject:
-    context.reads.prime_login(result.username)
+    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
     return SavedSubject(found.shown, result.changed)
 
 
@@ -115,4 +123,4 @@ def _found_comment(comment: Comment | None, article: Article | None) -> FoundSub
     return FoundSubject(comment, comment.state is visible and article.state is visible)
 
 
-SAVED_NODES = Nodes(_read, subjects.bytes_of)
+SAVED_NODES = Nodes(_read, subjects.bytes_of)  # how a page reads its records, and how much memory they take

@@ -1,8 +1,8 @@
 """
 The field `search`, which combines what the database finds with the records that the store has now.
 
-What was deleted is no match, before the database knows of it. What was edited so that it does not match any more is
-left out of a page.
+What was deleted is no match, even before the database knows of it. What was edited so that it does not match any more
+is left out of a page. The mirror is the task that writes the changes of the store to the database, a moment later.
 """
 
 import asyncio
@@ -35,14 +35,18 @@ QUERY_LENGTH = 500  # characters
 NOBODY = "-"  # no valid name: nobody posts under it
 CURSOR = CursorFormat(re.compile(r"(?:article|comment):[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
 T = TypeVar("T")
-TIMEOUTS: WeakKeyDictionary[Context, dict[Search, str]] = WeakKeyDictionary()  # the messages of a request's searches
+# by request, the message of each search that has timed out: the same search is not tried again
+TIMEOUTS: WeakKeyDictionary[Context, dict[Search, str]] = WeakKeyDictionary()
 Node: TypeAlias = Article | Comment | User
-LONG = 20_000  # characters: longer texts are read in a thread
-READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time: others get the interpreter's lock
+LONG = 20_000  # characters of a page: more are looked through in a thread, so that the event loop goes on
+READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time, so that other threads get the interpreter's lock
 
 
 class SearchEdge(NamedTuple):
-    """A match. `value` is that of its order; by RELEVANCE it is the index of its place."""
+    """
+    A match. `value` is that by which its order sorts; by RELEVANCE it is the index of the match. `phrases` are those of
+    the query, for the excerpt.
+    """
 
     listing: str
     value: float
@@ -189,6 +193,7 @@ class MatchWindow(NamedTuple):
 async def _page(
     context: Context, search: Search, found: Found, window: MatchWindow
 ) -> tuple[Sequence[SearchEdge], PageInfo]:
+    """The edges in a window. Matches that are gone are left out, and the next ones are read in their place."""
     total = len(found.places)
     above, below = _bounds(search, found, window)
     rest = iter(range(above)[::-1] if window.upwards else range(below, total))
@@ -235,7 +240,10 @@ def _descending(place: tuple[float, int]) -> tuple[float, int]:
 
 
 def _row(found: Found, member: str) -> int:
-    """The number of an article or a comment; of a user the id of the row, `FIRST_USER` if that is no match any more."""
+    """
+    The number that `Found.places` has for a member such as `article:1541` or `user:alice`: for a user the id of their
+    row, or `FIRST_USER` if they are no match any more.
+    """
     kind, _, name = member.partition(":")
     if kind != "user":
         return int(name)

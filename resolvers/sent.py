@@ -7,7 +7,8 @@ from store import keys
 from store.records import Position
 
 PAGE = 100  # articles that are read at once from the listing by time
-CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
+# milliseconds by which the clocks of two servers may differ: a new article may be listed below older ones by as much
+CLOCK_SKEW = 60_000
 MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
 
 K = TypeVar("K", int, Position)
@@ -17,9 +18,9 @@ class Sent(Generic[K]):
     """
     The articles, or notifications, that a subscriber was sent.
 
-    Articles are known by their numbers, and notifications by their positions: the same one may come again later.
-    `newest` are the last `PAGE` ones before the subscription began. Those below `floor` in the listing by time need not
-    be read again.
+    Articles are known by their numbers, and notifications by their positions: the same one may come again later, at
+    another position. `newest` are the positions of the last `PAGE` ones before the subscription began, and `known` are
+    those by which they are known. What is below `floor` in the listing by time need not be read again.
     """
 
     def __init__(self, newest: Sequence[Position], known: Iterable[K]) -> None:

@@ -1,4 +1,8 @@
-"""Who the viewer is: registering, logging in and out, changing the password, and leaving."""
+"""
+Who the viewer is: registering, logging in and out, changing the password, and leaving.
+
+An issuer is a service outside at which users may log in; its tokens are exchanged for a session here.
+"""
 
 from typing import NamedTuple
 
@@ -35,11 +39,11 @@ async def register(
     """Create a user, log them in, and set their e-mail address if one is given, which takes one more round trip."""
     if cookie:
         context.require_cookie()
-    address, users = context.address, context.store.users
+    client_address, users = context.address, context.store.users
     email = context.store.mailboxes.checked(email) if email is not None else None
-    rates = [*context.rates.of_registrations(address)] if address is not None else []
-    rates += context.rates.of_mails(address) if email and address is not None else []
-    opened = await users.register(username, password, rates, address, context.agent(), invitation)
+    rates = [*context.rates.of_registrations(client_address)] if client_address is not None else []
+    rates += context.rates.of_mails(client_address) if email and client_address is not None else []
+    opened = await users.register(username, password, rates, client_address, context.agent(), invitation)
     if email:
         await context.store.mailboxes.set_first(opened.login.username, email)
     return _logged_in(context, opened, cookie)
@@ -65,7 +69,7 @@ async def change_password(context: Context, current_password: str, new_password:
         context.own_session(), current_password, new_password, context.address
     )
     username = await context.write(command)
-    context.reads.prime_login(username)
+    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
     return records.user(username)
 
 
@@ -83,8 +87,8 @@ async def delete_user(
     token: str | None = None,
 ) -> str:
     """
-    Delete the viewer, and return the id of the pseudonym that stands in their place. Round trips of `Users.delete` and
-    `archive.leaving.begin`.
+    Delete the viewer, and return the id of the pseudonym, a random name to which their votes, and the texts that are
+    kept, belong from now on. Round trips of `Users.delete` and `archive.leaving.begin`.
     """
     command = context.store.users.delete(
         context.actor(),

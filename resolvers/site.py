@@ -10,6 +10,7 @@ from store.offers import Offers
 
 
 async def offers(context: Context) -> Offers:
+    """The settings that visitors may know. No round trip."""
     return context.store.users.offers
 
 
@@ -18,7 +19,7 @@ def ids(sites: Sequence[Offers], context: Context) -> list[str]:
 
 
 async def invite(context: Context) -> NewInvitation:
-    """Two round trips: the roles of the viewer are read as they are stored."""
+    """Make an invitation, for admins. Two round trips: the roles of the viewer are read as they are stored."""
     context.store.users.offers.require_not_closed()
     site = context.store.site
     authority = await roles.read_authority(site, context.actor())

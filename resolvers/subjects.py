@@ -1,5 +1,6 @@
 """
-Articles and comments as the subjects of moderators' actions, flags and saved lists. Both have numbers of one sequence.
+Articles and comments as the subjects of moderators' actions, flags and saved lists. Both have numbers of one sequence,
+so a number belongs to one of them only.
 """
 
 from asyncio import gather
@@ -30,7 +31,7 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | Comm
 
 
 def bytes_of(subjects: Sequence[Article | Comment | None]) -> int:
-    """The memory that the texts of some subjects take."""
+    """The bytes of memory that some subjects take."""
     return sum([each.held_bytes for each in subjects if each])
 
 

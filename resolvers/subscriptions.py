@@ -4,6 +4,9 @@ Root fields of Subscription. Each yields a record for every event, read after th
 An event says that an article was posted or changed; it comes by Redis pub/sub to the mailbox of a subscriber. An event
 MISSED says that others were lost, as the connection was or the mailbox was full: then new articles are read from the
 listing by time, oldest first. Each article is sent once.
+
+A topic names the events that a mailbox gets. `Sent` knows what a subscriber was sent; its floor is the position in the
+listing below which nothing needs to be read again.
 """
 
 from asyncio import gather, sleep
@@ -178,7 +181,7 @@ async def _new_comments_of(context: Context, article_id: str, under: str | None)
         async for event in _without_loss(mailbox):
             if await _is_over(context, event):
                 return
-            # one that is announced was held until now, so newer ones may have been sent before
+            # one that is announced waited for a moderator until now, so newer ones may have been sent before
             is_known = event.number <= latest and event.kind is not EventKind.COMMENT_ANNOUNCED
             if event.kind is EventKind.STATE_CHANGED or is_known:
                 continue
@@ -285,7 +288,7 @@ async def _is_over(context: Context, event: Event) -> bool:
 
 
 def _as_one(event: Event) -> int:
-    """Of events that lead to the same read, only the latest has to be kept."""
+    """The same subject for all events of a mailbox, of which it then keeps only the latest: all lead to one read."""
     return 0
 
 
@@ -354,9 +357,10 @@ async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
 
 async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    The comment of an event, as those read it who may read its article; and the article. A comment that is gone is as
-    its deletion left it. A comment that no thread shows has neither poster nor content, as if it had visible ones below
-    it. None if the comment is gone and the event is not its deletion, which then follows.
+    The comment of an event, as it is shown to who may read its article; and the article.
+
+    A comment that is gone is as its deletion left it, if that is the event; else it is None, as that event follows. One
+    that no thread shows any more (`is_bare`) has neither poster nor content.
     """
     ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:

@@ -1,6 +1,9 @@
 """
 The field `Article.thread`: pages of threads, and the cursors of their places. A thread has the comments of an article,
 or those below one of them, in pre-order: each comment before its replies.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A place is where a comment is in a thread. A pinned walk goes through all pages of a thread in the order of one instant.
 """
 
 from asyncio import gather
@@ -38,8 +41,9 @@ from store.threads import (
 MAX_DEPTH = 10  # by default
 CURSOR_VERSION = b"\x01"  # no cursor of a listing, which is text, begins with this byte
 ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
-# Version, order, article, comment above (0: none), greatest depth, and then `moves` and `newest` (0: unpinned) of a
-# `ThreadPosition`: the last vote when the first page was read, and the highest number of a comment that a pin has.
+# The beginning of a cursor: version, order, article, comment above (0: none), greatest depth, and then `moves` and
+# `newest` of a `ThreadPosition`. `moves` is the number of the last vote when the first page was read; `newest` is the
+# highest number of a comment that a pinned walk shows, 0 without a pin.
 THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # the depth, the value by the order and the number of an ancestor, or of the comment itself
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters

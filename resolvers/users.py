@@ -1,4 +1,9 @@
-"""Users: their fields, and whom the viewer follows."""
+"""
+Users: their fields, and whom the viewer follows.
+
+Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
+A User is only a name; what else is known of a user is a Profile, which is read.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +15,8 @@ from store.errors import Forbidden, Invalid
 from store.follows import Follow
 from store.records import Article, Profile, User
 
-PROFILE = {"display_name": "displayName", "about": "about", "avatar_url": "avatarUrl"}  # fields, as inputs name them
+# the texts that users write about themselves: fields of a Profile, and of the input that edits them
+PROFILE = {"display_name": "displayName", "about": "about", "avatar_url": "avatarUrl"}
 
 
 async def joined_at(users: Sequence[User], context: Context) -> list[int]:
@@ -101,13 +107,16 @@ async def user(context: Context, username: str) -> User | None:
 
 
 async def edit_profile(context: Context, **changes: str | None) -> User:
-    """Change what is given. Null removes a text."""
+    """
+    Change what is given. Null removes a text. An issuer is a service outside at which users log in; a site may take
+    some fields from what it says, and these cannot be changed here.
+    """
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
     for field, issuer in (await context.issuers_of_fields()).items():
         if field in texts:
             raise Forbidden(f"this is what the issuer {issuer} says of you", PROFILE[field])
     username = await context.write(context.store.users.edit_profile(actor, texts))
-    context.reads.prime_login(username)
+    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
     return records.user(username)
 
 
@@ -134,6 +143,7 @@ def checked_username(user_id: str) -> str:
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:
+    """The profile of each user; an empty one for who has none, such as somebody who is being deleted."""
     profiles = await context.reads.profiles(user.username for user in users)
     pairs = zip(users, profiles, strict=True)
     return [profile or Profile(user.username, joined_at=0, karma=0) for user, profile in pairs]

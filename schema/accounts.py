@@ -1,4 +1,9 @@
-"""The account of the viewer, which nobody else sees: their address and mails, and where they are logged in."""
+"""
+The account of the viewer, which nobody else sees: their address and mails, and where they are logged in.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names. With `is_pure`
+its value is always the same for a record, for every client. An issuer is a service outside at which users log in.
+"""
 
 from typing import Self
 

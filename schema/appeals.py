@@ -1,4 +1,9 @@
-"""Appeals against actions of moderators."""
+"""
+Appeals against actions of moderators.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names.
+The place of an action is its group or, without one, any group of the article or comment that it is about.
+"""
 
 from typing import Self
 

@@ -1,4 +1,9 @@
-"""Articles: their fields, votes on them, listings of them, and what their posters may do."""
+"""
+Articles: their fields, votes on them, listings of them, and what their posters may do.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names. With `is_pure`
+its value is always the same for a record, for every client.
+"""
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Self

@@ -1,4 +1,8 @@
-"""Bans from the site and from groups, and annulments: votes of a user that no longer count."""
+"""
+Bans from the site and from groups, and annulments: votes of a user that no longer count.
+
+Both are actions, which are entries in the log of what moderators did.
+"""
 
 import strawberry
 

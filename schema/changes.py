@@ -1,4 +1,9 @@
-"""The log of all changes, for server keys and admins."""
+"""
+The log of all changes, for server keys and admins.
+
+The log has an entry for each change of articles, comments, users and groups. All fields here are attributes of the
+records that the resolver returns.
+"""
 
 import strawberry
 

@@ -1,4 +1,9 @@
-"""Comments: their fields, threads of them, votes on them, and what their posters may do."""
+"""
+Comments: their fields, threads of them, votes on them, and what their posters may do.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names. With `is_pure`
+its value is always the same for a record, for every client.
+"""
 
 from operator import attrgetter
 from typing import Self

@@ -1,4 +1,7 @@
-"""Pages of listings as Relay connections, which Strawberry names after their nodes."""
+"""
+Pages of listings as Relay connections, which Strawberry names after their nodes: `Connection[Article]` is the type
+`ArticleConnection`.
+"""
 
 from operator import attrgetter
 from typing import Generic, TypeVar

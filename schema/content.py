@@ -1,4 +1,8 @@
-"""Mutations of moderators on articles and comments, and the viewer's own texts that are pending or removed."""
+"""
+Mutations of moderators on articles and comments, and the viewer's own texts that are pending or removed.
+
+The place of a text is the groups of its article: moderators of one of them, or of the whole site, decide there.
+"""
 
 import strawberry
 

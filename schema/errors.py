@@ -1,4 +1,8 @@
-"""Refusals in the schema: they are data in `userErrors`, not `errors` of the response."""
+"""
+Refusals in the schema: they are data in `userErrors`, not `errors` of the response.
+
+A refusal is an exception of the store, which says why a mutation changes nothing. Here it becomes a `UserError`.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +17,7 @@ from store import errors, records
 if TYPE_CHECKING:
     from schema.groups import Group
 
-CODES: dict[type[errors.Refusal], UserErrorCode] = {
+CODES: dict[type[errors.Refusal], UserErrorCode] = {  # by the class of the exception
     errors.Unauthenticated: UserErrorCode.UNAUTHENTICATED,
     errors.Forbidden: UserErrorCode.FORBIDDEN,
     errors.NotFound: UserErrorCode.NOT_FOUND,
@@ -23,7 +27,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.BadCredentials: UserErrorCode.BAD_CREDENTIALS,
     errors.BadToken: UserErrorCode.BAD_TOKEN,
     errors.NotOffered: UserErrorCode.NOT_OFFERED,
-    errors.TokenRefused: UserErrorCode.BAD_TOKEN,
+    errors.TokenRefused: UserErrorCode.BAD_TOKEN,  # a token of an issuer, a service outside at which users log in
     errors.SelfFollow: UserErrorCode.SELF_FOLLOW,
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,
@@ -78,6 +82,7 @@ class Banned(UserError):
 
 
 def user_error(refusal: errors.Refusal) -> UserError:
+    """The error in a payload for a refusal. Its `field` is the path of the value in the input of the mutation."""
     code, message = CODES[type(refusal)], refusal.message
     field = ["input", *refusal.field] if refusal.field else None
     match refusal:
@@ -102,4 +107,5 @@ def user_error(refusal: errors.Refusal) -> UserError:
 
 
 def _params(params: Mapping[str, int | str]) -> list[ChangedField]:
+    """The parameters of a refusal by name, as pairs, since GraphQL has no maps."""
     return [ChangedField(name=name, value=str(value)) for name, value in params.items()]

@@ -1,4 +1,9 @@
-"""The viewer's feed, and the mark up to which the viewer has seen it."""
+"""
+The viewer's feed, and the mark up to which the viewer has seen it.
+
+The feed has the articles of those whom the viewer follows, and their own. A field is an attribute of the record behind
+its type, or has the resolver that `field_of` names.
+"""
 
 from typing import Self
 

@@ -3,6 +3,9 @@ Fields made from resolvers.
 
 A resolver takes and returns plain Python values and knows nothing of GraphQL. The field adds what GraphQL needs: its
 description, those of its arguments, and GraphQL types for arguments such as ids. Arguments are described once, by name.
+
+The engine compiles most operations to plans, which call a resolver for all parents at once. Other operations are
+executed by graphql-core, which calls it for one parent at a time.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -73,11 +76,13 @@ def field_of(
     """
     The field of a batch resolver: `resolver(parents, context, **arguments)`, which returns a value for each parent.
 
-    A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
-    the same, for every client. `planned` takes the same arguments, and returns the same values where they are known, or
-    else an awaitable of them: a plan, which is an operation compiled by the engine, then needs no coroutines for this
-    field and what is above it. `arguments` are the descriptions of the arguments, by name. `options` are those of
-    `strawberry.field`, such as `deprecation_reason`.
+    A coroutine function is called once for all parents of a tick of the event loop.
+
+    - `is_pure`: the value of a record is always the same, for every client.
+    - `planned`: a function that plans call instead. It returns the same values where they are known, or else an
+      awaitable of them, so that known values need no coroutine.
+    - `arguments`: the descriptions of the arguments, by name.
+    - `options`: those of `strawberry.field`, such as `deprecation_reason`.
     """
     _, _, *parameters = signature(resolver).parameters.values()
     resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)

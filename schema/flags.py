@@ -1,4 +1,9 @@
-"""Flags on articles and comments, and the queues of moderators."""
+"""
+Flags on articles and comments, and the queues of moderators.
+
+With a flag a user asks moderators to look at an article or a comment. A queue has what waits for them: what is flagged,
+or what is pending, which is not shown before a moderator approves it.
+"""
 
 from typing import Self
 

@@ -1,4 +1,8 @@
-"""Groups, and the articles of each."""
+"""
+Groups, and the articles of each.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names.
+"""
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Self

@@ -1,4 +1,8 @@
-"""Edits that rules of the site hold."""
+"""
+Edits that rules of the site hold.
+
+A rule of the site, which its operator has written, may hold an edit until a moderator approves or rejects it.
+"""
 
 import strawberry
 

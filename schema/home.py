@@ -1,4 +1,9 @@
-"""The viewer's home."""
+"""
+The viewer's home.
+
+The home is the viewer's own front page. It also has their lists: the groups that they follow, what they save and hide,
+and whom they block.
+"""
 
 from typing import Self
 

@@ -1,4 +1,8 @@
-"""The viewer's inbox, its notifications, and the mark up to which the viewer has seen them."""
+"""
+The viewer's inbox, its notifications, and the mark up to which the viewer has seen them.
+
+A field is an attribute of the record behind its type, or has the resolver that `field_of` names.
+"""
 
 from typing import Self
 

@@ -25,7 +25,12 @@ REPLAYED = (
 
 
 def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input: type | None, description: str) -> Any:
-    """The field of a resolver whose result or refusal becomes a payload."""
+    """
+    The field of a resolver whose result or refusal becomes a payload.
+
+    The resolver is called with the context and the fields of `input` that the client has given. Its result is the
+    argument of `payload.of`; a refusal, an exception, becomes `userErrors` of the payload.
+    """
 
     async def command(context: Context, input: Any = None) -> Any:
         given = {name: value for name, value in vars(input).items() if value is not UNSET} if input else {}
@@ -74,5 +79,8 @@ class Payload:
 
     @classmethod
     def of_records(cls, **fields: Any) -> Self:
-        """Fields are read by attribute, so records take the place of the schema's types."""
+        """
+        A payload with records in its fields, where the annotations have types of the schema. Only attributes are read,
+        and a record has those of its type.
+        """
         return cls(**fields)

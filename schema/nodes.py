@@ -1,4 +1,9 @@
-"""Objects with an id, which `node` and `nodes` find."""
+"""
+Objects with an id, which `node` and `nodes` find.
+
+Nodes are articles, comments, users, groups, the actions of moderators, and the viewer's feed, home, inbox and
+notifications.
+"""
 
 from collections.abc import Callable
 from typing import Any

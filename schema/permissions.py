@@ -14,7 +14,7 @@ from store import roles
 
 
 class OrNull(BasePermission):
-    """Whoever has no permission reads null."""
+    """A permission without which a field is null. By default Strawberry would raise an error."""
 
     def on_unauthorized(self) -> None:
         return None

@@ -1,4 +1,7 @@
-"""The field `rateLimit`: how many cost points the client of a request has left."""
+"""
+The field `rateLimit`: how many cost points the client of a request has left. Each operation takes as many as it is
+estimated to cost, and they come back with time.
+"""
 
 from typing import Any
 

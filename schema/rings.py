@@ -1,4 +1,9 @@
-"""Rings: accounts that vote for each other far more often than chance explains, as moderators of the site see them."""
+"""
+Rings: accounts that vote for each other far more often than chance explains, as moderators of the site see them.
+
+Votes are annulled if a moderator's action keeps them from counting. A field is an attribute of the record behind its
+type, or has the resolver that `field_of` names.
+"""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,7 @@
-"""The whole schema, in which the roots of all nouns are merged, and its text."""
+"""
+The whole schema, and its text. Each module of this package has classes with its own root fields, such as
+`ArticleQueries`; here they become one query type and one mutation type.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The search for articles, comments and users."""
+"""The search for articles, comments and users, which the database does."""
 
 from typing import Annotated
 

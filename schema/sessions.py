@@ -1,4 +1,8 @@
-"""Sessions: registering, logging in and out, and who the viewer is."""
+"""
+Sessions: registering, logging in and out, and who the viewer is.
+
+An issuer is a service outside at which users may log in; its tokens are exchanged for a session here.
+"""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""Root fields of Subscription."""
+"""Root fields of Subscription. The resolver of each waits for events, and yields the values that the client gets."""
 
 import strawberry
 

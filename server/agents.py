@@ -7,7 +7,7 @@ from starlette.types import Scope
 from engine.clients import headers_of
 
 MAX_READ = 500  # characters of a header
-FAMILIES = (  # the first that is found: most say that they are several
+FAMILIES = (  # the first that is found counts: most browsers say that they are several of them
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\b(?:OPR|Opera)/")),
     ("Samsung Internet", re.compile(r"\bSamsungBrowser/")),
@@ -23,6 +23,7 @@ SYSTEMS = (
     ("macOS", re.compile(r"\b(?:Macintosh|Mac OS X|Darwin)\b")),
     ("Linux", re.compile(r"\bLinux\b")),
 )
+# what another program calls itself at the beginning of the header, such as `curl/8.5.0`
 PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,39})(?:/|\s|$)")
 
 

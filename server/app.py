@@ -89,7 +89,8 @@ if TYPE_CHECKING:
     from server.observability.tracing import Spans
 
 PATH = "/graphql"
-CODES: dict[type[Exception], str] = {  # in `extensions` of errors; the details of all other exceptions are not told
+# `extensions.code` of an error in a response, by the exception. Others are faults: clients get no details of them.
+CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
     ChangesLost: "UNAVAILABLE",
     CursorGone: "CURSOR_GONE",
@@ -105,7 +106,7 @@ CODES: dict[type[Exception], str] = {  # in `extensions` of errors; the details 
     TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
-STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
+STATS_HEADER = "X-Upvote-Stats"  # a request with it gets the cost of its execution in `extensions`
 # A server that sends requests on behalf of its visitors names its server key and the visitor.
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"
 CORS_REQUEST_HEADERS = [  # headers that pages of other origins may send, beside those that browsers always allow
@@ -126,7 +127,13 @@ logger = logging.getLogger("upvote")
 
 
 class Contexts:
-    """Opens a context for each operation."""
+    """
+    Opens a `Context` for each operation: the store and all else that its resolvers use, on behalf of one client.
+
+    `rates` limit how often a client writes, `rate_limiter` limits the cost points of all its requests; both are None
+    without rate limits. `tokens` accepts tokens of issuers, services outside at which users log in. `titles` reads the
+    titles of linked pages, if the settings allow it.
+    """
 
     def __init__(
         self,
@@ -237,7 +244,11 @@ class Application(Starlette):
 
 
 def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:
-    """The application of one process. `limiter` limits its connections; `worker` is the number of the process."""
+    """
+    The application of one process. `limiter` limits its connections; `worker` is the number of the process.
+
+    `app.state` holds what the handlers of requests share; `_lifespan` adds what needs the store.
+    """
     POOL.resize(settings.cache_mb * MEGABYTE)
     cors = cors_middleware(settings)
     compression = Middleware(Compression) if settings.compresses else None
@@ -322,8 +333,9 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
 
 def event_id(value: object) -> EventId | None:
     """
-    The id of a value of a subscription: its cursor, at which the same subscription can go on. A checkpoint is sent as
-    an id only, without a result.
+    The id of a value of a subscription: its cursor, at which the same subscription can go on.
+
+    A checkpoint is a cursor that is sent now and then while nothing changes: an id only, without a result.
     """
     match value:
         case Change(position=position):
@@ -376,8 +388,10 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     """
     Open the store and the database, and run what works in the background as long as the application serves: it receives
     events, keeps what is cached current, completes what writes have begun in other partitions, fills indexes, trims the
-    log, mirrors it into the database, archives, and sends webhooks and mails. What only one process may do at a time,
-    one of all processes does.
+    log, mirrors it into the database, moves old articles there, and sends webhooks and mails. Work that must not be
+    done twice at a time is done by one of all processes.
+
+    It yields the state that uvicorn passes to each request: the event that is set when the server stops.
     """
     check = app.state.text_check = text_check_of(settings, app.state.observer.metrics.text_checked)
     app.state.store = store = await open_store(settings, check=check)
@@ -429,7 +443,7 @@ def collect_garbage_less_often() -> None:
     """Requests leave next to no reference cycles. Objects that exist at start are never collected."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(50_000, 20, 20)  # by default Python looks for cycles many times as often
 
 
 def shorten_thread_switches() -> None:
@@ -442,10 +456,11 @@ def shorten_thread_switches() -> None:
 
 def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:
     """
-    What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
+    What accepts the tokens of the issuers (services outside at which users log in) in the file that `UPVOTE_ISSUERS`
+    names; None if it names none.
 
     Raises:
-        WrongSetting: as `issuers_of`.
+        WrongSetting: the file, or a key that it names, cannot be read, or is not as it should be.
     """
     found = issuers_of(settings)
     if found is None:
@@ -456,6 +471,7 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
 
 
 async def contract(request: Request) -> Response:
+    """The printed schema; 304 if the client has this very one."""
     headers = {"ETag": CONTRACT_TAG, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match", "").removeprefix("W/") == CONTRACT_TAG.removeprefix("W/"):
         return Response(status_code=304, headers=headers)

@@ -1,4 +1,7 @@
-"""What requests say of the program that sends them, and the cookie that keeps a session in a browser."""
+"""
+Browsers: what a request says of the program that sends it, the cookie that keeps a session in a browser, and CORS for
+pages of other origins that use this cookie.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,11 +17,12 @@ from server.public_url import PublicURL
 from server.settings import Settings
 
 COOKIE_PREFIX = "upvote"
-VIEWER_HEADER = "X-Upvote-Viewer"  # the user whom a page shows
+# A page names the user whom it shows as logged in: the cookie counts only if its session is of that user.
+VIEWER_HEADER = "X-Upvote-Viewer"
 
 
 def session_cookie(settings: Settings, public_url: PublicURL) -> SessionCookie:
-    """The cookie of this site. With a public URL that has https no other host can set it."""
+    """The cookie of this site. With an https public URL it has the prefix `__Host-`: no other host can set it."""
     return SessionCookie(
         public_url.of,
         COOKIE_PREFIX,
@@ -29,7 +33,10 @@ def session_cookie(settings: Settings, public_url: PublicURL) -> SessionCookie:
 
 
 class Browsers:
-    """What a context asks about the request of its operation, by the scope: see `resolvers.context.Browser`."""
+    """
+    What resolvers ask about the browser that sends a request, given its ASGI scope: the protocol `Browser` of
+    `resolvers/context.py`, which imports nothing of the server.
+    """
 
     def __init__(self, cookie: SessionCookie) -> None:
         self._cookie = cookie
@@ -38,19 +45,22 @@ class Browsers:
         return agent_of(scope)
 
     def can_keep(self, scope: Scope) -> bool:
+        """Whether the response may set the cookie."""
         return self._cookie.can_be_set(scope)
 
     def has_kept(self, scope: Scope) -> bool:
+        """Whether the request's token comes from the cookie, which the response can then remove."""
         return self._cookie.can_be_set(scope) and self._cookie.counts(scope)
 
     def cookie(self, scope: Scope, token: str | None) -> tuple[bytes, bytes]:
+        """The header that sets the cookie; without a token, the one that removes it."""
         return self._cookie.header(scope, token)
 
 
 class CrossOrigin:
     """
-    Adds CORS headers for pages of other origins. Browsers may send the cookie with requests of pages of `origins`; all
-    others get the headers of `plain`.
+    Adds CORS headers to the responses of `app`. Pages of `origins` may have the cookie sent with their requests; pages
+    of all other origins get the headers of `plain`, CORS middleware without cookies, or none if that is None.
     """
 
     def __init__(self, app: ASGIApp, plain: Middleware | None, origins: Sequence[str], options: dict[str, Any]) -> None:

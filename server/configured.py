@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def trusted_documents(settings: Settings) -> dict[str, str]:
     """
-    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names. If `UPVOTE_ONLY_TRUSTED` and the reader are on, the
-    documents of the reader are added.
+    The GraphQL documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names, by hash. If `UPVOTE_ONLY_TRUSTED` and
+    the reader (the site's pages) are on, the documents of the reader are added: its pages must go on to work.
 
     Raises:
         WrongSetting: the file cannot be read, or no documents are trusted where no others are allowed.
@@ -68,7 +68,7 @@ def rules_of(settings: Settings) -> Rules:
 
 def files_of(settings: Settings) -> site_files.SiteFiles:
     """
-    The files of the site.
+    The files by which the operator makes the site their own: theme, logo, pages, texts.
 
     Raises:
         WrongSetting: the folder that `UPVOTE_SITE_DIR` names is not there, or cannot be read.
@@ -100,7 +100,7 @@ def languages_of(settings: Settings, files: site_files.SiteFiles) -> Languages:
 
 def issuers_of(settings: Settings) -> Issuers | None:
     """
-    The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
+    The issuers (services outside at which users log in) in the file that `UPVOTE_ISSUERS` names; None if it names none.
 
     Raises:
         WrongSetting: the file, or one of keys that it names, cannot be read, or is not as it should be.
@@ -127,6 +127,10 @@ def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "Text
 
 
 async def open_store(settings: Settings, *, strict: bool = True, check: Check | None = None) -> Store:
+    """
+    Open the store with these settings. Without `strict`, also one whose indexes were built with other weights. `check`
+    is asked about each new or edited text.
+    """
     assert settings.redis_url is not None, "the command line sets it to the managed Valkey if it is not given"
     return await Store.open(
         settings.redis_url,

@@ -2,7 +2,8 @@
 Executes the GraphQL documents of the server's own pages, feeds and files, as the client of a request could, and makes
 their responses.
 
-Handlers read through the contract only. So they can do nothing that a client cannot, and cost a client the same points.
+Handlers read through the contract, the public GraphQL schema, only. So they can do nothing that a client cannot, and
+cost a client the same points of its rate limit.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,8 @@ from engine import Code, Endpoint, QueryResult, Refused
 from engine.clients import headers_of, request_id_of
 from engine.endpoint import COST_OF_NOT_MODIFIED, matches
 
-# A document is ours, so what clients can do nothing about is a fault: every other code has status 500.
+# The status of a response by the code of the error. The documents are the server's own, so any other code is a fault of
+# the server, about which the client can do nothing: it has status 500.
 STATUSES: Mapping[str, int] = {
     Code.BAD_USER_INPUT: 400,  # a variable from the address, such as a cursor
     Code.UNAUTHENTICATED: 401,  # a server key that is not valid
@@ -29,13 +31,13 @@ STATUSES: Mapping[str, int] = {
 RETRY_AFTER = "5"  # seconds, if the store or the database does not answer
 UNCACHED = {"Cache-Control": "no-store"}
 UNAVAILABLE = UNCACHED | {"Retry-After": RETRY_AFTER}
-ID = "X-Request-Id"
+ID = "X-Request-Id"  # the header by which an operator finds the lines of a request in the log
 ID_NAME = ID.lower().encode()
 
 
 async def query(request: Request, document: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """
-    Execute a query as everybody, also if the request has a session, and return its data.
+    Execute a query without the session of the request, so as anybody may read it, and return its data.
 
     The name of its operation is in the logs and the metrics. The cost points of its rate limit are taken from the
     client's address, or from its server key.
@@ -59,7 +61,7 @@ async def query(request: Request, document: str, variables: Mapping[str, Any] | 
 
 def cacheable(request: Request, body: bytes, media_type: str) -> Response:
     """
-    A response that caches may store, with a tag of its body; 304 if the client has the same.
+    A response that caches may store, with a digest of its body as `ETag`; 304 if the client has the same.
 
     A 304 costs the client a single point for each query. The headers tell how many points are left.
     """
@@ -118,7 +120,10 @@ def _rates(result: QueryResult) -> dict[str, str]:
 
 
 def _failure(request: Request, errors: list[dict[str, Any]], headers: Mapping[str, str]) -> HTTPException:
-    """The error whose code has a status comes first; others are in the log already, under the request's id."""
+    """
+    The response for the errors of a query: by the first of `STATUSES` that one of them has, else by the first error.
+    The log has all of them already, under the request's id.
+    """
     codes = {error["extensions"]["code"]: error["message"] for error in reversed(errors)}
     code = next((each for each in STATUSES if each in codes), next(iter(codes)))
     status = STATUSES.get(code, 500)

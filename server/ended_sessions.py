@@ -1,6 +1,7 @@
 """
 Closes the WebSockets and streams of sessions that end while they are in use, in every process: when their user is
-banned from the site, leaves it, or ends them. The same for issuers' tokens, which also expire.
+banned from the site, leaves it, or ends them. The same for tokens of issuers (services outside at which users log in),
+which also expire.
 """
 
 import asyncio
@@ -33,9 +34,11 @@ class Watched(NamedTuple):
 class EndedSessions:
     """
     The sessions of open WebSockets and streams, by the slot of their users: which of 1,024 shares of all users each
-    falls into. After events, sessions are read again: after an action of a moderator those of its subject's slot, which
-    the number of the action contains; after sessions of a user have ended, or the user has left, those of the user's
-    slot; after events were lost, all.
+    falls into. Events say whose sessions may have ended, and these are read again:
+
+    - after an action of a moderator, those of its subject's slot, which the number of the action contains;
+    - after sessions of a user have ended, or the user has left, those of the user's slot;
+    - after events were lost, all.
     """
 
     def __init__(self) -> None:
@@ -71,7 +74,10 @@ class EndedSessions:
         return asyncio.get_running_loop().call_later(max(0, left) / 1000, watched.on_end)
 
     def end_forgotten(self, remembered: Callable[[str], object]) -> None:
-        """End what tokens of issuers have opened that are not remembered any more."""
+        """
+        End what was opened with tokens of issuers that `remembered` does not know any more, as the key that has signed
+        them was withdrawn.
+        """
         for watched in [each for listed in self._watched.values() for each in listed]:
             if isinstance(watched.session, Identified) and remembered(watched.token) is None:
                 watched.on_end()

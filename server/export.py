@@ -1,8 +1,9 @@
 """
-The export: a ZIP with all that is kept about the viewer, as JSON lines, and nothing of others.
+The export: a ZIP with all that is kept about the viewer (the user who asks for it) as JSON lines, nothing of others.
 
-It is read while it is sent, a hundred things at a time: through the contract where that has it, else from the store and
-the database. So an export of any size takes the memory of one page.
+It is read while it is sent, a hundred things at a time: through the contract (the GraphQL schema) where that has it,
+else from the store and the database. So an export of any size takes the memory of one page. Archived articles and
+comments are those that only the database has.
 """
 
 import asyncio
@@ -62,7 +63,7 @@ SAVED = "home { saved(first: 100, after: $after) { nodes { id } pageInfo { hasNe
 INBOX = """inbox { notifications(first: 100, after: $after) {
   nodes { kind at subject { id } actor { username } isSeen } pageInfo { hasNextPage endCursor } } }"""
 
-Line: TypeAlias = Mapping[str, Any]
+Line: TypeAlias = Mapping[str, Any]  # a line of a file: a JSON object
 
 
 class ExportInterrupted(Exception):
@@ -152,7 +153,7 @@ class Export:
         context = open_context()
         self._store, self._site = context.store, context.store.site
         self._database: Database | None = context.database
-        self._home = self._site.home_of_user(username)
+        self._home = self._site.home_of_user(username)  # the partition with all that the user owns
 
     async def zip(self) -> AsyncIterator[bytes]:
         """
@@ -224,7 +225,10 @@ class Export:
             yield [{**each, "article": articles[each["id"]]} for each in comments]
 
     async def _articles_of(self, ids: Sequence[str]) -> dict[str, Line | None]:
-        """The article of each comment, which may be hidden from the viewer; None of a comment deleted meanwhile."""
+        """
+        By the id of each comment, its article as `{"id": ...}`, which may be hidden from the viewer; None for a comment
+        that was deleted meanwhile.
+        """
         numbers = [int(each.partition(":")[2]) for each in ids]
         homes = map(self._site.home_of_article, numbers)
         found = await self._replies(
@@ -249,6 +253,7 @@ class Export:
                 after = votes[-1].number
 
     async def _stored_votes(self) -> AsyncIterator[Sequence[Line]]:
+        """The viewer's votes, from the sets of voters in Redis. All keys of the store are scanned for these sets."""
         async for found in scan.known_keys(self._site, lambda count: None):
             sets = [key for key in found if key.name in ("voted", "downvoted")]
             voted = await self._replies([("SISMEMBER", key.text, self._username) for key in sets])
@@ -257,7 +262,7 @@ class Export:
             yield [_vote_line(thing, name == "voted") for thing, (_, name) in zip(ids, cast, strict=True)]
 
     async def _flags(self) -> AsyncIterator[Sequence[Line]]:
-        """The viewer's own flags, which stand or were cleared. All keys of the store are passed over for them."""
+        """The viewer's own flags, which stand or were cleared. All keys of the store are scanned for them."""
         name = self._username.lower()
         async for found in scan.known_keys(self._site, lambda count: None):
             hashes = [key for key in found if key.kind is flags.FLAGS]
@@ -276,6 +281,7 @@ class Export:
         yield [action for actions in found.values() for action in actions]
 
     async def _texts(self, document: str, ids: Sequence[str], read_edits: Callable[..., Edits]) -> Sequence[Line]:
+        """Articles or comments by their ids, each with its edits and the actions of moderators on it."""
         nodes = (await self._query(document, {"ids": ids}))["nodes"]
         numbers = [int(each.partition(":")[2]) for each in ids]
         edits = await self._database.run(read_edits, numbers) if self._database else {}

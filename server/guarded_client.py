@@ -37,10 +37,12 @@ class Answer(NamedTuple):
 
 class GuardedClient:
     """
-    With `allows_private`, addresses of private networks and of this computer are allowed: for URLs of the operator, who
-    says so. `ports` are those that URLs may name. With `needs_tls` no URL may have http, not even
-    that of a redirect. Connections are not kept: TLS has checked the name of one host, and the next request may name
-    another one at the same address.
+    With `allows_private`, addresses of private networks and of this computer are allowed, too: for URLs for which the
+    operator says so. `ports` are those that URLs may name. With `needs_tls` no URL may have http, not even that of a
+    redirect.
+
+    Connections are not kept: TLS has checked the name of one host, and the next request may name another one at the
+    same address.
     """
 
     def __init__(
@@ -68,8 +70,8 @@ class GuardedClient:
         cuts: bool = False,
     ) -> Answer:
         """
-        The answer to a request. With `follows`, redirects are followed, each after the same checks. With `cuts`, of a
-        larger answer the first `max_answer` bytes are read.
+        The answer to a request, within `seconds`. With `follows`, redirects are followed, each after the same checks.
+        With `cuts`, an answer of more than `max_answer` bytes is cut after them, and not refused.
 
         Raises:
             NoAnswer: the URL, the address of its host or the port is not allowed, nothing answers in time, or the

@@ -1,8 +1,9 @@
 """
 A read-only API in the shape of Hacker News' (https://github.com/HackerNews/API), so that its clients can read a site.
+An item is an article ("story") or a comment; its kids are the comments that answer it.
 
-Every answer is read through the contract; only what has changed last is looked up in the log. docs/hacker-news.md says
-where the answers differ from the original's.
+Every answer is read through the contract, the public GraphQL schema. Only `updates` also looks into the log of changes
+of the store. docs/hacker-news.md says where the answers differ from the original's.
 """
 
 import re
@@ -44,7 +45,10 @@ LOG_ENTRIES = 300  # that are read for them
 
 
 class StoryList(NamedTuple):
-    """At most how many stories a list has, of one group or of all, by the first of `orders` that the store keeps."""
+    """
+    A list of at most `most` stories, of one group or of all (None), by the first of `orders` of which the store has an
+    index.
+    """
 
     most: int
     group: str | None
@@ -267,7 +271,7 @@ def _listing(pages: int) -> str:
 
 
 def _kept(request: Request, *orders: Order) -> str:
-    """The first of some orders that the store keeps, or else any that it keeps."""
+    """The first of some orders that the store has an index for, or else any such order."""
     kept: Sequence[Order] = request.app.state.store.site.rankings.orders
     return next((order for order in orders if order in kept), kept[0]).name
 

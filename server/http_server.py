@@ -32,7 +32,8 @@ logger = logging.getLogger("upvote")
 
 def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
     """
-    Print the addresses and serve until a signal comes. `opened` are the settings with the URL of a running store.
+    Print the addresses and serve until a signal comes. `settings` are those that were given; `opened` are the same with
+    the URL of a running store, also if this program runs its server (the managed Valkey).
 
     Raises:
         WrongSetting, StoreError: no worker could start; nothing is printed.
@@ -58,7 +59,7 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
         logger.warning("%s", fault)
     languages_of(settings, files)
     store = await open_store(settings)
-    kept = [order.name for order in store.site.rankings.orders]
+    kept = [order.name for order in store.site.rankings.orders]  # the orders that the store has indexes of
     remedy = f"the orders of this store are {','.join(kept)}; `reindex` changes them"
     if settings.orders and set(kept) != {order.name for order in settings.kept_orders}:
         print(f"UPVOTE_ORDERS={settings.orders}: {remedy}", file=sys.stderr)
@@ -71,7 +72,11 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
 
 
 async def _make_first_admin(settings: Settings, store: Store, username: str, address: str) -> None:
-    """Make the account of the first administrator unless it is there, and print its link once."""
+    """
+    Make the account of the first administrator unless it is there, and print once the link at which to choose its
+    password. Where the site has no passwords, the line says how to connect the account with an issuer (a service
+    outside at which users log in).
+    """
     try:
         found = await first_admin.make(store.site, store.users, username)
     except Invalid as refusal:

@@ -25,21 +25,22 @@ from store.validation import (
     TITLE_LENGTH,
 )
 
-SEARCH_POINTS = 50  # of a search, at least
-WORD_POINTS = 10  # of a word of a query, of which `SEARCH_POINTS` pay the first ones
+# Points are the unit of cost: the rate limits take them from a client, see `rate_limiter`.
+SEARCH_POINTS = 50  # the least cost of a search
+WORD_POINTS = 10  # the cost of each word of its query, if that is more in all
 
 
 def search_points(query: str) -> int:
-    """The points of a search by a query. One that is too long is refused."""
+    """The points of a search by a query. One that is too long costs the least, as its resolver refuses it."""
     words = sum(map(len, parse(query))) if len(query) <= QUERY_LENGTH else 0
     return max(SEARCH_POINTS, WORD_POINTS * words)
 
 
-# each computes a password hash: one a request
+# Each computes a password hash, so a request may have one of them only.
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
-WEIGHTS = Weights(
+WEIGHTS = Weights(  # what parts of a document cost in points, by type and field or by argument: see `Weights`
     long_texts={
-        ("Article", "content"): CONTENT_LENGTH // 10_000,  # a point for so many characters
+        ("Article", "content"): CONTENT_LENGTH // 10_000,  # a point for each 10,000 characters that it may have
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
         ("Group", "about"): 1,
         ("Comment", "descendantCount"): 1,  # counted in the store
@@ -55,7 +56,7 @@ WEIGHTS = Weights(
     string_costs={"query": search_points},
     largest_page=SIZES[-1],
     lists={
-        ("Comment", "ancestors"): 100,  # there may be 1,000
+        ("Comment", "ancestors"): 100,  # items that are counted for the list; there may be 1,000
         ("VotingRing", "annulledMembers"): 100,
         ("VotingRing", "members"): 100,
         ("VotingRing", "moves"): 20,
@@ -63,9 +64,11 @@ WEIGHTS = Weights(
     pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
-BUCKETS_SHARE = 25  # a 25th of the pool of caches is for rate limits: no flood of other things evicts a bucket
+# A 25th of the pool of caches is for the buckets of rate limits, each with the points that one client has left: so no
+# flood of other things evicts a bucket.
+BUCKETS_SHARE = 25
 ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
-JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
+JSON_BYTES = 12  # of a character in JSON, at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 
 
@@ -100,6 +103,7 @@ def connection_limiter(settings: Settings) -> ConnectionLimiter:
 
 
 def rate_limiter(settings: Settings) -> RateLimiter | None:
+    """The limits by cost points: of each user, address and server key. None if rate limits are off."""
     if settings.rate_limits == "off":
         return None
     points, back = settings.rate_points, settings.rate_points_back
@@ -126,13 +130,14 @@ def rate_limiter(settings: Settings) -> RateLimiter | None:
 
 
 def rate_limit(rates: RateLimiter, client: Client) -> RateLimit:
-    """What is left of a client's points."""
+    """What is left of a client's points, as the field `rateLimit` of the schema gives it."""
     status = rates.status(client)
     reset_at = min(round(status.reset_at * 1000), INSTANTS[-1])
     return RateLimit(status.limit, status.remaining, round(status.refill), reset_at)
 
 
 def write_rates(settings: Settings) -> WriteRates | None:
+    """The limits of how often a client posts, comments, registers and so on. None if rate limits are off."""
     if settings.rate_limits == "off":
         return None
     return WriteRates(

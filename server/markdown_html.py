@@ -30,11 +30,12 @@ MAX_DEPTH = 100  # of elements within each other: nh3 takes time in proportion t
 MAX_HTML = 100_000  # characters of the HTML of a text
 CUT = "…"  # the end of a text that was cut
 HTML_OF_TEXT = 8  # characters of HTML that are read for each character of plain text; the rest is ignored
-CHARACTER_BYTES = 4  # of a str, at most
+CHARACTER_BYTES = 4  # of a character of a str, at most
 SPACES = re.compile(r"\s+")
 INCOMPLETE = re.compile("[<&][^<>&;]*$")  # a tag or a character reference at the end of a text that was cut
 LAST_WORD = re.compile(r"\s\S*$")
 TAG = re.compile("<(/?)(?!br|hr)[a-z]")  # of an element that may have others in it
+# the empty link that comrak puts into each heading with an id, and an image, as comrak writes them
 ANCHOR = re.compile('<a href="#[^"]*" aria-label="[^"]*" data-heading-content="[^"]*" class="anchor"></a>')
 IMAGE = re.compile('<img src="([^"]*)" alt="([^"]*)"( title="[^"]*")? />')
 
@@ -78,7 +79,10 @@ def with_images_linked(html: str) -> str:
 
 
 def bounded(html: str, clean: Callable[[str], str]) -> str | None:
-    """The HTML when it is clean; None for more than `MAX_HTML` characters, or if nested more than `MAX_DEPTH` deep."""
+    """
+    The HTML as `clean` returns it; None for more than `MAX_HTML` characters, before or after, or if elements are nested
+    more than `MAX_DEPTH` deep.
+    """
     if len(html) > MAX_HTML or _depth(html) > MAX_DEPTH:
         return None
     found = clean(html)
@@ -91,6 +95,7 @@ def _linked(image: re.Match[str]) -> str:
 
 
 def _depth(html: str) -> int:
+    """How many elements are open at once, at most."""
     return max(accumulate(-1 if tag[1] else 1 for tag in TAG.finditer(html)), default=0)
 
 
@@ -119,8 +124,9 @@ def _clean_page(path: str, html: str) -> str:
 
 def _within_site(path: str, tag: str, attribute: str, value: str) -> str | None:
     """
-    An address relative to the root of the site, if it is one of the site or of a part of the page at the path. comrak
-    leaves "" of an address that would run a script.
+    A filter of attributes for nh3: makes a link to another page of the site, or to a part (`#part`) of the page at
+    `path`, relative to the root of the site. Other values stay; None removes the attribute. comrak leaves "" of an
+    address that would run a script.
     """
     if attribute != "href" or value.startswith("//"):
         return value

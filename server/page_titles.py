@@ -1,4 +1,4 @@
-"""What the pages behind links call themselves: `linkTitle` suggests it to who posts a link."""
+"""The titles of pages of other sites: the field `linkTitle` of the schema suggests one to who posts a link."""
 
 import re
 from html import unescape
@@ -17,6 +17,7 @@ CHARSET_BYTES = 1024  # of a page that may name its encoding
 TITLE = re.compile(r"<title(?:\s[^>]{0,500})?>([^<]{0,2000})", re.IGNORECASE)
 META = re.compile(r"<meta\s", re.IGNORECASE)
 MAX_META = 3_000  # characters within a `meta` tag
+# within a `meta` tag: that it has the Open Graph title, and the title
 NAMED = re.compile(r"""property\s{0,9}=\s{0,9}["']?og:title["'\s]""", re.IGNORECASE)
 CONTENT = re.compile(r"""content\s{0,9}=\s{0,9}(?:"([^"]{0,2000})"|'([^']{0,2000})')""", re.IGNORECASE)
 

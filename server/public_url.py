@@ -11,7 +11,7 @@ from engine.clients import headers_of
 
 HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 SCHEMES = ("http", "https")
-OF_SOCKETS = {"ws": "http", "wss": "https"}
+OF_SOCKETS = {"ws": "http", "wss": "https"}  # the scheme of the pages, by that of a WebSocket
 MAX_HOST = 260  # characters: a name has 253 at most
 UNSHARED_HEADERS = {  # of responses with an address that the request gave: no shared cache may store these responses
     "Cache-Control": "private, max-age=0, must-revalidate",

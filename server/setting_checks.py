@@ -1,6 +1,6 @@
 """
-What the text of one setting may be. A check gives the value of the setting, and raises a ValueError that says what is
-wrong with it.
+The checks of single settings. Each takes the value of a setting and returns it as it is used, or raises a ValueError
+that says what is wrong with it.
 """
 
 from email.utils import parseaddr
@@ -12,7 +12,7 @@ from store import validation
 from store.errors import Invalid
 from store.ranking.formulas import Order
 
-NO_DATABASE = "none"
+NO_DATABASE = "none"  # the value of UPVOTE_DATABASE_URL for a site without a database
 
 
 def power_of_two(count: int) -> int:
@@ -34,6 +34,7 @@ def origins(text: str) -> str:
 
 
 def exact_origins(text: str) -> str:
+    """Origins, none of them with any port."""
     for origin in listed(text):
         check_origin(origin)
         if origin.endswith(ANY_PORT):
@@ -48,6 +49,7 @@ def addresses(text: str) -> str:
 
 
 def orders(text: str) -> str:
+    """Names of orders of articles, such as `HOT,TIME`."""
     names = {order.name for order in Order}
     if not listed(text) or not names.issuperset(listed(text)):
         raise ValueError(f"the orders are {', '.join(order.name for order in Order)}")
@@ -55,6 +57,7 @@ def orders(text: str) -> str:
 
 
 def shown_orders(text: str) -> str:
+    """As `orders`, or empty."""
     return text and orders(text)
 
 
@@ -65,6 +68,7 @@ def front_order(text: str) -> str:
 
 
 def listed(text: str) -> list[str]:
+    """The parts of a list that is separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

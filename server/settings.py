@@ -24,11 +24,11 @@ from store.site import MAX_MENTIONS, WOKEN_COMMENTS
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY  # seconds
-SECRET_SETTINGS = tuple(
+SECRET_SETTINGS = tuple(  # whose values no message shows: they may contain passwords
     f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL")
 )
 DATABASE_FILE = "upvote.db"  # in the data directory
-DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
+DELETIONS_FILE = "deletions.jsonl"  # users who were deleted, in the data directory: a restore deletes them again
 SITE_FOLDER = "site"  # in the data directory
 MAX_DAYS = 36_500
 MAX_SHOWN = 100  # characters of an invalid value
@@ -423,15 +423,18 @@ class Settings(BaseModel):
 
     @property
     def weights(self) -> dict[str, float]:
+        """The constants of the ranking formulas, by the names of their settings."""
         return {name: getattr(self, name) for name in WEIGHTS}
 
     @property
     def kept_orders(self) -> list[Order]:
+        """The orders that a new store, or `reindex`, builds indexes for."""
         names = listed(self.orders or "")
         return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
     def orders_of_pages(self) -> SiteOrders:
+        """What the operator has chosen of the orders that pages show."""
         return SiteOrders(self.front_order or "", tuple(listed(self.site_orders or "")))
 
     @property
@@ -441,6 +444,7 @@ class Settings(BaseModel):
 
     @property
     def offers(self) -> Offers:
+        """Which of the choices that sites differ in this one offers, such as registration and passwords."""
         hosts = tuple(listed(self.avatar_hosts or ""))
         return Offers(Registration(self.registration), self.passwords == "on", hosts, VoterReaders(self.voters))
 

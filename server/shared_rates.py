@@ -1,4 +1,8 @@
-"""Connects the rate limits by cost to the store: finds users and server keys, and shares buckets among processes."""
+"""
+Connects the rate limits by cost to the store: finds users and server keys, and shares buckets among processes. A bucket
+has the points that a user, a server key or an address has left; a server key is sent by a server that asks for its own
+visitors.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -20,7 +24,7 @@ async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator
     """
     Let the rate limiter look up sessions and server keys, and share its buckets every `INTERVAL_SECONDS`.
 
-    While the store does not answer, each process counts alone.
+    While the store does not answer, each process counts alone. Without rate limits (None) it does nothing.
     """
     if rates is None:
         yield
@@ -37,7 +41,10 @@ async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator
 
 
 async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | None]:
-    """The users of tokens; None without a session. One round trip; empty if the store does not answer."""
+    """
+    The name, in lower case, of the user of each token; None for a token without a session. One round trip; empty if the
+    store does not answer.
+    """
     sessions = {token: parse_token(token) for token in tokens}
     valid = {token: session for token, session in sessions.items() if session}
     try:
@@ -49,7 +56,10 @@ async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | No
 
 
 async def key_names(store: Store, texts: Collection[str]) -> dict[str, str | None]:
-    """The names of server keys; None for another text. One round trip; empty if the store does not answer."""
+    """
+    The name of the server key that each text is; None for a text that is no key. One round trip; empty if the store
+    does not answer.
+    """
     try:
         return dict(zip(texts, await store.server_keys.names(list(texts)), strict=True))
     except StoreUnavailable:
@@ -57,14 +67,14 @@ async def key_names(store: Store, texts: Collection[str]) -> dict[str, str | Non
 
 
 def buckets_of(rates: RateLimiter, store: Store) -> dict[str, TokenBuckets]:
-    """The shared buckets of each kind."""
+    """The shared buckets of each kind: `user`, `address` and `key`."""
     return {kind: TokenBuckets(store.site, policy.points, policy.refill) for kind, policy in rates.policies.items()}
 
 
 async def take(buckets: Mapping[str, TokenBuckets], taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
     """
-    Take points from the buckets of all processes and return what is left. A key is the kind of a bucket, such as
-    `address`, and whose it is. One round trip.
+    Take points from the buckets that all processes share, and return the points that each has left. The key of a bucket
+    is its kind and whose it is, such as ("address", "192.0.2.1"). One round trip.
     """
     kinds = {kind: {key: points for key, points in taken.items() if key[0] == kind} for kind in buckets}
     replies = [

@@ -1,4 +1,7 @@
-"""Signs what the server sends, by Standard Webhooks 1.0."""
+"""
+Signs the messages that the server sends to receivers outside, by Standard Webhooks 1.0
+(https://www.standardwebhooks.com): HMAC-SHA256 with a secret that the receiver knows.
+"""
 
 import hmac
 from base64 import b64decode, b64encode

@@ -1,4 +1,7 @@
-"""The orders of articles that the site's pages offer: the first one, those that are shown, and those below "More"."""
+"""
+The orders of articles, such as `HOT` or `TIME`, that the site's pages offer: the first one, those that are shown, and
+those below "More". A store keeps an index for each order that it was set up with; pages can offer no other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

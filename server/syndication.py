@@ -28,7 +28,7 @@ from store.links import web_address
 from store.records import DELETED
 
 LENGTH = 30  # articles, or comments, of a feed
-NEWEST_FIRST = "TIME"
+NEWEST_FIRST = "TIME"  # the order
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the date of an empty feed
 RSS_TYPE, ATOM_TYPE = "application/rss+xml", "application/atom+xml"
 ATOM, DUBLIN_CORE = "http://www.w3.org/2005/Atom", "http://purl.org/dc/elements/1.1/"
@@ -104,7 +104,9 @@ class WebFeed:
         return f"{self.site}/{entry.page}"
 
     def html_of(self, entry: FeedEntry) -> str:
-        """The text, and for an article with a link a link to its comments: few readers show where these are."""
+        """
+        The text. An article with a link has a link to its comments, too: few feed readers show where these are.
+        """
         comments = (
             f'<p><a href="{self.page_of(entry)}">{escape(self.words("footer-comments"))}</a></p>\n'
             if entry.link
@@ -195,8 +197,8 @@ async def site_listing(request: Request, order: str) -> FeedSource:
 
 async def group_listing(request: Request, order: str) -> FeedSource:
     """
-    A group that no admin has made, that has no article and about which nothing is written is as unknown as one that
-    nobody can use.
+    The articles of a group. There is no feed of a group that is neither made by an admin, nor has an article, nor has
+    anything written about it: 404, as for a name that no group can have.
     """
     found = await documents.query(request, GROUP, {"order": order, "name": request.path_params["name"]})
     name = known_group(found["group"])
@@ -344,9 +346,9 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> None
     ET.SubElement(parent, tag, allowed).text = FORBIDDEN.sub("", text)
 
 
-Find = Callable[[Request, str], Awaitable[FeedSource]]
-Write = Callable[[WebFeed], ET.Element]
-LISTINGS: dict[str, Find] = {
+Find = Callable[[Request, str], Awaitable[FeedSource]]  # reads what a feed shows, in an order
+Write = Callable[[WebFeed], ET.Element]  # makes the XML of a feed
+LISTINGS: dict[str, Find] = {  # by the path of the feed's folder
     "": site_listing,
     "/group/{name}": group_listing,
     "/user/{name}": user_listing,

@@ -24,7 +24,7 @@ MAX_CONNECTIONS = 20  # of a process
 MAX_ANSWER = 10_000  # bytes
 REASON_LENGTH = 300  # characters
 NO_CONTENT, OK = 204, 200
-RESULTS = {HOLD: "held", REFUSE: "refused"}
+RESULTS = {HOLD: "held", REFUSE: "refused"}  # for the metrics, by the action that the service answers
 
 logger = logging.getLogger("upvote")
 
@@ -34,7 +34,10 @@ class BadAnswer(Exception):
 
 
 class TextCheck:
-    """Called with who writes and what, it returns the opinion of the service, None without one."""
+    """
+    Called with who writes and what, it returns the opinion of the service: to hold the text until a moderator approves
+    it, or to refuse it. None lets it pass, as does a service that has failed.
+    """
 
     def __init__(self, url: str, secret: str, on_result: Callable[[str], None]) -> None:
         """`secret` has the form of Standard Webhooks. `on_result` gets a word for each text, for the metrics."""
@@ -98,6 +101,8 @@ def _instant(seconds: float) -> str:
 
 def _opinion(status: int, answer: bytes) -> Opinion | None:
     """
+    What an answer says: status 204 for no opinion, or 200 with JSON such as `{"action": "hold", "reason": "spam"}`.
+
     Raises:
         BadAnswer: it is none of those that are allowed.
     """

@@ -11,7 +11,7 @@ from starlette.types import Scope
 from caches import memo
 
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[^\s/,:@\[\]]+)(?::(?:[0-9]{1,5}|\*))?")
-ANY_PORT = ":*"
+ANY_PORT = ":*"  # the end of an origin of the setting that allows any port
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LOCAL_ORIGINS = ",".join(
     f"{scheme}://{host}{ANY_PORT}" for scheme in DEFAULT_PORTS for host in ("localhost", "127.0.0.1", "[::1]")
@@ -123,7 +123,10 @@ def forwarding_warnings() -> Callable[[str], object]:
 
 
 class OriginWarnings:
-    """Logs each origin that is refused, once, with the setting that allows it."""
+    """
+    Logs each origin whose pages may not read responses, once, with the setting that would allow it. Browsers tell the
+    page only that the request has failed.
+    """
 
     def __init__(self, origins: AllowedOrigins) -> None:
         self._origins = origins

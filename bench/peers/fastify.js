@@ -1,4 +1,4 @@
-// mercurius on Fastify, operations compiled by graphql-jit from their first run.
+// mercurius (GraphQL for the web framework Fastify), operations compiled by graphql-jit from their first run.
 import Fastify from "fastify";
 import mercurius from "mercurius";
 import { port, typeDefs } from "./config.js";

@@ -1,4 +1,5 @@
 // grafast (PostGraphile's executor) on Fastify: plans in place of resolvers, whose loads are batches of one pipeline.
+// A name with $ is a step of a plan, which stands for a value in each of its executions; `asked` are such values.
 import Fastify from "fastify";
 import { context, each, get, grafast, lambda, loadOne, makeGrafastSchema, object, sideEffect } from "grafast";
 import { config, port, typeDefs } from "./config.js";

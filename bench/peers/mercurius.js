@@ -1,4 +1,4 @@
-// mercurius with the loaders and resolvers of all peers.
+// mercurius with the DataLoaders and resolvers that the peers in Node share.
 import { serveMercurius } from "./fastify.js";
 import { resolvers } from "./resolvers.js";
 

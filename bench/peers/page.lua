@@ -2,9 +2,9 @@
 -- KEYS  1 the index   2 session:{p}:DIGEST
 -- ARGV  1 values are below this, "+inf" or "(VALUE"   2 articles of a page   3 now (unix milliseconds)
 --       4, 5, 6 article:{p}:, voted:{p}: and downvoted:{p}:, to which numbers are appended
--- Reply as JSON, which Node reads faster than arrays: whether more follow, whether somebody is logged in, and of each
---       article eleven: member, value, title, link, up, down, poster, time, groups, whether the viewer is among voted,
---       and among downvoted
+-- Reply as JSON, which Node reads faster than arrays: whether more follow, whether somebody is logged in (1 or 0), and
+--       eleven values of each article: member, value, title, link, up, down, poster, time, groups, whether the viewer
+--       is among voted, and among downvoted (1 or 0)
 local places = redis.call("ZRANGE", KEYS[1], ARGV[1], "-inf", "BYSCORE", "REV", "LIMIT", 0, ARGV[2] + 1, "WITHSCORES")
 local session, viewer = redis.call("GET", KEYS[2]), nil
 if session then

@@ -1,4 +1,4 @@
-// The resolvers that all peers share.
+// The resolvers that the peers in Node share: servers over the data of Upvote, with which it is compared.
 import { config } from "./config.js";
 import { articleOf, castVote, castVoteOnComment, commentOf, feed, listingOf, page, userOf } from "./store.js";
 

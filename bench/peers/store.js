@@ -1,4 +1,5 @@
-// What the peers read from Valkey: DataLoaders made for each request, each batch one pipeline.
+// What the peers in Node read from Valkey: DataLoaders made for each request, each batch one pipeline.
+// A place is an entry of a listing: its member, the number of an article, and its value.
 import { createHash } from "node:crypto";
 import DataLoader from "dataloader";
 import { Redis } from "ioredis";
@@ -31,6 +32,7 @@ export function contextOf(authorization) {
   };
 }
 
+// The places of a page, and one more if there is a next page. `after` is a cursor's [listing, value, member].
 export async function page(index, first, after) {
   const from = after ? `(${after[1]}` : "+inf";
   return pairs(await redis.zrange(index, from, "-inf", "BYSCORE", "REV", "LIMIT", 0, first + 1, "WITHSCORES"));
@@ -42,7 +44,8 @@ export async function feed(username, first) {
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
-// The very scripts that the project runs.
+// Votes run the very scripts that the project runs. They get the `digest` that names the voter's session, and "" in place
+// of a username.
 export const castVote = (digest, number, vote) => cast("vote", digest, [number, vote]);
 
 export const castVoteOnComment = (digest, number, vote) =>

@@ -1,4 +1,4 @@
-// As many processes as wanted behind one port.
+// Runs `start`, which starts a server, in as many processes as are wanted, behind one port.
 import cluster from "node:cluster";
 import { workers } from "./config.js";
 

@@ -1,19 +1,22 @@
 """
-The classes of votes of indexes of GRAVITY: articles whose `votes - 1` have the same sign, the same length and the same
-first `DIGITS` binary digits are in one index. Values by GRAVITY depend on votes and age, so within a class they follow
-the posting time but for a few percent, and an index by that time is enough.
+The classes of votes, each of which has an index of its own in a listing by GRAVITY, the order by votes and age.
+Articles are in one class if their `votes - 1` have the same sign, the same number of binary digits and the same first
+`DIGITS` of them. Within a class, votes change the value by a few percent only, so it follows the posting time, and an
+index by that time is enough.
+
+A class is numbered from `votes - 1` = 0, the class 0, upwards; negative ones are numbered likewise with a minus.
 """
 
 from functools import cache
 
 DIGITS = 5  # leading binary digits of votes - 1 that the articles of a class share
-CLASSES = 2 ** (DIGITS - 1)  # that share a length of more than `DIGITS` binary digits; the first digit is 1
+CLASSES = 2 ** (DIGITS - 1)  # classes for each length of more than `DIGITS` binary digits: the first digit is always 1
 
 
 def votes_class(votes: int) -> int:
     """The class of an article in the indexes of GRAVITY. Classes ascend with votes; 0 is that of one vote."""
     size = abs(votes - 1)
-    shifts = max(size.bit_length() - DIGITS, 0)
+    shifts = max(size.bit_length() - DIGITS, 0)  # the digits that the class ignores
     number: int = shifts * CLASSES + (size >> shifts)
     return -number if votes < 1 else number
 

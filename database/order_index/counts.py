@@ -1,8 +1,9 @@
 """
-The counts by which the rank of a place is found without counting all above it.
+The counts by which the rank of a place is found without counting all above it. A place is an archived article with its
+value in an index; its key is the value and the number of the article. An index is named by its id, an integer.
 
-`place_counts` divides each index of more than `MOST_COUNTED` places into ranges: a row has the lower end of a range and
-its number of places. A range with more than `MOST_COUNTED` is divided.
+The table `place_counts` divides each index of more than `MOST_COUNTED` places into ranges: a row has the lower end of a
+range (the end belongs to it) and its number of places. A range that grows beyond `MOST_COUNTED` is divided again.
 """
 
 from bisect import bisect_right
@@ -31,8 +32,9 @@ class CountedRange(NamedTuple):
 
 def update(connection: "Connection", changes: Mapping[int, KeyChanges]) -> set[int]:
     """
-    Count places that were added to indexes, given by their ids, or removed. Returns which of the indexes have ranges.
-    Three statements for all of them in PostgreSQL, and three more for each range that is divided.
+    Count places that were added to indexes or removed: `changes` is by the id of the index. Returns the ids of those of
+    the indexes that have ranges. Three statements for all of them in PostgreSQL, and three more for each range that is
+    divided.
     """
     ranges = _ranges(connection, changes)
     changed, emptied, large = list[tuple[int, int, float, int]](), list[tuple[int, float, int]](), []
@@ -74,7 +76,7 @@ def divide(connection: "Connection", index: int, low: Key = LOWEST, high: Key = 
 
 
 def _ranges(connection: "Connection", changes: Mapping[int, KeyChanges]) -> dict[int, list[CountedRange]]:
-    """The ranges of indexes that have changed keys, or lie between two of them, in ascending order."""
+    """By index: the ranges that have changed keys, or lie between two of them, in ascending order."""
     ends = [(index, *min(changed)[0], *max(changed)[0]) for index, changed in sorted(changes.items())]
     found: defaultdict[int, list[CountedRange]] = defaultdict(list)
     for index, value, number, size in RANGES.fetch(connection, ends):
@@ -83,7 +85,7 @@ def _ranges(connection: "Connection", changes: Mapping[int, KeyChanges]) -> dict
 
 
 def _changed_ranges(ranges: Sequence[CountedRange], changes: KeyChanges) -> list[tuple[CountedRange, int]]:
-    """The ranges with another number of places than before, and by how much it changes."""
+    """The ranges whose number of places changes, and by how much."""
     lows = [each.low for each in ranges]
     counter = Counter[int]()
     for key, change in changes:

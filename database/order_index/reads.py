@@ -1,8 +1,9 @@
 """
-Reads of the places of archived articles, each of one statement: a part of a listing, parts of many listings, and ranks.
+Reads of the places of archived articles, which only the database has: a part of a listing, parts of many listings, and
+ranks; each is one statement.
 
-A place is an article with its value in a listing. Every statement is a range of the primary key of `places`, or of that
-of `place_counts`, whose rows count about 1 000 places each.
+A place is an article with its value in a listing. An index has the places of one listing, by value. Every statement
+reads a range of the primary key of `places`, or of that of `place_counts`, whose rows count about 1,000 places each.
 """
 
 import json
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Key = tuple[float, int]  # the value and the number of a place
 
-LAST_NUMBER = 2**63 - 1
+LAST_NUMBER = 2**63 - 1  # above the number of any article: the largest that SQL holds
 LOWEST: Key = (-inf, -1)
 HIGHEST: Key = (inf, LAST_NUMBER)
 EARLIEST: Key = (-(2**62), -1)  # below and above all times and numbers of votes
@@ -30,10 +31,11 @@ LATEST: Key = (2**62, LAST_NUMBER)
 
 class Index(NamedTuple):
     """
-    A listing of archived articles as stored: how many places it has, and the weights that their values depend on.
+    The index of a listing of archived articles: how many places it has (`size`), and the weights of the ranking that
+    their values depend on, as NAME=VALUE; "" if they depend on none.
 
-    A listing by GRAVITY has one for each class of votes (see `classes`), whose places are ordered by time. The others
-    have class 0.
+    A listing by GRAVITY has one for each class of votes (see `classes`), whose places are ordered by time. Other
+    listings have one, of class 0.
     """
 
     id: int
@@ -87,10 +89,11 @@ def nudged(key: Key, upwards: bool) -> Key:
 
 def page_of(found: Sequence[Key], window: Window, has_behind: bool, total: int, at: int | None = None) -> PartitionPage:
     """
-    The page of a window whose first `count` + 1 keys are found, nearest first, where nobody counts the places above.
+    The page of a window, for listings in which the places above a page are not counted. `found` has the first
+    `window.count` + 1 keys beyond the window's position, nearest first: the last one shows that there are more.
 
-    `has_behind` says whether any is behind them, opposite to the direction of the page. `total` is the size of the
-    listing, and `at` the instant of the values if these change with time. See `PartitionPage` for what `above` says.
+    `has_behind` says whether there are places on the other side of that position. `total` is the size of the listing,
+    and `at` the instant of the values if these change with time. See `PartitionPage` for what `above` says.
     """
     shown, has_more = found[: window.count], len(found) > window.count
     has_above, has_below = (has_more, has_behind) if window.upwards else (has_behind, has_more)
@@ -126,7 +129,7 @@ def places(connection: "Connection", part: Range, count: int, *, upwards: bool) 
 def places_in_groups(
     connection: "Connection", part: Range, groups: Sequence[str], count: int, upwards: bool
 ) -> list[Place]:
-    """Like `places`, of the articles of some groups only, each once."""
+    """As `places`, but only of articles that are in any of some groups, each once."""
     (low, low_number), (high, high_number) = part.low, part.high
     named = {
         "listing": part.listing, "low": low, "low_number": low_number, "high": high, "high_number": high_number,
@@ -137,7 +140,7 @@ def places_in_groups(
 
 
 def places_of_many(connection: "Connection", parts: Sequence[Range], count: int, *, upwards: bool) -> list[list[Place]]:
-    """Like `places`, for ranges of indexes whose values are integers: at most `count` places of each."""
+    """As `places` for each of many ranges, at most `count` places of each. The values have to be integers."""
     if not parts:
         return []
     statement = _of_many(connection.dialect.name, _MANY_UP if upwards else _MANY_DOWN)
@@ -188,7 +191,7 @@ def at_rank(connection: "Connection", index: Index, rank: int) -> Key | None:
 
 
 def places_of(connection: "Connection", index: Index | None, numbers: Collection[int]) -> list[Place]:
-    """The places that articles have in an index."""
+    """The places that articles with these numbers have in an index; none without an index."""
     if not numbers or not index:
         return []
     rows = PLACES_OF.run(connection, {"listing": index.id, "numbers": list(numbers)})

@@ -1,6 +1,7 @@
 """
-Writes of the places of archived articles. A place is an article with its value in a listing; `counts` has how many of
-them are in the ranges of an index.
+Writes the places of archived articles, which only the database has. A place is an article with its value in a listing;
+an index has the places of one listing, and is named by its id, an integer. `counts` keeps how many places are in each
+range of an index.
 """
 
 from collections import defaultdict
@@ -43,7 +44,7 @@ def create_indexes(connection: "Connection", weights: Mapping[IndexName, str]) -
 
 
 def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None:
-    """Add places to indexes, given by their ids. None of the numbers may be in the index already."""
+    """Add places to indexes: `places` is by the id of the index. No article may have a place there already."""
     rows = [(index, *place) for index in sorted(places) for place in sorted(places[index])]
     if not rows:
         return
@@ -52,7 +53,10 @@ def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None
 
 
 def replace(connection: "Connection", numbers: Collection[int], places: Mapping[int, Sequence[Place]]) -> None:
-    """Let articles have these places, by the ids of their indexes, and no others. Only what differs is written."""
+    """
+    Let the articles with some numbers have these places, given by the id of the index, and no others. Only what differs
+    from the places that they have is written.
+    """
     known = {(index, number): (value, number, extra) for index, value, number, extra in _places_of(connection, numbers)}
     moved, added = defaultdict[int, list[Move]](list), defaultdict[int, list[Place]](list)
     for index, of_index in places.items():
@@ -106,8 +110,9 @@ def _write(
     ended: Sequence[tuple[int, float, int]],
 ) -> None:
     """
-    Let places of indexes, given by their ids, be other ones of the same articles, add places, and remove some. Sorted
-    index by index, as nothing else of this process runs while a list is sorted.
+    Replace, add and remove rows of places: `moved` and `added` are by the id of the index, `ended` has the id, the
+    value and the number of each. The lists are sorted index by index and not at once, as no other thread of the process
+    runs while a list is sorted.
     """
     rows = [
         (place.value, place.extra, index, old, place.number)
@@ -124,7 +129,7 @@ def _key_changes(
     added: Mapping[int, Sequence[Place]],
     ended: Sequence[tuple[int, float, int]],
 ) -> dict[int, counts.KeyChanges]:
-    """By index: the keys of the places that `_write` adds and removes."""
+    """By the id of the index: the key of each place that `_write` adds (1) or removes (-1)."""
     changes: defaultdict[int, list[tuple[Key, int]]] = defaultdict(list)
     for index, moves in moved.items():
         for before, place in moves:
@@ -138,7 +143,10 @@ def _key_changes(
 
 
 def _count(connection: "Connection", changes: Mapping[int, counts.KeyChanges]) -> None:
-    """Count places that were added to indexes, given by their ids, and removed, and remove what is empty then."""
+    """
+    Bring the sizes of indexes and the counts of their ranges up to date, and remove indexes that are empty then.
+    `changes` is by the id of the index.
+    """
     if not changes:
         return
     sizes = {index: sum(change for _, change in changed) for index, changed in sorted(changes.items())}
@@ -150,7 +158,7 @@ def _count(connection: "Connection", changes: Mapping[int, counts.KeyChanges]) -
 
 
 def _large(connection: "Connection", indexes: Collection[int]) -> list[int]:
-    """Those of some indexes that have more places than are left uncounted."""
+    """Those of some indexes that have so many places that they are divided into counted ranges."""
     named = {"most": counts.MOST_COUNTED}
     return [index for some in slices(indexes) for (index,) in LARGE_INDEXES.run(connection, {"indexes": some, **named})]
 

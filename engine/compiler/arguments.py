@@ -1,8 +1,10 @@
 """
-Coerces variables and arguments as graphql-core does, and converts arguments as Strawberry does.
+Coerces variables and arguments as graphql-core does, and converts arguments as Strawberry does. To coerce is to check a
+value, such as JSON of a request, against its GraphQL type, and to fill in defaults. To convert is to make of a coerced
+value what a resolver gets, such as an instance of an input class.
 
-Both look at the types for every request. Here this is done once, when an operation is compiled. If a variable does not
-fit, graphql-core coerces all of them, and has the right message.
+Both libraries look at the types for every request. Here this is done once, when an operation is compiled. If a variable
+does not fit, graphql-core coerces all of them, and has the right message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -59,8 +61,9 @@ Coerce = Callable[[Any], Any]  # returns Undefined if a value does not fit
 
 class VariableArgument(NamedTuple):
     """
-    An argument given as a variable, by its Python `name`. `default` has the argument where the variable is not given:
-    it is empty if there is no value then either.
+    An argument that the document gives as a variable. `name` is its name in Python, `variable` that of the variable.
+    `default` is used where a request does not give the variable: the argument with its default value, or empty if there
+    is none.
     """
 
     name: str
@@ -72,8 +75,8 @@ class VariableArgument(NamedTuple):
 
 class ResolverArguments(NamedTuple):
     """
-    Arguments of a resolver that the schema declares for a field (`engine.compiler.resolvers`): constants, variables,
-    and (`mixed`) literals that contain variables.
+    Arguments of a resolver that the schema declares for a field (`engine.compiler.resolvers`): those that are the same
+    in each execution, those given as a variable, and functions for literals that contain variables (`mixed`).
     """
 
     constant: Arguments
@@ -106,8 +109,8 @@ class ResolverArguments(NamedTuple):
 
 class CoreArguments(NamedTuple):
     """
-    Arguments as graphql-core gives them to the resolver that Strawberry made. They are never constant: it may change
-    what it is given, so each execution makes them anew.
+    Arguments as graphql-core gives them to the resolver that Strawberry made for it. They are never constant: that
+    resolver may change what it is given, so each execution makes them anew.
     """
 
     definition: GraphQLField
@@ -238,7 +241,7 @@ def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = froz
     if is_enum_type(named):
         return partial(_member, {name: named.coerce_input_value(name) for name in named.values}, null)
     if is_input_object_type(named) and named not in within and not named.is_one_of:
-        parts = [_part(name, field, within | {named}) for name, field in named.fields.items()]
+        parts = [_input_field(name, field, within | {named}) for name, field in named.fields.items()]
         if named.out_type is GraphQLInputObjectType.out_type and not any(
             type(part.default) in (list, dict) for part in parts
         ):
@@ -246,11 +249,13 @@ def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = froz
     return partial(_in_general, type_)
 
 
-def _part(name: str, field: GraphQLInputField, within: frozenset[GraphQLInputType]) -> InputField:
+def _input_field(name: str, field: GraphQLInputField, within: frozenset[GraphQLInputType]) -> InputField:
     coerce = _coercer(field.type, within)
     return InputField(name, field.out_name or name, coerce, is_required_input_field(field), coerce_default_value(field))
 
 
+# The functions below are a `Coerce` with their first arguments bound by `partial`. `null` is what null is coerced to:
+# None, or Undefined if the type does not allow it.
 def _plain(kind: type, null: Any, value: Any) -> Any:
     if value is None:
         return null
@@ -266,6 +271,7 @@ def _member(members: Mapping[str, Any], null: Any, value: Any) -> Any:
 
 
 def _input_object(parts: Sequence[InputField], null: Any, value: Any) -> Any:
+    """Coerces an object field by field. Undefined if a part does not fit, is missing, or is not known."""
     if type(value) is not dict:
         return null if value is None else Undefined
     coerced, known = {}, 0
@@ -284,6 +290,7 @@ def _input_object(parts: Sequence[InputField], null: Any, value: Any) -> Any:
 
 
 def _in_general(type_: GraphQLInputType, value: Any) -> Any:
+    """Coerces a value by graphql-core."""
     return Undefined if input_is_nested_too_deeply(value, type_) else coerce_input_value(value, type_)
 
 

@@ -1,13 +1,14 @@
 """
-Compiles an operation into a plan, for any Strawberry schema. A plan is executed level by level: a level is all the
-objects at one place of the operation, which are the parents of the fields below.
+Compiles an operation into a plan (`engine.compiler.plan`), for any Strawberry schema. A plan is executed level by
+level: a level is all the objects at one place of the operation, which are the parents of the fields below.
 
 A field is resolved in one of three ways: a plain attribute is read off the parents, a declared resolver
 (`engine.compiler.resolvers`) is called once for a level, and the resolver of any other field is called once for each
 parent. Introspection, subscriptions and mutations of more than one field are left to graphql-core.
 
-A Strawberry type may have a static method `is_cacheable(record)`. Records for which it is true are immutable: the JSON
-of their attributes and pure fields is cached.
+A record is a Python object of the application. A Strawberry type may have a static method `is_cacheable(record)`.
+Records for which it is true are immutable: the JSON of their attributes and pure fields is cached. A field is pure if a
+record has the same value for every client.
 """
 
 from collections import Counter
@@ -83,7 +84,8 @@ def compile_operation(
     schema: strawberry.Schema, operation: Operation, variables: VariableValues, templates: TemplateCache
 ) -> Plan:
     """
-    Compile a valid operation. These variables decide its `@include` and `@skip` directives.
+    Compile a valid operation, with the values of its variables that decide its `@include` and `@skip` directives.
+    `templates` caches the JSON of records.
 
     Raises:
         NotCompilable: it contains something that is left to graphql-core.
@@ -125,6 +127,7 @@ class Compiler:
     def level(
         self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]], *, is_root: bool = False
     ) -> Rows:
+        """Compile a level of objects of one type, and the levels below. `grouped` has its fields by response key."""
         first = len(self.fields)
         fields = [self._field(parent, key, details, is_root) for key, details in grouped.items()]
         level = Level(tuple(fields), row_builder(list(grouped)), row_bytes(list(grouped)))
@@ -135,6 +138,7 @@ class Compiler:
         return CachedLevel(level, below, self.templates, next(self.templates.levels), is_cacheable)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails], is_root: bool) -> Field:
+        """Compile a field of a level. `details` has its nodes in the document, which are merged."""
         name = details[0].node.name.value
         if name == "__typename":
             resolve: Resolve = partial(resolve_typenames, parent.name)
@@ -151,7 +155,10 @@ class Compiler:
     def _resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
     ) -> tuple[type[Field], Resolve, bool]:
-        """The kind of a field, its `resolve`, and whether it is pure: its value is the same for every client."""
+        """
+        The kind of a field, its `resolve`, and whether it is pure. `root_key` is the response key of a root field, None
+        for other fields.
+        """
         node = details[0].node
         definition = parent.fields[node.name.value]
         own = declared_field(definition)
@@ -167,6 +174,7 @@ class Compiler:
         return kind, self._declared(declared, parent, root_key), _is_pure(declared, own)
 
     def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
+        """The `resolve` of a field with a declared resolver."""
         place = len(self.arguments) - 1
         if isinstance(declared, BatchResolver):
             return partial(resolve_batch, declared.function, place)
@@ -177,6 +185,7 @@ class Compiler:
     def _row_resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
     ) -> RowResolver:
+        """Resolves a field by the resolver that Strawberry made, once for each parent."""
         nodes = [each.node for each in details]
         definition = parent.fields[nodes[0].name.value]
         self.arguments.append(CoreArguments(definition, nodes[0]))
@@ -193,6 +202,7 @@ class Compiler:
         )
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
+        """How the values of a field of this type are completed, with the levels below."""
         if is_non_null_type(type_):
             return self._completion(type_.of_type, details, nullable=False)
         if is_list_type(type_):
@@ -210,12 +220,13 @@ class Compiler:
         return ObjectCompletion(self._below(type_, details), nullable, type_.is_type_of)
 
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
+        """The level below a field, for its objects of a type."""
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
         return self.level(type_, collected.grouped_field_set)
 
 
 def _is_pure(declared: DeclaredResolver, own: StrawberryField) -> bool:
-    """Whether the value is part of a record's template: it is there at once, and no argument changes it."""
+    """Whether a field's values may be cached in the JSON of records: declared pure, not awaited, and no arguments."""
     if not isinstance(declared, BatchResolver) or iscoroutinefunction(declared.function):
         return False
     return declared.is_pure and not own.arguments

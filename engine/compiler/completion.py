@@ -1,9 +1,12 @@
 """
-Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them. A column has the
-values of one field for all objects of a level (see `engine.compiler.plan`).
+Completes columns of resolved values: leaf values (scalars and enums), objects, interfaces and unions, and lists of
+them. To complete is to make of a resolver's value that of the result. A level is all objects at one place of an
+operation; a column has the values of one field for all of them, and a row is the dict of one object in the result (see
+`engine.compiler.plan`).
 
-A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value.
-JSON of immutable records is cached as templates, with placeholders for values that are not cached.
+A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value. A
+record is a Python object of the application. JSON of immutable records is cached as templates, with placeholders for
+values that are not cached, such as those that differ between clients.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,10 +39,10 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-# the templates, the numbers of fields, and the column of each field
+# fills templates with values: of the templates, the numbers of fields, and the column of each field it makes JSON
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]
 INTS = range(-(2**31), 2**31)
-TEMPLATE_MICROSECONDS = 20  # to make a template
+TEMPLATE_MICROSECONDS = 20  # to make a template, which a cached one saves
 MIN_REPEATED_SHARE = 4  # a column counts as repetitive if its first text is more than a fourth of it
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
 
@@ -125,7 +128,7 @@ class AbstractCompletion:
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:
             _allow_null(self.nullable)
-        places: dict[int, list[int]] = {}
+        places: dict[int, list[int]] = {}  # by the index of a type in `types`: the indexes of its objects in the column
         for place, value in enumerate(values):
             if value is not None:
                 places.setdefault(self._type_number(value), []).append(place)
@@ -137,6 +140,7 @@ class AbstractCompletion:
         return run.expect(self._awaited(len(values), places, parts))
 
     def _type_number(self, value: Any) -> int:
+        """The index in `types` of the type of an object."""
         known = self.classes.get(type(value))
         if known is not None:
             return known
@@ -224,7 +228,7 @@ FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length
 
 
 class TemplateCache:
-    """Templates by the number of a level and the `id` of a record."""
+    """Templates by the number of a level, which is that of a place in a plan, and the `id` of a record."""
 
     def __init__(self, pool: Pool = POOL) -> None:
         self.levels = count()  # numbers of levels: each is used once
@@ -243,8 +247,8 @@ class TemplateCache:
 @dataclass(frozen=True, slots=True)
 class CachedLevel:
     """
-    A level of objects whose JSON is cached if `is_cacheable(record)`, which all records of a level are, or none. The
-    parents of the level are these records.
+    A level of objects whose JSON is cached if `is_cacheable(record)`; the records of a level all are, or none is. The
+    parents of the level's fields are these records.
 
     `fields` are those of the level and of the levels below it, by number. References to fields above would be cycles,
     and evicted plans would stay in memory until the next garbage collection.
@@ -276,6 +280,7 @@ class CachedLevel:
     def _filled(
         self, templates: Sequence[JsonTemplate], placeholders: Mapping[int, Column], run: Run, fill: Fill
     ) -> Pending:
+        """Fill the placeholders, which are given with their parents by the number of the field."""
         columns: list[Any] = [self.fields[number].column(parents, run) for number, parents in placeholders.items()]
         if all_ready(columns):
             return fill(templates, placeholders, columns)
@@ -289,6 +294,7 @@ class CachedLevel:
         return fill(templates, numbers, await gather_columns(columns))
 
     def _templates(self, records: Column, run: Run) -> list[JsonTemplate]:
+        """The templates of records: cached ones, and new ones."""
         found: list[Any] = self.cache.find(self.number, records)
         if not all(found):
             for place, template in enumerate(found):
@@ -297,6 +303,7 @@ class CachedLevel:
         return found
 
     def _template(self, record: Any, run: Run) -> JsonTemplate:
+        """Make the template of a record: in a run that resolves pure fields only."""
         placeholders: Placeholders = {}
         rows = self.level.rows(
             [record], Run(run.context, run.arguments, placeholders=placeholders, budget=Budget(run.budget.limit))
@@ -314,6 +321,7 @@ def _one_of_each_class(values: Column) -> Iterable[Any]:
 
 
 def _split(values: Column, flat: Column) -> Column:
+    """The items of lists, which `flat` has in a row, as lists again; null lists stay."""
     lists: Column = []
     start = 0
     for value in values:
@@ -326,6 +334,7 @@ def _split(values: Column, flat: Column) -> Column:
 
 
 def _with_nulls(values: Column, completed: Column) -> Column:
+    """A completed column with the nulls of `values`, which were left out."""
     if len(values) == len(completed):
         return completed
     rest = iter(completed)
@@ -333,6 +342,7 @@ def _with_nulls(values: Column, completed: Column) -> Column:
 
 
 def _allow_null(nullable: bool) -> None:
+    """Leave the execution to graphql-core, which describes the error, if the schema allows no null here."""
     if not nullable:
         raise NotCompilable("null")
 
@@ -345,6 +355,7 @@ def _collect(templates: Sequence[JsonTemplate], placeholders: Placeholders) -> N
 
 
 def _with_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
+    """The JSON of templates, filled with the columns of several fields."""
     values = {number: _texts(column) for number, column in zip(numbers, columns, strict=True)}
     return [template.filled(values) for template in templates]
 

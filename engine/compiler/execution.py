@@ -1,6 +1,7 @@
 """
 Executes valid operations: by their plans, or else by graphql-core, as Strawberry's `Schema.execute` calls it. A plan is
-what an operation is compiled to: see `engine.compiler.plan`.
+what an operation is compiled to: see `engine.compiler.plan`. Plans give results without errors only: if anything fails,
+graphql-core executes the operation again, and describes the errors.
 """
 
 from collections.abc import AsyncIterable, Awaitable, Callable
@@ -33,7 +34,7 @@ from engine.limits.documents import MAX_ANSWER
 
 Variables: TypeAlias = dict[str, Any]
 
-COMPILE_AT = 2  # the execution of an operation that compiles it: for a document that is sent once it costs too much
+COMPILE_AT = 2  # an operation is compiled at its second execution: for a document that is sent once it costs too much
 MAX_FAILURES = 10  # of an operation's plans; with more, they are used only while at most half of its executions fail
 MAX_PLANS = 16  # of one operation
 ENTRY_SIZE = 3_000  # bytes of a `PlanCache` without plans
@@ -51,7 +52,7 @@ class EventSource:
 
 
 class PlanResult(NamedTuple):
-    """The result of a plan, which never has errors."""
+    """The result of a plan, which never has errors. `data` is the JSON of the result as dicts and lists."""
 
     data: Variables
     errors: None = None
@@ -68,7 +69,7 @@ class Executed(NamedTuple):
 
 
 def ignore_growth(operation: Operation, more: int) -> None:
-    """Takes the place of `grew` for operations that are not cached."""
+    """Takes the place of `Execution`'s `grew` where operations are not cached."""
 
 
 class NotUsed(NotCompilable):
@@ -134,7 +135,10 @@ class Execution:
     async def execute_by_graphql_core(
         self, operation: Operation, variables: Variables, context: OperationContext, outcomes: Outcomes
     ) -> ExecutionResult:
-        """Execute by graphql-core. Root fields of a mutation that have an outcome are not executed again."""
+        """
+        Execute by graphql-core. Root fields of a mutation that a plan has executed before, so that they have an
+        outcome, are not executed again.
+        """
         executor = self._executor(operation, variables, context, outcomes)
         return self._measured(await executor.execute())
 
@@ -233,6 +237,7 @@ class PlanCache:
         self._failures += not isinstance(error, NotUsed)
 
     def _plan(self, operation: Operation, variables: VariableValues) -> Plan:
+        """The plan for the variables of an execution, compiled if there is none."""
         case = tuple(map(variables.coerced.get, self._deciding))
         plan = self._by_case.get(case)
         if plan is None:

@@ -22,9 +22,9 @@ from engine.bridge import VariableValues
 from engine.errors import AnswerTooLarge, Code
 from engine.limits.documents import MAX_ANSWER
 
-Column = list[Any]
+Column = list[Any]  # the values of one field, one for each parent; or rows: the dict of the result for each object
 Pending = Column | Awaitable[Column]
-Arguments = Mapping[str, Any]
+Arguments = Mapping[str, Any]  # by Python name
 Placeholders = dict[int, Column]  # for each field number, the parents whose values fill the field's placeholders
 MARK = b"\0"  # on both sides of a field number, which is a placeholder then; JSON never has this byte
 PUNCTUATION = 3  # bytes around a value: quotes and a comma
@@ -96,6 +96,7 @@ class Outcomes:
         return value
 
     async def record(self, key: str | int, pending: Awaitable[Any]) -> Any:
+        """Await the value of a root field, and record its outcome."""
         try:
             value = await pending
         except Exception as error:
@@ -231,7 +232,7 @@ class Field:
     """`resolve` returns the values of a level's parents, or an awaitable of them. `is_pure`: as in `BatchResolver`."""
 
     number: int  # the field's number in its plan
-    key: str
+    key: str  # in the result: its alias or name
     resolve: Callable[..., Any]
     complete: Completion
     is_pure: bool = False

@@ -1,5 +1,6 @@
 """
-The cost of an operation in points, estimated before execution from the document, the schema and the variables.
+The cost of an operation in points, estimated before execution from the document, the schema and the variables. Limits
+and rate limits are in points.
 
 A field that returns objects costs one point each time it is resolved, and a page one point for each item: a page is a
 field with an argument that gives its size, such as `first`. The cost of nested fields is multiplied by the length of
@@ -40,9 +41,10 @@ from graphql import (
 from engine.bridge import StrawberryField, declared_field, has_resolver
 from engine.errors import Code, Refused
 
-Values: TypeAlias = Mapping[str, Any]
+Values: TypeAlias = Mapping[str, Any]  # of an operation's variables, by name
 TypedSelection: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]  # fields, and the type that they are of
-Measure: TypeAlias = Callable[[Any], int | None]  # of an argument, given as a literal or a variable's value
+# Makes a number of an argument's value, which is a literal or a variable's value; None if it is not given.
+Measure: TypeAlias = Callable[[Any], int | None]
 
 INTROSPECTION = ("__schema", "__type")
 PAGE_ARGUMENTS = ("first", "last")
@@ -124,7 +126,8 @@ class SizeArgument:
 @dataclass(frozen=True, slots=True)
 class FieldCost:
     """
-    The cost of one field: its own points, and those of its nested fields for each item of its list.
+    The cost of one field: its own points, and those of its nested fields for each item of its list. `page` is set if
+    the field is a page, `is_list` if its type is a list.
 
     `sizes`, `flags` and `page_number` hold indexes into `Cost.sizes`, the arguments of the operation that determine its
     cost. `sizes` are those that give the length of the page or of the list; without them a list has `items` items.
@@ -132,7 +135,7 @@ class FieldCost:
     `page`: the items before that page are skipped, which costs a part of a point for each.
     """
 
-    own: int
+    own: int  # points each time it is resolved, without nested fields
     page: PageSize | None = None
     is_list: bool = False
     items: int = 0
@@ -169,7 +172,10 @@ class FieldCost:
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of an operation, as a function of its variables."""
+    """
+    The cost of an operation, as a function of its variables. `sizes` are the arguments on which it depends; `_cache`
+    has the points by the values of these.
+    """
 
     weights: Weights
     fields: tuple[FieldCost, ...]
@@ -237,6 +243,7 @@ class CostReader:
         return (*costs, *[FieldCost(self.weights.introspection)] * introspections)
 
     def _field(self, parent: str, same: Sequence[tuple[FieldNode, GraphQLField]]) -> FieldCost | None:
+        """The cost of a field; `same` are its nodes of one response name. None for a scalar that is free."""
         node, definition = same[0]
         named = get_named_type(definition.type)
         if is_leaf_type(named):
@@ -253,7 +260,10 @@ class CostReader:
         return FieldCost(own, page, is_list, items, sizes, nested, flags, self._page_number(node, page is not None))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
-        """The sizes of a page are those of `Weights.page_size`; that of a list is its longest argument's length."""
+        """
+        The arguments that give the length of a field's result, as `FieldCost.sizes`; they are added to `sizes`. Of a
+        page they are those of `Weights.page_size`, of a list all arguments: it is as long as the longest of them.
+        """
         if not is_page and not is_list:
             return ()
         measure = page_size if is_page else length
@@ -264,6 +274,7 @@ class CostReader:
         return tuple(range(start, len(self.sizes)))
 
     def _flags(self, parent: str, node: FieldNode) -> tuple[tuple[int, int], ...]:
+        """The other arguments that cost points, as `FieldCost.flags`; they are added to `sizes`."""
         found = []
         for argument in node.arguments or ():
             for points, measure in self._measures(parent, node.name.value, argument.name.value):
@@ -282,6 +293,7 @@ class CostReader:
             yield 1, partial(string_points, points_of)
 
     def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
+        """The index in `sizes` of the argument that selects a page by its number; None without one."""
         for argument in node.arguments or ():
             if is_page and argument.name.value == PAGE_NUMBER:
                 self.sizes.append(self._size(page_size, argument.value))
@@ -312,6 +324,7 @@ class CostReader:
         return fields
 
     def _fragment(self, node: SelectionNode, visited: set[str]) -> InlineFragmentNode | FragmentDefinitionNode | None:
+        """The fragment that a selection spreads; None if it was visited before."""
         if isinstance(node, InlineFragmentNode):
             return node
         assert isinstance(node, FragmentSpreadNode), "no other kind of selection exists"
@@ -323,6 +336,7 @@ class CostReader:
 
 
 def is_resolved(definition: GraphQLField) -> bool:
+    """Whether a field has a resolver, and is not an attribute of its object."""
     own = declared_field(definition)
     return not isinstance(own, StrawberryField) or has_resolver(own)
 

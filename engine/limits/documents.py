@@ -21,14 +21,15 @@ from engine.errors import Code, Refused
 from engine.limits.cost import INTROSPECTION, Weights
 
 DEFAULT_WEIGHTS = Weights()
-MAX_ANSWER = 10_000_000  # bytes
+MAX_ANSWER = 10_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may contain at most, how many points it may `cost`, with the `weights` of `engine.limits.cost`, how
-    many `seconds` an execution may take, and how many bytes its `answer` may have.
+    What a document may contain at most, how many points it may `cost` (see `engine.limits.cost`, to which `weights`
+    gives the points of fields), how many `seconds` an execution may take, and how many bytes its `answer`, the result,
+    may have.
 
     A mutation may have only one of the root fields named by `exclusive`. `fields` counts the fields of a fragment each
     time it is spread. `comparisons` counts pairs of fields with one response name, which validation compares.
@@ -92,6 +93,7 @@ class LimitChecker:
     counts: Counter[str] = field(default_factory=Counter)
 
     def check(self, definition: OperationDefinitionNode | FragmentDefinitionNode) -> None:
+        """Check an operation, or a fragment on its own."""
         top, max_depth = self._fields([definition.selection_set]), self.limits.introspection_depth
         if isinstance(definition, OperationDefinitionNode):
             self._check_root(definition.operation, top)
@@ -114,6 +116,7 @@ class LimitChecker:
         return self._nested(self._fields(level.sets), level.max_depth)
 
     def _nested(self, fields: dict[str, list[FieldNode]], max_depth: int) -> list[SelectionLevel]:
+        """The levels below these fields: one for each field that has a selection."""
         levels = []
         for nodes in fields.values():
             sets = [node.selection_set for node in nodes if node.selection_set]

@@ -2,8 +2,9 @@
 Rate limits by cost: a token bucket of points for each user, server key and address.
 
 A request takes points from one bucket: that of the user of its session, or else of its server key, or else of its
-address. A server key is sent by another server that asks for its own visitors. Buckets are kept in this process, so
-that no request waits for them; `synchronize` shares them with other processes.
+address. A server key is sent by another server that asks for its own visitors. How many points an operation costs is
+estimated by `engine.limits.cost`. Buckets are kept in this process, so that no request waits for them; `synchronize`
+shares them with other processes.
 """
 
 import asyncio
@@ -23,8 +24,8 @@ from engine.errors import Code, Refused
 MAX_BUCKETS = 10_000
 BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached token
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
-MAX_LOOKUPS = 100  # of one kind at the same time
-MAX_SERVER_KEYS = 1_000  # in the cache
+MAX_LOOKUPS = 100  # of tokens, and of server keys, that wait at the same time: with more, requests count by address
+MAX_SERVER_KEYS = 1_000  # whose identities are cached
 MAX_SECONDS = 10**15 - 1  # the largest integer in a structured field of HTTP (RFC 9651), as the headers are
 LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; after that it counts for its address
 COST_OF_A_WRONG_KEY = 10  # points
@@ -84,11 +85,11 @@ class Identity(NamedTuple):
 @dataclass
 class Identities:
     """
-    A cache of identities: users by the tokens of their sessions, or server keys by their text.
+    A cache of identities by text: the users of tokens, or the names of server keys.
 
-    An entry is used for `lifetime` seconds. If it is used after `fresh` seconds, `refresh` looks it up again, so that
-    no request waits. `find` returns the names of texts, None for those that identify nobody, and omits those that it
-    cannot look up.
+    An entry is used for `lifetime` seconds. If it is used after `fresh` seconds, the next call of `refresh` looks it up
+    again, so that no request waits. `find` returns the names of texts, None for those that identify nobody, and omits
+    those that it cannot look up.
     """
 
     fresh: float
@@ -140,6 +141,7 @@ class Identities:
             await self._find(list(aging))
 
     async def _find(self, texts: list[str]) -> None:
+        """Look texts up, and keep what is found."""
         assert self.find is not None
         found = await self.find(texts)
         now = self.clock()
@@ -233,7 +235,7 @@ class RateLimiter:
         """
         now = self.clock()
         bucket = self._known_bucket(client, now)
-        if bucket is None:
+        if bucket is None:  # a token or key has to be looked up; if that fails, the client counts by its address
             await self.identify(client)
             bucket = self._known_bucket(client, now) or of_address(client)
         if client.key is not None:

@@ -23,7 +23,7 @@ export function themeScript(): Plugin {
       return [{ tag: "script", attrs: { src }, injectTo: "head" }];
     },
     renderStart() {
-      if (this.meta.watchMode) return;
+      if (this.meta.watchMode) return; // the development server serves the source itself
       const source = minifySync(SOURCE, readFileSync(file, "utf8")).code;
       const hash = createHash("sha256").update(source).digest("base64url").slice(0, 8);
       name = `./reader/theme-${hash}.js`;

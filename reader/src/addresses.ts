@@ -44,7 +44,7 @@ export function isMadeByPosting(group: string): boolean {
 /** The hosts from which pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 
-/** The names of the issuers (identity providers) at which users can log in. */
+/** The names of the issuers (identity providers, "front doors" of the server) at which users can log in. */
 export const ISSUERS = meta("upvote-front-doors")?.split(" ") ?? [];
 /** The operator's own page to log in, if there is one. */
 export const LOGIN_URL = meta("upvote-login-url");

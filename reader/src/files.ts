@@ -14,6 +14,7 @@ interface LazyFile<Module> {
 /** How many attempts to load a file have failed in a row; 0 once a file is loaded. */
 export const failures = new Observable(0);
 
+/** A file of the script, such as `() => import("./Help")`, which is not loaded yet. */
 export function lazyFile<Module>(load: () => Promise<Module>): LazyFile<Module> {
   let loading: Promise<Module> | undefined;
   let loaded: Module | null = null;

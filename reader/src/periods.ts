@@ -13,7 +13,10 @@ const ALL: readonly { period: string; hours: number }[] = [
 /** The periods whose articles are listed with the most votes first; none if the site does not have this order. */
 export const PERIODS = hasOrder("VOTES") ? ALL : [];
 
-/** What a link to the list of a period says, its title, the same within a title, and what an empty one says. */
+/**
+ * What a link to the list of a period says, the title of the list, the title within another, and what an empty list
+ * says.
+ */
 export const periodTexts = (period: string) => ({
   name: t(`list-${period}`),
   label: t(`list-${period}-title`),

@@ -6,6 +6,7 @@ import { LANGUAGE, t } from "./words";
 
 /** One of the numbers whose sum an order sorts by. */
 export interface Term {
+  /** Such as `votes` or `posting time`. */
   name: string;
   value: number;
 }

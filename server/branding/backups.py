@@ -1,4 +1,7 @@
-"""The files of the site in backups: in the header, so that earlier versions restore the rest of such a backup."""
+"""
+The files by which operators make a site their own (logo, theme, pages), in backups: they are in the header, so that
+earlier versions restore the rest of such a backup.
+"""
 
 import sys
 from base64 import b64decode, b64encode
@@ -13,7 +16,7 @@ FILES = "site"  # in the header: the files in base64 by their names
 
 def files_for_backup(settings: Settings) -> dict[str, dict[str, str]]:
     """
-    What the header of a backup has of the site's folder; nothing without files.
+    What the header of a backup has of the site's folder, `{"site": {NAME: BASE64}}`; `{}` without files.
 
     Raises:
         OSError: the folder cannot be read.
@@ -24,6 +27,8 @@ def files_for_backup(settings: Settings) -> dict[str, dict[str, str]]:
 
 def files_in(backup: CheckedBackup) -> dict[str, bytes]:
     """
+    The contents of the site's files in a backup, by name.
+
     Raises:
         BrokenBackup: a name is not one of the site's files, or a file is not base64 or too large.
     """

@@ -1,4 +1,7 @@
-"""Checks of the operator's files: text, SVG and PNG. What is wrong is said with its line, where a file has lines."""
+"""
+Checks of the files by which operators make a site their own: text, SVG, PNG and `security.txt`. What is wrong is said
+with its line, where a file has lines.
+"""
 
 import re
 import struct
@@ -48,6 +51,8 @@ def refuse_if(faults: Sequence[WrongFile]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Size:
+    """The size of a picture in pixels."""
+
     width: int
     height: int
 

@@ -20,7 +20,7 @@ from server.words.files import Entries
 DEFAULTS = Path(__file__).with_name("static")
 PAGES = ("about", "rules", "privacy", "legal")
 KB = 1_000  # bytes
-SIZES = {  # the files of the folder, and their most bytes
+SIZES = {  # the files that the folder may have, and how many bytes each may have
     "theme.css": 50 * KB,
     "logo.svg": 100 * KB,
     "favicon.png": 200 * KB,
@@ -28,10 +28,10 @@ SIZES = {  # the files of the folder, and their most bytes
     "security.txt": 10 * KB,
     **{f"{name}.md": 200 * KB for name in PAGES},
 }
-MOST_FAULTS = 10  # of a file that are told
+MOST_FAULTS = 10  # of a file, that are reported
 WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
-WELCOME_LENGTH = 200  # characters
+WELCOME_LENGTH = 200  # characters of the sentence of the site on its front page
 LOGO_HEIGHT = 20  # pixels, as `styles.css` has it
 FTL = re.compile(r"[A-Za-z]{2,5}(-[A-Za-z0-9]+)*\.ftl")
 HEADING = re.compile(r"\s*<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
@@ -211,6 +211,7 @@ def _told(path: Path, faults: Sequence[WrongFile]) -> Iterator[str]:
 
 
 def _instead(name: str) -> str:
+    """What the site has in place of a broken file."""
     if name.endswith(".ftl"):
         return "the texts that come along stand in"
     return "the page is left out" if name.endswith((".md", ".txt")) else "the default stands in"

@@ -1,4 +1,7 @@
-"""Serves the files of a site: what its pages load, its manifest, OpenSearch, and `security.txt`."""
+"""
+Serves the files by which operators make a site their own, such as logo and theme, and what is made of them: the web app
+manifest, the OpenSearch description, and `security.txt`.
+"""
 
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
@@ -46,7 +49,10 @@ def security_routes() -> list[BaseRoute]:
 
 
 def file(request: Request) -> Response:
-    """A file under the path that its content gives it, which is for ever, or under its name, such as `card.png`."""
+    """
+    A file under its path with a digest of its content, which browsers keep for good, or under its plain name, such as
+    `card.png`, for which they ask each time.
+    """
     path = f"site/{request.path_params['name']}"
     for asset in _files(request).assets:
         if path in (asset.path, f"site/{asset.name}"):

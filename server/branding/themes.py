@@ -1,6 +1,6 @@
 """
-Themes: files with values for the variables of the pages, and nothing else. So a theme fits the pages of later versions,
-and all that may be wrong with it is found at the start.
+Themes: stylesheets of operators that set the CSS variables of the site's pages (colours, fonts, sizes), and nothing
+else. So a theme fits the pages of later versions, and all that may be wrong with it is found at the start.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from server.branding.checks import WrongFile, refuse_if, text
 
 THEMES = Path(__file__).with_name("static") / "themes"
-COLOURS = {
+COLOURS = {  # the variables, and what pages use them for
     "paper": "background of pages",
     "raised": "background of fields, buttons and menus",
     "ink": "text",

@@ -56,7 +56,7 @@ def back_up(settings: Settings, file: Path) -> int:
     counts = RecordCounts()
 
     async def write(store: Store) -> None:
-        positions = " ".join(await log.newest(store.site))
+        positions = " ".join(await log.newest(store.site))  # the id of the last entry of the log in each partition
         header = {
             **await dump.settings(store.site),
             "taken_at": store.site.clock(),
@@ -76,7 +76,7 @@ def back_up(settings: Settings, file: Path) -> int:
                         backup.add(record.as_list())
                         counts.add(record)
 
-    opened_store.run(settings, write, strict=False)
+    opened_store.run(settings, write, strict=False)  # also a store whose indexes other settings have built
     report = sys.stdout if backup_file.becomes_new_file(file) else sys.stderr
     print(f"wrote {counts} to {file}", file=report)
     return int(counts.damaged > 0)

@@ -3,7 +3,7 @@ Files of backups, and pipes of them; `-` is standard output and standard input. 
 `store.maintenance.records`.
 
     magic      16 bytes: the name and version of the format
-    frames     each 4 bytes of length and a deflated JSON array of records; the first frame is the header
+    frames     each 4 bytes of length and a deflated JSON array of records; that of the first frame has the header only
     trailer    4 zero bytes, 8 bytes with the number of frames, and the SHA-256 of everything before it
 """
 
@@ -43,7 +43,10 @@ class BrokenBackup(CommandError):
 
 @dataclass(slots=True)
 class BackupWriter:
-    """A backup that is being written, frame by frame; `pending` has the JSON of the next frame's records."""
+    """
+    A backup that is being written, frame by frame. `pending` has the JSON of each record of the next frame, of `size`
+    bytes together; `frames` have been written.
+    """
 
     file: BinaryIO
     frames: int = 0

@@ -1,4 +1,7 @@
-"""The command `database`: `status` prints how far it is behind the store, `rebuild` fills it from the store."""
+"""
+The command `database`: `status` prints how far the SQL database, which servers fill from the log of the store, is
+behind the store; `rebuild` fills it anew from the store.
+"""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -28,6 +31,8 @@ def run(arguments: Namespace) -> int:
 
 def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable[None]]) -> int:
     """
+    Open the store and the database, and run an action on both.
+
     Raises:
         DatabaseUnavailable: the database does not answer.
         WrongSetting: there is none.
@@ -48,6 +53,7 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
 
 
 async def show(store: Store, database: Database) -> None:
+    """Print how far the database is. Each partition, a share of the data, has a log of its own."""
     identity, positions = await database.run(stored_positions)
     is_of_this_log = identity == await log.identity(store.site)
     print(f"database  {database.name}")

@@ -1,6 +1,6 @@
 """
-The command `group`: `add NAME` lists a group and changes what is written about it, `remove NAME` takes it from the
-list, `list` prints the listed groups.
+The command `group`, on the list of groups that admins have made: `add NAME` puts a group on it and changes what is
+written about the group, `remove NAME` takes it off, `list` prints the list.
 """
 
 from argparse import ArgumentParser, Namespace

@@ -28,8 +28,9 @@ class Skipped:
 @dataclass(frozen=True, slots=True)
 class Conversations:
     """
-    `placed` are the comments that can be imported, parents first. `skipped` are the deleted
-    ones that nobody answered, and those about skipped items. `orphans` are all others.
+    The comments of files, by what becomes of them. `placed` are those that can be imported, parents first. `skipped`
+    are the deleted ones that nobody answered, and those about skipped items. `orphans` are all others: what they answer
+    is neither in the files nor was it imported before.
     """
 
     placed: Sequence[PlacedComment] = ()
@@ -67,8 +68,9 @@ def item(id: str, fields: Mapping[str, object], now: int) -> tuple[Story | Story
 
 def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped: Collection[str]) -> Conversations:
     """
-    Place comments. `homes` has the partition of each story of the file, and of each item outside of the file that a
-    comment answers and that was imported before; `skipped` are the ids of skipped items.
+    Find the partition of each comment, that of its story: the share of the data in which it is stored. `homes` has the
+    partition of each story of the file, by id, and of each item outside of the file that a comment answers and that was
+    imported before. `skipped` are the ids of skipped items.
 
     Comments are in the order of their depth in the file, then of their time. So parents come before their replies,
     whatever the order of the lines and the times are. Deleted comments are kept if a comment below them is.

@@ -32,8 +32,9 @@ COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # how many faults of a kind are printed
 MOST_FOLLOWED = 10_000  # users, by each of the imported ones
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
-# Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived article
-# is GONE at first: it is written back to Redis before the second time.
+# Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived
+# article, which only the database has, is GONE at first: it is written back to Redis before the second time. One that
+# was archived with its comments (its conversation) is not.
 REFUSED = {
     Status.MISSING: "was not imported",
     Status.GONE: "was deleted",
@@ -209,6 +210,7 @@ class Import:
                 await self._follow(stories)
 
     async def _conversations(self, found: FileContents) -> Conversations:
+        """The comments of the files, with the partitions to import them into."""
         if not found.comments:
             return Conversations()
         site = self.store.site
@@ -271,7 +273,8 @@ class Import:
         if not placed:
             return refused
         task = self.progress.add_task("comments", total=len(placed))
-        await effects.complete(self.store.site)  # of an import that was interrupted
+        # what changes have begun in other partitions, such as the karma of posters: of an import that was interrupted
+        await effects.complete(self.store.site)
         for start in range(0, len(placed), COMMENTS_AT_ONCE):
             batch = placed[start : start + COMMENTS_AT_ONCE]
             results = await self._import_batch(batch, names)
@@ -318,6 +321,7 @@ class Import:
         _print_faults(faults, "comments without what they answer")
 
     async def _follow(self, stories: Sequence[Story]) -> None:
+        """Let each poster follow others, as the option `--follow` says."""
         count = self.options.follow
         followers = await importing.follow(self.store, (story.poster for story in stories), count)
         print(f"{followers} users follow {min(count, max(followers - 1, 0))} others each")

@@ -1,4 +1,7 @@
-"""The command `key`: `create NAME` prints a server key once, `revoke NAME` ends it, `list` prints the names of all."""
+"""
+The command `key`: `create NAME` prints a server key once, `revoke NAME` ends it, `list` prints the names of all. A
+server key is sent by another server of the site that asks for its visitors; it has a rate limit of its own.
+"""
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime

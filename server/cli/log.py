@@ -1,4 +1,7 @@
-"""The command `log`: how many entries the log has, and how far its consumers are; `log forget NAME` removes one."""
+"""
+The command `log`: prints how many entries the log has, one for each change of the store, and how far its consumers have
+read it, such as the one that fills the database. `log forget NAME` removes a consumer.
+"""
 
 from argparse import ArgumentParser, Namespace
 
@@ -18,12 +21,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    # `strict=False`: also a store whose indexes other settings have built
     opened_store.run(read_settings(), lambda store: arguments.action(store, arguments), strict=False)
     return 0
 
 
 async def _show(store: Store, arguments: Namespace) -> None:
-    lengths = await log.lengths(store.site)
+    lengths = await log.lengths(store.site)  # of each partition, a share of the data with a log of its own
     lags = await log.lags(store.site, {})  # of a consumer that has taken no entry: the age of the oldest
     print(f"log       {await log.identity(store.site)}")
     age = f", the oldest {_age(lags)} old" if sum(lengths) else ""
@@ -33,6 +37,7 @@ async def _show(store: Store, arguments: Namespace) -> None:
 
 
 async def _state(store: Store, positions: dict[int, str]) -> str:
+    """How far a consumer is; `positions` has the id of the last entry that it has taken, by partition."""
     lags, oldest = await log.lags(store.site, positions), await log.oldest(store.site)
     if any(log.sort_key(positions.get(partition, log.START)) < log.sort_key(id) for partition, id in enumerate(oldest)):
         return "entries that it has not taken were removed"

@@ -1,6 +1,6 @@
 """
 The command `moderation`: `revert --by NAME --since TIME` undoes what a moderator did, `redact ACTION` removes the texts
-of an action. Both act as `operator`.
+of an action. Both act as `operator`, the name in the log of moderation for whoever has a shell on the server.
 """
 
 import sys

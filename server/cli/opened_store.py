@@ -1,5 +1,6 @@
 """
-Opens the store for a command of the command line: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey.
+Opens the store for a command of the command line: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey,
+which this program runs itself on the data directory.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], stri
 @asynccontextmanager
 async def archive_of(settings: Settings, store: Store) -> AsyncIterator[Database | None]:
     """
-    The open database of a store that has archived articles; None if the store has no archived articles.
+    The open database of a store that has archived articles, which only the database has; None if the store has none.
 
     Raises:
         DatabaseUnavailable: the database does not answer.

@@ -1,4 +1,7 @@
-"""The command `ranking`: `show [GROUP]` prints ranking weights, `set GROUP NAME=VALUE ...` changes those of a group."""
+"""
+The command `ranking`: `show [GROUP]` prints ranking weights, the constants of the formulas that rank articles, and `set
+GROUP NAME=VALUE ...` changes those of a group.
+"""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from store.maintenance import reindex
 from store.ranking.formulas import WEIGHTS, Order, Policy
 from store.store import Store
 
-SITE_WEIGHT = "site"
+SITE_WEIGHT = "site"  # the value by which a group takes the weight of the site again
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,8 +55,8 @@ async def _show(settings: Settings, store: Store, arguments: Namespace) -> None:
 
 async def _set(settings: Settings, store: Store, arguments: Namespace) -> None:
     """
-    Change a group's weights and rebuild its indexes, while servers run. With an archive, rebuild its listings too: they
-    are ordered by the same weights.
+    Change a group's weights and rebuild its indexes, while servers run. With an archive (articles that only the
+    database has), rebuild its listings too: they are ordered by the same weights.
     """
     group = arguments.group
     with progress_bar(group, await reindex.size(store.site, group)) as advance:

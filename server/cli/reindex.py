@@ -1,4 +1,7 @@
-"""The command `reindex`: builds the orders of UPVOTE_ORDERS and drops all others, while servers run."""
+"""
+The command `reindex`: builds the indexes of the orders of UPVOTE_ORDERS, by which articles are ranked, and drops those
+of all others, while servers run.
+"""
 
 from argparse import ArgumentParser, Namespace
 

@@ -50,8 +50,9 @@ def run(arguments: Namespace) -> int:
 
 def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> int:
     """
-    Fill an empty store from a backup. If it is interrupted, the same command continues. The users in the file of
-    deletions are then deleted again, unless `with_deletions` says no.
+    Fill an empty store from a backup. If it is interrupted, the same command continues. The backup may have users who
+    were deleted after it was made: those whom the file of deletions (`DELETIONS_FILE`) names are deleted again, unless
+    `with_deletions` says no.
 
     Raises:
         BrokenBackup: the file was changed or cut off, or has invalid records; nothing is restored.
@@ -64,7 +65,8 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
         files = files_in(backup)
         counts = RecordCounts()
         with opened_store.running_store(settings) as opened:
-            asyncio.run(_restore(opened, backup, header, counts, exclusive=settings.redis_url is None))
+            is_managed = settings.redis_url is None  # this program runs the server, which no other process uses then
+            asyncio.run(_restore(opened, backup, header, counts, exclusive=is_managed))
             print(f"restored {counts} from {backup.name}")
             put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
@@ -131,6 +133,8 @@ def header_of(backup: CheckedBackup) -> Settings:
 
 def check_records(backup: CheckedBackup, partitions: int) -> None:
     """
+    Check all records of a backup of a store with so many partitions.
+
     Raises:
         BrokenBackup: a record is invalid, or there is not exactly one record of sequences, which has the last sequence
             of numbers that each partition has given.

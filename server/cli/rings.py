@@ -15,7 +15,7 @@ from server.errors import CommandError
 from server.settings import WrongSetting, read_settings
 from store.store import Store
 
-SHOWN_MEMBERS = 10  # of a ring
+SHOWN_MEMBERS = 10  # of a ring, whose names are printed
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,4 +1,7 @@
-"""The command `role`: `grant NAME ROLE`, `revoke NAME ROLE` and `list`. The log has them as actions of `operator`."""
+"""
+The command `role`: `grant NAME ROLE` and `revoke NAME ROLE` change who is a moderator or an admin, `list` prints who
+is. The log of moderation has the changes as actions of `operator`, whoever has a shell on the server.
+"""
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime

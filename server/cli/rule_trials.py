@@ -11,7 +11,7 @@ from store.rules import HOLD, REFUSE, Rules
 from store.store import Store
 from store.trials import UNKNOWN, Caught, Example, Trial
 
-WIDTH = 60  # characters of an example
+WIDTH = 60  # characters of the text of an example
 
 
 async def report(rules: Rules, store: Store, database: Database) -> None:
@@ -34,6 +34,7 @@ async def report(rules: Rules, store: Store, database: Database) -> None:
 
 
 def _lines(rules: Rules, caught: dict[str, Caught]) -> Iterator[str]:
+    """For each rule that applies a line, and its examples; `caught` is by the names of rules."""
     for name in [each.name for each in fields(rules) if getattr(rules, each.name)]:
         if name in UNKNOWN:
             yield f"{name}: not tried, as the database does not know what it takes"

@@ -1,6 +1,6 @@
 """
-The command `rules`: `example` prints sensible rules, as the file that UPVOTE_RULES names; `try` prints what such a file
-would have caught.
+The command `rules`, on the file that UPVOTE_RULES names, by which texts and votes are held, hidden or refused without a
+moderator: `example` prints such a file, `try` prints what one would have caught.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -106,6 +106,8 @@ def print_example(arguments: Namespace) -> int:
 
 def try_rules(arguments: Namespace) -> int:
     """
+    Print what the rules of a file would have caught.
+
     Raises:
         CommandError: the file cannot be read, or is not as rules are.
         DatabaseUnavailable: the database does not answer.

@@ -1,4 +1,4 @@
-"""The command `schema`: prints the contract."""
+"""The command `schema`: prints the GraphQL schema, which is the contract with clients."""
 
 from argparse import ArgumentParser, Namespace
 

@@ -48,6 +48,7 @@ def _http_server() -> Callable[[Settings, Settings, socket.socket], None]:
 
 
 def _stop() -> None:
+    """Stop this process as a signal would: the managed Valkey has ended and cannot be restarted."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -46,7 +46,7 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`number` is the number of its first line."""
+    """A story or a comment as the file has it. `number` is that of its first line, `fields` are by name of column."""
 
     number: int
     fields: Mapping[str, object]
@@ -202,7 +202,10 @@ def _json_rows(lines: Iterable[str]) -> Iterator[Row | BadLine]:
 
 @dataclass(slots=True)
 class _Lines:
-    """Counts lines, and can return those that a row has consumed after its first."""
+    """
+    The lines of a CSV file, counted. A row takes as many as it needs; `give_back` returns all but its first, so that
+    they are read again as rows of their own.
+    """
 
     source: Iterator[str]
     number: int = 0

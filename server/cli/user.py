@@ -1,6 +1,6 @@
 """
 The command `user`: `create NAME` makes an account without a password, `invite` prints a link to register, and
-`link NAME ISSUER SUBJECT` lets the tokens of an issuer be those of a user.
+`link NAME ISSUER SUBJECT` lets somebody who logs in at an issuer, a service outside, be an existing user here.
 """
 
 import sys

@@ -57,9 +57,10 @@ def verify(settings: Settings, repair: bool) -> int:
     async def check(store: Store) -> None:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
+        # only one process repairs a store at a time
         alone = verification.repair_lease(store.site).held() if repair else nullcontext()
         async with alone, opened_store.archive_of(settings, store) as database:
-            # what the database has of archived articles: sums that Redis keeps, such as karma, include it
+            # What the database has of archived articles, which have left Redis: sums there, such as karma, include it.
             tally = await maintenance.verify(store.site, database, report.add, repair=repair) if database else None
             with progress_bar("verify", await verification.size(store.site)) as walked:
                 await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)

@@ -1,4 +1,7 @@
-"""The command `webhook`: adds, lists, replays, rotates and removes receivers that are sent what changes."""
+"""
+The command `webhook`: adds, lists and removes webhooks, URLs of receivers that are sent what changes. `replay` switches
+on one that has failed too often, `rotate` gives one a new secret.
+"""
 
 import asyncio
 import socket
@@ -18,7 +21,7 @@ from store import log
 from store.store import Store
 
 HOUR = 3_600_000  # milliseconds
-OVERLAP = 24  # hours
+OVERLAP = 24  # hours for which messages are signed with the old secret, too
 MAX_OVERLAP = 30 * 24  # hours
 MAX_URL = 2_000  # characters
 MOST = 50  # webhooks of a site

@@ -1,5 +1,6 @@
 """
-The explorer: GraphiQL at `/explorer`, made by `build/` into `static/`, talking to this server and to no other host.
+The explorer: GraphiQL, an editor of GraphQL queries in the browser, at `/explorer`. `build/` makes its files in
+`static/`. It talks to this server and to no other host.
 """
 
 import gzip

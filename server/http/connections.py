@@ -1,4 +1,6 @@
-"""Limits on connections and on the head of a request, and the responses to those that exceed them."""
+"""
+Limits on connections and on the head of a request (its URL and headers), and the responses to those that exceed them.
+"""
 
 from asyncio import Transport
 from collections import Counter
@@ -28,9 +30,9 @@ class ConnectionLimiter:
     Counts the open connections of this process and of each address, and holds the limits of a connection.
 
     A request has to be complete within `request_seconds`; a connection is closed when it is idle for `idle_seconds`.
-    `trusted_proxies` have no limits per address, neither of connections nor of unread output; the IPv6 addresses of a
-    network with a prefix of `ipv6_prefix` bits count as one. `on_change` is called with 1 or -1 when a connection opens
-    or closes.
+    Unread output is what was sent to a client that has not read it yet. `trusted_proxies` have no limits per address,
+    neither of connections nor of unread output; the IPv6 addresses of a network with a prefix of `ipv6_prefix` bits
+    count as one. `on_change` is called with 1 or -1 when a connection opens or closes.
     """
 
     max_connections: int = 1_000
@@ -43,7 +45,7 @@ class ConnectionLimiter:
     max_url_bytes: int = 65_536
     slow_clients: SlowClients = field(default_factory=SlowClients)
     unread_output: UnreadOutput = field(default_factory=UnreadOutput)
-    open: Counter[str] = field(default_factory=Counter)  # by network
+    open: Counter[str] = field(default_factory=Counter)  # connections, by address or IPv6 network
     on_change: Callable[[int], object] = lambda count: None
     ipv6_prefix: int = IPV6_PREFIX
 

@@ -1,7 +1,8 @@
 """
 uvicorn's HTTP protocol with the limits that it lacks: connections, time and size of a request, unread output.
 
-Requests are parsed, started and answered by uvicorn. `tests/test_private_names.py` lists what is used of it here.
+Requests are parsed, started and answered by uvicorn. `tests/test_private_names.py` lists the undocumented parts of
+uvicorn that are used here, as another version may change them.
 """
 
 import logging
@@ -31,7 +32,7 @@ class LimitedHttp(HttpToolsProtocol):
         super().__init__(app_state=app_state, **given)
         self.timeout_keep_alive = limiter.idle_seconds  # type: ignore[assignment]  # uvicorn declares an int
         self._limiter = limiter
-        self._state = app_state
+        self._state = app_state  # of the application's lifespan, with the event that says that the server stops
         self._request_timer: TimerHandle | None = None
         self._idle_timer: TimerHandle | None = None
         self._idle_since: float | None = None  # by the loop's clock; None while a request is received or answered
@@ -39,7 +40,8 @@ class LimitedHttp(HttpToolsProtocol):
         self._is_receiving = self._is_in_head = True  # the first request is waited for
         self._head_bytes = 0  # of an incomplete head, at least
         self._headers = 0  # of the request, without trailers
-        self._cycles: deque[RequestResponseCycle] = deque()  # requests, the oldest first; ended ones are removed late
+        # A cycle is a request with its response, in uvicorn's words. The oldest is first; ended ones are removed late.
+        self._cycles: deque[RequestResponseCycle] = deque()
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)

@@ -1,6 +1,8 @@
 """
-uvicorn's WebSocket protocol with the limits that it lacks: unread output, pings, fragments of a message. It also takes
-texts in parts (`engine.interfaces.TEXT_PARTS`).
+uvicorn's WebSocket protocol with the limits that it lacks: unread output, pings, fragments of a message.
+
+It also takes the text of a message in parts, under the key `TEXT_PARTS`: an event that is encoded once is sent to many
+WebSockets, each with its own id around it.
 """
 
 from asyncio import Transport

@@ -1,4 +1,9 @@
-"""Sends the responses of one connection: within the limit of unread output, and each part with one write."""
+"""
+Sends the responses of one connection: within the limit of unread output, and each part with one write.
+
+Unread output is what was sent to a client that has not read it yet. A cycle is a request with its response, in
+uvicorn's words.
+"""
 
 import re
 from asyncio import Transport
@@ -13,11 +18,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from server.http.unread_output import SMALL, UnreadOfConnection
 
-LINE = b"%b: %b\r\n"  # of a header
+LINE = b"%b: %b\r\n"  # of a header: its name and its value
 # the name of a header that does not change how a response is sent
 PLAIN_NAME = re.compile(rb"(?!(?:connection|content-length|transfer-encoding)\Z)[a-z0-9-]+")
 CONTROLS = bytes({*range(0x20), 0x7F} - {0x09})  # characters that no value has
-NAME = itemgetter(0)
+NAME = itemgetter(0)  # of a header, which is a name and a value
 MAX_NAMES = 100  # of headers, that `_plain_names` remembers
 
 
@@ -45,7 +50,7 @@ class LimitedSend:
 
     def __init__(self, send: Any, writer: "ResponseWriter", unread: UnreadOfConnection) -> None:
         self._send, self._writer, self._unread = send, writer, unread
-        self._cycle: RequestResponseCycle = send.__self__
+        self._cycle: RequestResponseCycle = send.__self__  # `send` is a method of the cycle
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:

@@ -11,7 +11,10 @@ SMALL = 32_768  # bytes: smaller messages are not checked; uvicorn holds at most
 
 
 class UnreadOfConnection:
-    """The bytes that wait on one connection. `pending` ones are not yet given to the transport."""
+    """
+    The bytes that wait on one connection. `pending` ones are not yet given to the transport. A connection without a
+    `network`, which is one of a trusted proxy, has a limit of its own only.
+    """
 
     __slots__ = ("_limits", "_network", "pending", "transport")
 

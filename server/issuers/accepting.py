@@ -47,7 +47,8 @@ class AcceptedTokens:
     def __init__(self, file: Issuers, rates: RateLimiter | None = None) -> None:
         self.file = file
         self.on_revoked: Callable[[], object] = lambda: None
-        self._deletions = 0  # of users, that this process knows of
+        # Deletions of users that this process knows of: a check that was begun before one is not remembered.
+        self._deletions = 0
         self._rates = rates
         self._issuers: Mapping[str, Issuer] = {each.issuer: each for each in file.issuers}
         self._remembered = POOL.cache("tokens of issuers", MICROSECONDS)
@@ -86,7 +87,7 @@ class AcceptedTokens:
         return [each.name for each in self.file.issuers if each.client_id is not None]
 
     def mapped_fields(self, issuer: str) -> Collection[str]:
-        """The fields of users that are an issuer's, by its name."""
+        """The fields of a user, such as `about`, that the tokens of the issuer with this name set."""
         found = self.file.named(issuer)
         return people.mapped(found) if found else ()
 
@@ -140,6 +141,7 @@ class AcceptedTokens:
         return found
 
     def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
+        """What a token says, before its signature is checked. `audience` and what is raised: see `tokens.parse`."""
         return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
 
     async def require_signed(self, token: Token) -> IssuerKey:
@@ -170,7 +172,8 @@ class AcceptedTokens:
 
     def _note(self, event: Event) -> None:
         """
-        Forget all after a user was deleted, or if that may have been missed: it is rare, and tokens are checked again.
+        Forget all tokens after a user was deleted, or if an event that says so may have been lost. It is rare, and
+        tokens are then checked again.
         """
         if event.kind in (EventKind.USER_DELETED, EventKind.MISSED):
             self._deletions += 1

@@ -1,6 +1,6 @@
 """
 The issuers of a site, services at which its users log in, in one TOML file, which is read once at the start: whose
-tokens are accepted, by which keys, and what their claims say of users.
+tokens are accepted, by which keys, and what their claims (the fields of a token) say of users.
 """
 
 import tomllib
@@ -78,7 +78,8 @@ class GivenRoles(_Table):
 class Issuer(_Table):
     """
     An issuer, as its table in the file says: docs/issuers.md describes each key. The store keeps the identities of its
-    users by `name`.
+    users by `name`; `issuer` is the claim `iss` of its tokens. Its keys are where `discovery` says, at `jwks_url`, in
+    `jwks_file`, or they are `secrets`, by their ids.
     """
 
     name: str
@@ -86,18 +87,18 @@ class Issuer(_Table):
     audience: frozenset[str]
     audience_claim: Literal["aud", "azp", "client_id"] = "aud"
     algorithms: frozenset[Algorithm]
-    token_use: str | None = None
-    typ: str | None = None
-    leeway: int = Field(60, ge=0, le=MAX_LEEWAY)
+    token_use: str | None = None  # what this claim of a token must be; None allows any
+    typ: str | None = None  # likewise
+    leeway: int = Field(60, ge=0, le=MAX_LEEWAY)  # seconds by which its clock may differ from that of this server
     discovery: URL | None = None
     jwks_url: URL | None = None
     jwks_file: Path | None = None
     secrets: Mapping[str, str] | None = Field(None, repr=False)
-    private: bool = False
+    private: bool = False  # its URLs may have http, and lead into a private network
     claims: ClaimPaths = ClaimPaths()
     roles: GivenRoles = GivenRoles()
-    admin: bool = False
-    client_id: str | None = None
+    admin: bool = False  # it may make admins
+    client_id: str | None = None  # of this site at the issuer: with it, browsers can log in there
     client_secret: str | None = Field(None, repr=False)
     scopes: tuple[str, ...] = ("openid", "profile")
 
@@ -161,10 +162,12 @@ class Issuer(_Table):
 
     @property
     def maps_roles(self) -> bool:
+        """Whether its tokens say who is a moderator or an admin."""
         return self.claims.roles is not None or self.claims.moderates is not None
 
     @property
     def is_remote(self) -> bool:
+        """Whether its keys are fetched from a provider."""
         return self.discovery is not None or self.jwks_url is not None
 
 

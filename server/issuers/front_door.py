@@ -32,7 +32,7 @@ from store.pending_logins import LOGIN_LIFETIME, PendingLogin
 PATH = "/log-in"
 COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
 MAX_ANSWER = 64_000  # bytes
-COST = 100  # points of the address, for a log-in that begins
+COST = 100  # points of the rate limit of the address, for a log-in that begins
 MAX_NEXT = 1_000  # characters of the path of the page to go on with
 AGAIN = "begin again: this log-in has ended, was used, or has begun in another browser"
 HEADERS = {**UNCACHED, "Referrer-Policy": "no-referrer"}

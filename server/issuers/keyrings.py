@@ -1,7 +1,7 @@
 """
-The keys of an issuer, as they are now. Those of a provider are fetched in the background by one process for all, and
-shared through the store; each process looks there once a second. Requests never wait for a fetch, but those with an id
-of a key that is not known.
+The keys of an issuer, a service outside at which users log in, as they are now. Those of a provider on the web are
+fetched in the background by one process for all, and shared through the store; each process looks there once a second.
+Only requests whose token names a key that is not known wait for a fetch.
 
 While the provider does not answer, its last keys are used, for a limited time.
 """
@@ -29,7 +29,7 @@ from store.site import unix_milliseconds
 LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
 LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
-ANSWER_TIME = 1.0  # seconds for the answer to a fetch; the next fetch begins `FETCH_PAUSE_MS` after the last one
+ANSWER_TIME = 1.0  # seconds in which a fetch is expected to be answered
 MAX_WAITING = 100  # requests, for the keys of all issuers
 DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh which does not say how long it is
 LEAST_FRESHNESS = 60  # seconds that any answer is fresh
@@ -73,18 +73,20 @@ class Keyring:
     current: KeySet = field(default_factory=KeySet)
     endpoints: dict[str, str] = field(default_factory=dict)  # the URLs that discovery has answered, by `ENDPOINTS`
     _fetched: FetchedKeys | None = None
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _wanted: asyncio.Event = field(default_factory=asyncio.Event)
-    _own_waiting: int = 0
-    _failures: int = 0
-    _next_try: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)  # set, and replaced, whenever keys were fetched
+    _wanted: asyncio.Event = field(default_factory=asyncio.Event)  # set when a request begins to wait for a key
+    _own_waiting: int = 0  # requests that wait for a key of this issuer
+    _failures: int = 0  # in a row
+    _next_try: int = 0  # unix milliseconds
     _stamp: tuple[int, int] | None = None  # the time of change and the size of the file that was read
 
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """
-        The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
-        after the request came, for `PATIENCE` seconds at most; just after a fetch for `ANSWER_TIME` seconds more, as
-        the next one begins at the end of this time.
+        The key for a token; None if the issuer has none.
+
+        For a key that is not known, it waits for the answer to a fetch that begins after this call, for `PATIENCE`
+        seconds at most. Just after a fetch it waits longer: until the next one may begin, `FETCH_PAUSE_MS` after the
+        last, and `ANSWER_TIME` more for its answer.
 
         Raises:
             KeysUnavailable: none could be fetched in this time, or too many requests wait.
@@ -174,6 +176,7 @@ class Keyring:
 
     @property
     def source(self) -> str:
+        """The URL that the keys are fetched from."""
         return self.issuer.discovery or self.issuer.jwks_url or ""
 
     async def _fetch(self, client: GuardedClient, shared: KeySets, now: int) -> None:

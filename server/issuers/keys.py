@@ -1,5 +1,6 @@
 """
-The keys by which tokens are checked: of a JSON Web Key Set, or shared secrets. A key has one algorithm, by its type.
+The keys by which tokens of issuers are checked: those of a JSON Web Key Set (RFC 7517), or shared secrets. A key has
+one algorithm, by its type.
 """
 
 import json
@@ -99,6 +100,7 @@ def parse(text: str | bytes) -> KeySet:
 
 
 def shared_secrets(secrets: Mapping[str, str]) -> KeySet:
+    """The keys that secrets are, which are given by their ids."""
     return KeySet(
         IssuerKey(id, "HS256", source=f"{id} {secret}", material=OctKey.import_key(secret.encode()))
         for id, secret in secrets.items()

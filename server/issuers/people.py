@@ -1,4 +1,7 @@
-"""What the claims of a token say of its user, by the paths in the file of issuers."""
+"""
+What the claims of an issuer's token (the fields of its JSON) say of its user. The file of issuers has, for each issuer,
+the path of the claim with each thing that it says, such as `realm_access.roles`.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,14 +13,15 @@ from store.errors import Invalid
 from store.identities import Claims, Identified, Subject
 from store.moderation_records import Role
 
-FIELDS = {"display_name": "display_name", "about": "about", "avatar_url": "avatar"}  # of users, and their paths
+# fields of users, and what the file calls the paths of their claims
+FIELDS = {"display_name": "display_name", "about": "about", "avatar_url": "avatar"}
 MOST_GROUPS = 100  # that the claims of a token may name
 
 
 def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
     """
-    What a token says. One that is not whole, such as an ID token, says nothing of a field or of roles by lacking the
-    claim.
+    What a token says. Where a whole token lacks a claim, the user has no such field or roles. One that is not whole,
+    such as an ID token, says nothing of them then.
     """
     issuer, claims = token.issuer, token.claims
     says_roles = is_whole or any(
@@ -40,8 +44,8 @@ def mapped(issuer: Issuer) -> dict[str, str]:
 
 def identified(token: Token, username: str, now: int) -> Identified:
     """
-    The user of a token that is accepted `now` (unix milliseconds). This ends when the token says; if that is over
-    already, once its leeway is over.
+    The user of a token that is accepted `now` (unix milliseconds). That the token names the user ends when the token
+    says; if this time is over already, at the end of the issuer's leeway.
     """
     ends = round(token.expires_at * 1000)
     if ends <= now:

@@ -25,7 +25,7 @@ MAX_SECONDS = 10**12  # of an instant
 class Token:
     """
     A token of an issuer, whose signature is not checked yet. Instants are in unix seconds; `issued_at` is None if the
-    token does not say.
+    token does not say. `signed` are the bytes that `signature` is over.
     """
 
     issuer: Issuer
@@ -49,9 +49,11 @@ def looks_like_one(text: str) -> bool:
 
 def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozenset[str] | None = None) -> Token:
     """
-    A token, by what it says; `issuers` are those of the file, by the claim `iss` of their tokens. With `audience` it is
-    a token that the issuer has given to this site for a log-in: it is for one of these, whatever the issuer's table
-    says of the audience and the type of tokens.
+    A token, by what it says; `issuers` are those of the file, by the claim `iss` of their tokens. `now` is in unix
+    seconds.
+
+    With `audience` it must be a token that the issuer has given to this site for a log-in: the claim `aud` has one of
+    these texts, whatever the issuer's table says of the audience and the type of tokens.
 
     Raises:
         TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.
@@ -120,7 +122,7 @@ def _check_type(issuer: Issuer, header: Mapping[str, Any], claims: Mapping[str, 
 
 
 def _instants(claims: Mapping[str, Any], latest: float) -> tuple[float, float | None]:
-    """When a token ends and was issued. What lies in the future is at most `latest`."""
+    """When a token ends and was issued. It may not be issued, or valid, later than `latest` (all in unix seconds)."""
     expires_at = instant(claims, "exp")
     _require(expires_at is not None, "exp")
     issued_at, valid_from = instant(claims, "iat"), instant(claims, "nbf")

@@ -15,9 +15,9 @@ from server.lab.arrivals import HOUR
 from server.lab.measures import Push, Top
 from server.lab.replays import Histories, Listings, Variant, replay
 
-WARM_UP = 7 * 24 * HOUR  # not measured: pages are still filling
-OBSERVED = 48 * HOUR  # how long a story with colluders is observed
-PUSHED = 200  # stories, evenly spaced
+WARM_UP = 7 * 24 * HOUR  # milliseconds at the start that are not measured: pages are still filling
+OBSERVED = 48 * HOUR  # milliseconds for which a story with colluders is observed
+PUSHED = 200  # stories that get the votes of colluders, evenly spaced
 
 
 class NotReplayed(CommandError):

@@ -1,4 +1,7 @@
-"""Measures of listings: overlap, turnover, how long a story stays, and the effect of colluding voters."""
+"""
+Measures of the first places of a ranking at many instants, and of two such rankings: overlap, turnover, how long a
+story stays, and the effect of colluding voters.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +32,7 @@ def stays(tops: Sequence[Top], per_hour: int) -> list[float]:
 
 def rank(ranked: Sequence[Ranked], changed: Ranked, places: int) -> int | None:
     """
-    The rank that a story would have if its entry were `changed`, to another value; None beyond the page.
+    The rank that a story would have if its value and number were `changed`; None beyond the page of `places` stories.
 
     `ranked` has one place more than the page, because it may contain the story itself.
     """

@@ -1,4 +1,7 @@
-"""Draws the ranks of a day's ten best stories under each variant. Needs the extra `lab`, which has matplotlib."""
+"""
+Draws the ranks of a day's ten best stories under each variant (an order of ranking with its weights). Needs the extra
+`lab`, which has matplotlib.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from matplotlib.figure import Figure
 from server.lab.arrivals import HOUR
 from server.lab.measures import Top
 
-ACROSS = 3  # panels
+ACROSS = 3  # panels in a row
 TITLE_LENGTH = 90  # characters
 GAP = float("nan")  # interrupts a line
 

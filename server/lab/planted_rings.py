@@ -1,5 +1,6 @@
 """
-A site with planted rings, among circles of honest friends, on which the search for rings is measured.
+A site with planted rings, among circles of honest friends, on which the search for rings is measured: rings are
+accounts that vote for each other far more often than chance explains.
 
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
@@ -24,12 +25,12 @@ SIZES = (5, 10, 20, 50)  # of rings and circles
 OF_EACH_SIZE = 6  # rings
 VOTERS = 5_000  # honest ones, of whom the friends are some
 GROUPS = 20
-IN_OWN_GROUPS = 0.7  # of the votes of honest users
+IN_OWN_GROUPS = 0.7  # of the votes of honest users: the share that is cast in their own groups
 LEAST_STORIES = 5_000  # a file with fewer is repeated, each time with other posters
 MOST_VOTES = 200  # of a story
 STORIES = 5  # that each friend and each member of a ring posts
 OTHER_VOTES = 20  # of each member of a ring, for random stories
-PERIOD = 28 * 86_400_000  # milliseconds
+PERIOD = 28 * 86_400_000  # milliseconds of a period
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """
-Replays the votes of stories, and yields the top places of several variants of ranking at each instant.
+Replays the votes of stories, and yields the top places of several variants of ranking (an order with its weights) at
+each instant.
 
 The number of a story is its index by posting time. As with articles, the higher number is first among equal values.
 """

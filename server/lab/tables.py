@@ -1,4 +1,4 @@
-"""The results as plain text of at most 100 columns."""
+"""The results of the ranking lab as tables: plain text of at most 100 columns."""
 
 import io
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MOST_VARIANTS = 7  # that fit into the width
 
 
 def tables(results: Results, plan: ExperimentPlan) -> str:
-    """A table of measures by variant, and a table of the overlap of each pair."""
+    """A table of measures by variant (an order with its weights), and one of the overlap of each two variants."""
     return _text(_measures(results, plan), _overlaps(results, plan))
 
 

@@ -27,6 +27,7 @@ from store.store import Store
 MOST_SHOWN = 20  # notifications in a mail
 MOST_ACCOUNTS = 20  # of an address, in a mail
 EXCERPT = 500  # characters of a text
+# what notifications are about, by id: comments and articles, and actions of moderators
 SUBJECTS = f"""query($ids: [ID!]!) {{ nodes(ids: $ids) {{
   ... on Comment {{ id content commenter: poster {{ username }} article {{ id title }} }}
   ... on Article {{ id title content poster {{ username }} }}
@@ -48,16 +49,19 @@ class LinkHeader(UnstructuredHeader, BaseHeader):
 
 HEADERS = HeaderRegistry()
 HEADERS.map_to_type("List-Unsubscribe", LinkHeader)
-POLICY = SMTP.clone(cte_type="7bit", header_factory=HEADERS)  # not all servers take 8 bits
+POLICY = SMTP.clone(cte_type="7bit", header_factory=HEADERS)  # how a message is encoded: not all servers take 8 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
     """
-    A mail to an address of some users. `template` is the name of its two templates, `values` what they show. `about`
-    are the notifications, or the address, of the waiting mail that it covers. `tokens` has, by the name of a user, the
-    purpose and the detail of the token in the link for that user, which is issued when the mail is composed.
-    `unsubscribing` is a link that ends such mails.
+    A mail to an address, which several users may share.
+
+    - `template` is the name of its two templates, for plain text and for HTML; `values` are what they show.
+    - `about` is what the mail covers of what the waiting one has noted: notifications, or the address.
+    - `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user. The token
+      itself is issued when the mail is composed.
+    - `unsubscribing` is a link that ends such mails; None for mails that users cannot end.
     """
 
     to: str
@@ -81,8 +85,9 @@ class Recipient:
 
 class Letters:
     """
-    `url` is the public address of the site: no request says where the links of a mail lead. `words` are the texts of
-    its language: nobody says in which one they want mails. `sender` is the name and the address that mails are from.
+    Makes mails from what the store and the database have. `url` is the public address of the site: no request says
+    where the links of a mail lead. `words` are the texts of the site's language: users do not choose that of their
+    mails. `sender` is the name and the address that mails are from.
     """
 
     def __init__(
@@ -115,7 +120,7 @@ class Letters:
                 return self._notice(recipient, waiting)
 
     async def compose(self, letter: Letter) -> bytes:
-        """The message, with tokens that are issued now. A round trip for each token."""
+        """The bytes of the message, with tokens that are issued now. A round trip for each token."""
         tokens = {}
         for name, (purpose, detail) in letter.tokens.items():
             tokens[name] = (await one_time_tokens.issue(self._store.site, name, purpose, detail)).text
@@ -171,7 +176,7 @@ class Letters:
         return Letter(to, [name], "identity", subject, values={"username": name}, tokens={name: (Purpose.IDENTITY, "")})
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
-        """The mail to an address that was changed or removed, which is what was noted."""
+        """The mail to an address that was changed or removed: the waiting mail has noted this address."""
         to = next(iter(waiting.noted), None)
         if to is None or to == recipient.mailbox.unusable:
             return None
@@ -181,8 +186,8 @@ class Letters:
 
     async def _reset(self, subject: str) -> Letter | None:
         """
-        The mail with a link to choose a new password, for one user or for all who have confirmed the address with a
-        digest.
+        The mail with a link to choose a new password: for the user whose name `subject` is, or for all who have
+        confirmed the address whose digest it is.
         """
         if mailboxes.ADDRESS_DIGEST.fits(subject):
             names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
@@ -245,6 +250,7 @@ class Letters:
         return [found for node in result.data["nodes"] if node and (found := self._line(node))]
 
     def _line(self, node: Mapping[str, Any]) -> dict[str, str] | None:
+        """What the templates show of one of `SUBJECTS`: a sentence, its text, and the address of its page."""
         kind, _, number = node["id"].partition(":")
         if kind == "action":
             return {

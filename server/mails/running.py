@@ -19,11 +19,12 @@ from store.leases import Lease
 from store.site import Site
 from store.store import Store
 
-LEASE, LEASE_TIME = "mails", 3_000  # milliseconds after which another process takes over
-AT_ONCE = 50  # mails that are read from the queue
+# The process that holds the lease sends mails. Another can take it so many milliseconds after it was extended last.
+LEASE, LEASE_TIME = "mails", 3_000
+AT_ONCE = 50  # mails that are read from the queue in one round trip
 IDLE = 1.0  # seconds between two reads of the queue
 RETRY_PAUSE = 10.0  # seconds after a fault of the mail server or the store
-CLOSING_TIME = 2.0  # seconds
+CLOSING_TIME = 2.0  # seconds in which the mail that is being sent may end when the server stops
 
 logger = logging.getLogger("upvote")
 
@@ -63,7 +64,10 @@ class Mails:
 async def sending_mails(
     settings: Settings, store: Store, database: Database | None, words: Words, on_result: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Send mails in the background, as long as the context is open, if there is a mail server."""
+    """
+    Send mails in the background, as long as the context is open, if there is a mail server. `on_result` gets a word for
+    what became of each, for the metrics.
+    """
     if settings.smtp_url is None:
         yield
         return

@@ -22,8 +22,8 @@ from store.site import Site
 
 MINUTE = 60_000  # milliseconds
 PAUSES = tuple(minutes * MINUTE for minutes in (1, 5, 15, 30, 60))  # between two tries; the last again and again
-PATIENCE = 24 * 60 * MINUTE  # since a mail was due
-HOUR, DAY = 60 * 60, 24 * 60 * 60  # seconds
+PATIENCE = 24 * 60 * MINUTE  # milliseconds since a mail was due, after which it is given up
+HOUR, DAY = 60 * 60, 24 * 60 * 60  # seconds, as windows of rate limits have
 
 logger = logging.getLogger("upvote")
 
@@ -42,8 +42,8 @@ class MailRates:
 
     def windows(self, letter: Letter) -> tuple[list[SlidingWindow], list[SlidingWindow]]:
         """
-        Two lists of windows: those that must all have room, or the mail waits; and those that count the mail only if
-        they have room.
+        Two lists of sliding windows, in which sent mails are counted: those that must all have room, or the mail waits;
+        and those that count the mail only if they have room.
         """
         address = mailboxes.digest(letter.to)
         needed = [SlidingWindow(("mail", "site"), DAY, self.of_site), *self._windows("to", address)]
@@ -53,7 +53,7 @@ class MailRates:
         return ([*needed, *of_replies], []) if letter.unsubscribing else (needed, of_replies)
 
     def _windows(self, scope: str, subject: str, kept: int = 0) -> list[SlidingWindow]:
-        limits = ((HOUR, self.an_hour), (DAY, self.a_day))
+        limits = ((HOUR, self.an_hour), (DAY, self.a_day))  # `kept` mails of each are left to other mails
         return [SlidingWindow(("mail", scope, subject), span, max(1, limit - kept)) for span, limit in limits]
 
 
@@ -105,7 +105,7 @@ class MailSender:
             await self._put_off(waiting)
 
     async def _send_within_limits(self, waiting: WaitingMail, letter: Letter) -> None:
-        """Count a mail that is sent; one beyond the limits waits until there is room."""
+        """Count a mail and send it. One beyond the limits waits until there is room; one not sent is not counted."""
         needed, others = self._rates.windows(letter) if self._rates else ([], [])
         counted, full = await self._attempts.try_to_count([*needed, *others]) if needed else ((), {})
         free_at = [at for window, at in full.items() if window in needed]
@@ -138,7 +138,7 @@ class MailSender:
         return await self._hand_over(waiting, letter, message)
 
     async def _hand_over(self, waiting: WaitingMail, letter: Letter, message: bytes) -> bool:
-        """Send a mail that was taken out of the queue."""
+        """Send a mail that was taken out of the queue. Returns whether it was sent, as far as one can know."""
         try:
             await self._connection.send(message)
         except Deferred:

@@ -1,8 +1,9 @@
 """
 The mail server: its address, and a connection over which one mail after the other is handed to it.
 
-A mail is offered first, with its sender and its recipient, and sent when the caller has marked it. So what the server
-refuses before is known before.
+A mail is handed over in two steps: it is offered, with its sender and its recipient (MAIL, RCPT), and then sent (DATA).
+In between the caller takes it out of its queue. So it is never sent twice, and stays there as long as the server does
+not take its recipient.
 """
 
 import ssl
@@ -25,7 +26,7 @@ from aiosmtplib import (
 
 PORTS = {"smtp": 587, "smtps": 465}
 TIME_LIMIT = 15.0  # seconds for each step of the server
-PERMANENT = range(500, 600)  # of the codes of answers
+PERMANENT = range(500, 600)  # codes of answers that say no for good; others say not now
 
 
 class SmtpUrl(NamedTuple):

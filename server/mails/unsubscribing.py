@@ -36,7 +36,7 @@ async def respond(request: Request) -> HTMLResponse:
 
 
 def _page(request: Request, said: str, status: int = 200, headers: dict[str, str] = UNCACHED) -> HTMLResponse:
-    """The page that says the text with the name `said`, or without it shows the button."""
+    """The page with the text whose name in `server/words` is `said`; with the button if that is ""."""
     words, site = words_of(request), request.app.state.site_name
     html = TEMPLATES.get_template("unsubscribe.html").render(t=words, site=site, said=said and words(said))
     return HTMLResponse(html, status, {**HEADERS, **headers})

@@ -1,5 +1,6 @@
 """
-Rewrites the append-only file of the managed Valkey before Valkey stops, so that the next start loads it faster.
+Rewrites the append-only file of the managed Valkey, the one that this program runs itself, before Valkey stops, so that
+the next start loads it faster.
 
 An append-only file takes three to five times as long to load as a rewritten one. Valkey itself rewrites it only from
 64 MB on; below that, the next start would take up to a second longer, for example with 20 000 stories.
@@ -13,9 +14,9 @@ from pathlib import Path
 from server.managed_valkey.disk import free_bytes
 from server.managed_valkey.supervisor import execute
 
-MIN_CHANGES = 4_000_000  # bytes of changes: a tenth of a second to load
+MIN_CHANGES = 4_000_000  # bytes of changes since the last rewrite: a tenth of a second to load
 MAX_TOTAL = 128_000_000  # bytes of all files: about a second to rewrite
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0  # after which Valkey stops without having rewritten the file
 IN_PROGRESS = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")  # lines of INFO
 
 

@@ -1,10 +1,13 @@
 """
-Syncs the append-only file of the managed Valkey to the disk, and refuses writes before the disk is full.
+Syncs the append-only file of the managed Valkey, the one that this program runs itself, to the disk, and refuses writes
+before the disk is full.
 
 A full disk is too late: with `appendfsync always` Valkey then ends, and otherwise it has already acknowledged writes
-that it holds in memory only. So Valkey refuses writes from all clients while free space is below a reserve. In case
-the disk fills up between two checks, a reserve file holds a quarter of that space: it is deleted when the
-append-only file cannot be written or less than an eighth of the reserve is free, and before Valkey stops.
+that it holds in memory only. So Valkey refuses writes from all clients while free space is below a reserve.
+
+The disk may fill up between two checks. For that case, a reserve file takes space as large as a quarter of the reserve.
+It is deleted when the append-only file cannot be written, or less than an eighth of the reserve is free, and before
+Valkey stops.
 """
 
 import logging
@@ -90,11 +93,12 @@ class DiskMonitor:
         self._reserve = reserve
         self._reserve_file = data_dir / "reserve"
         self._reserve_file_bytes = reserve // 4
-        self._is_failing = False
-        self._is_refusing = False
+        self._is_failing = False  # Valkey cannot write the append-only file
+        self._is_refusing = False  # Valkey was told to refuse writes
         self._has_rewrite_failed = False
 
     def check(self) -> None:
+        """Make Valkey refuse or accept writes by the space that is free now, and log each change."""
         try:
             state = execute(self._socket_path, b"INFO persistence")
             self._is_failing = WRITE_FAILED in state

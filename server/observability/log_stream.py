@@ -18,7 +18,7 @@ from select import PIPE_BUF, select
 STANDARD_ERROR = 2  # its file descriptor
 BATCH_SECONDS = 0.2  # for which lines are gathered: the most that is lost if the process is killed
 BATCH_BYTES = 65_536  # that are written to a file in one step: as much as a pipe holds
-MAX_QUEUED = 1_000_000  # bytes: half a second of a busy process
+MAX_QUEUED = 1_000_000  # bytes of lines that wait: a busy process makes so many in half a second
 NOT_READ = "it is not read"
 DRAIN_SECONDS = 1.0  # in which the queue is written when the process ends
 
@@ -57,7 +57,7 @@ class LogStream(TextIOBase):
         self._piece_bytes = _piece_bytes(descriptor)
         self._unfinished = ""  # a line without its end
         self._is_torn = False  # the last line was written in part
-        self._noted = 0  # of `dropped`
+        self._noted = 0  # what `dropped` was when the last note was written
         self._later: dict[Lines, None] = {}  # what makes the next lines
         self._queue: deque[bytes] = deque()
         self._queued = 0  # bytes in the queue, and those that are being written
@@ -137,7 +137,7 @@ class LogStream(TextIOBase):
     def _write_queue(self) -> None:
         """Write what waits. The rest is left to the thread where that would block."""
         self._make_lines()
-        if not self._queue or self._is_writing:  # by this thread, which a finalizer has interrupted
+        if not self._queue or self._is_writing:  # this thread writes already, and a finalizer has interrupted it
             return
         self._is_writing = True
         try:
@@ -183,6 +183,7 @@ class LogStream(TextIOBase):
         return b""
 
     def _written(self, piece: bytes) -> None:
+        """Count a piece as gone, and add the note after lines that were dropped before it."""
         self._queued -= len(piece)
         if self.fault is None and self.dropped > self._noted:
             self._noted = self.dropped

@@ -41,6 +41,7 @@ class StoreMemory:
 
     def __init__(self, site: Site, url: str) -> None:
         self._site = site
+        # only on this computer can the cgroup of the server's process be read
         self._limit_of = limit_of if url.startswith(UNIX) else lambda process: None
 
     def watched(self) -> AbstractAsyncContextManager[None]:
@@ -48,6 +49,7 @@ class StoreMemory:
         return repeating(self.look, INTERVAL, "the memory of the store could not be read")
 
     async def look(self) -> None:
+        """Keep a sample of the fullest server's use, and warn if that is high and a warning is due."""
         use = await memory.fullest(self._site, self._limit_of)
         if use and await memory.note(self._site, use, is_high=use.share >= HIGH):
             gauges = await self._gauges(use)

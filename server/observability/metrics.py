@@ -25,7 +25,7 @@ from engine import BackendUsage, Observation
 from server.observability.memory import MemoryGauges
 
 CAPACITY = 65_536  # counters of a process: ten times as many as all operation names and error codes need
-SIZE = 8 * CAPACITY  # bytes
+SIZE = 8 * CAPACITY  # bytes: each counter is a float of 64 bits
 FOLDER = "METRICS_OF_WORKERS"  # environment variable: the folder of the counters that worker processes share
 BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 BUCKETS = (*map(str, BOUNDS), "+Inf")
@@ -33,7 +33,7 @@ BUCKETS = (*map(str, BOUNDS), "+Inf")
 # Clients choose the names of operations, and each takes memory for as long as the process runs.
 MAX_NAMES = 100
 MAX_CHARACTERS = 100
-OTHER = "other"
+OTHER = "other"  # counts the operations whose names are too long, or too many
 LEVELS = ("warning", "error")
 
 COUNTERS = {  # the description and the labels of each, by its name
@@ -139,7 +139,7 @@ class Metrics(Collector):
         self._levels = {level: self._counters.index("log_records", level) for level in LEVELS}
         self._dropped = self._counters.index("log_lines_dropped")
         self._known: dict[str, Series] = {}
-        self.writes_refused = False  # set before each scrape
+        self.writes_refused = False  # the handler of `/metrics` sets it before each scrape
         self.database: DatabaseGauges | None = None  # likewise
         self.webhooks: Mapping[int, WebhookGauges] = {}  # likewise
         self.mails: MailGauges | None = None  # likewise
@@ -165,7 +165,7 @@ class Metrics(Collector):
         if observation.request.operation.is_subscription:
             values[self._open] -= 1
         else:
-            values[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
+            values[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1  # the bucket of this time
             values[series.sum_of_seconds] += observation.seconds
             if observation.execution_path:  # empty if the operation was refused
                 values[self._counters.index("executions", observation.execution_path)] += 1

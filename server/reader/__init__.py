@@ -25,7 +25,7 @@ from server.words.languages import Languages
 
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
-MOST_WORDS = 32  # files with the texts of a language that are kept
+MOST_WORDS = 32  # files with the texts of a language that are kept compressed
 TYPES = {".css": "text/css", ".ftl": "text/plain", ".js": "text/javascript", ".txt": "text/plain"}
 PATHS = [
     *(f"/top/{period}" for period in ("day", "week", "month")),
@@ -64,11 +64,13 @@ PATHS = [
 ]
 LANGUAGE = '<html lang="en">'  # in the built page, replaced by that of the request
 BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
+# in the built page, replaced by the head of the page that is asked for
 TITLE = """<meta name="application-name" content="Upvote" />
-    <title>Upvote</title>"""  # replaced by the head of the page
+    <title>Upvote</title>"""
+# what loads the script, removed from a page that needs none
 SCRIPT = re.compile(r'\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?')
-ROOT = '<div id="root"></div>'
-NO_SCRIPT = "<noscript>This page needs JavaScript.</noscript>"
+ROOT = '<div id="root"></div>'  # gets the content of the page
+NO_SCRIPT = "<noscript>This page needs JavaScript.</noscript>"  # replaced by `without_scripts`
 
 POLICY = [
     "default-src 'none'",
@@ -112,8 +114,8 @@ def explorer_or_endpoint(endpoint: str, request: Request) -> Response:
 
 async def page(request: Request, is_known: bool = True) -> Response:
     """
-    The page for a path, with the head of what it shows, and its status. Its addresses are relative to its base, so it
-    works under any prefix of a proxy.
+    The page for a path, with the head of what it shows, and its status; "Not found" for a path that is not known. Its
+    addresses are relative to its base, so it works under any prefix of a proxy.
     """
     head = await head_of(request) if is_known else head_of_unknown_path(request)
     words = words_of(request)
@@ -143,6 +145,7 @@ def not_found(otherwise: ASGIApp) -> ASGIApp:
 
 
 def without_slash(scope: Scope) -> Response | None:
+    """A redirect to the same address without a slash at the end of its path; None if it has none."""
     *_, last, end = ["", *_sent_path(scope).split("/")]
     query = scope["query_string"].decode("latin-1")
     return RedirectResponse(f"../{last}{'?' if query else ''}{query}", 307) if last and not end else None

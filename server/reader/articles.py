@@ -1,7 +1,7 @@
 """
 The page of an article with the first of its comments, as HTML and as data for search engines
 (https://schema.org/DiscussionForumPosting). It has the elements, classes and texts of
-`reader/src/pages/ArticlePage.tsx`.
+`reader/src/pages/ArticlePage.tsx`, so that nothing moves when the page's script takes over.
 """
 
 from bisect import bisect_right
@@ -42,7 +42,10 @@ ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: Str
 
 @dataclass(frozen=True, slots=True)
 class ArticlePage:
-    """`path` is the canonical one, `posting` the JSON for search engines, of at most so many bytes."""
+    """
+    `plain` is the beginning of the text, `path` the canonical one. `posting` makes the JSON for search engines, of at
+    most as many bytes as it is given.
+    """
 
     title: str
     plain: str
@@ -54,7 +57,8 @@ class ArticlePage:
 
 async def article_page(request: Request, number: str) -> ArticlePage | None:
     """
-    The page of an article, in the order and from the comment that the address names. One query reads it, as everybody.
+    The page of an article, in the order and from the comment that the address names. One query reads it, without the
+    session of the request.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
@@ -160,7 +164,7 @@ def cut_to(size: int, data: dict[str, Any]) -> Markup:
 
 
 def author(base: str, username: str) -> dict[str, str]:
-    """Who has been deleted has no page."""
+    """A user as schema.org has a person, with the address of their page; a deleted user has none."""
     address = {} if username == DELETED else {"url": f"{base}user/{segment(username)}"}
     return {"@type": "Person", "name": username, **address}
 
@@ -177,5 +181,6 @@ def written(base: str, text: Mapping[str, Any], rendered: RenderedText) -> dict[
 
 
 def counter(action: str, count: int) -> dict[str, Any]:
+    """How many votes (`Like`) or comments (`Comment`) there are, as schema.org says it."""
     kind = "InteractionCounter"
     return {"@type": kind, "interactionType": f"https://schema.org/{action}Action", "userInteractionCount": count}

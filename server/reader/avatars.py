@@ -1,4 +1,7 @@
-"""Pictures of users, as `reader/src/components/Avatar.tsx` has them: from an allowed host, else drawn from the name."""
+"""
+Pictures of users, as `reader/src/components/Avatar.tsx` has them: from a host that UPVOTE_AVATAR_HOSTS allows, else a
+pattern of 5 x 5 cells that is drawn from the bits of a hash of the name.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 SIDE = 5  # cells
-DRAWN = 3  # columns of a row that have bits of their own: the other two mirror the first two
+DRAWN = 3  # columns that have bits of their own: the other two mirror the first two
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Picture:
 
 
 def picture_of(request: Request, username: str, url: str | None) -> Picture:
+    """The picture of a user: the one at `url`, the user's field `avatarUrl`, if its host is allowed."""
     if url and urlsplit(url).netloc in request.app.state.store.users.offers.avatar_hosts:
         return Picture(url)
     bits = fnv1a(username.lower())

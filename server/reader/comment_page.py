@@ -1,6 +1,6 @@
 """
 The page of a comment as HTML: what it answers, and what answers it. It has the elements, classes and texts of
-`reader/src/pages/CommentPage.tsx`.
+`reader/src/pages/CommentPage.tsx`, so that nothing moves when the page's script takes over.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class CommentPage:
 async def read_comment(request: Request, comment_digits: str) -> Mapping[str, Any] | None:
     """
     A comment, all that it answers, and a page of what answers it, in the order and from the comment that the address
-    names. One query reads it, as everybody.
+    names. One query reads it, without the session of the request.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
@@ -85,6 +85,7 @@ async def comment_page(request: Request, comment: Mapping[str, Any]) -> CommentP
 
 
 def _cut(text: RenderedText) -> RenderedText:
+    """A text above the comment; of a long one its beginning as plain text, under a digest of its own."""
     if len(text.html.encode()) <= MOST_ABOVE:
         return text
     return RenderedText(escape(text.plain), text.plain, is_plain=True, digest=b"cut" + text.digest)

@@ -1,4 +1,7 @@
-"""Pages that an address names by a cursor, as `reader/src/cursors.ts` has them."""
+"""
+Pages of lists that an address names by a cursor (`?after=` or `?before=`), as `reader/src/cursors.ts` has them: the
+parts of their queries, and the links to the pages around them.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -22,7 +22,8 @@ from server.words.words import Words
 
 PAGE_SIZE = 30  # articles
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
-LISTS = {"top/day": "list-day", "top/week": "list-week", "top/month": "list-month", "good": "list-good"}  # their texts
+# lists beside the orders: the names of their texts, by their paths
+LISTS = {"top/day": "list-day", "top/week": "list-week", "top/month": "list-month", "good": "list-good"}
 
 ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
   articles(order: $order, page: $page, first: {PAGE_SIZE}) {{
@@ -34,7 +35,10 @@ ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A page of a ranking. `orders` are those of the store; the number of the first page is 1."""
+    """
+    A page of the articles in one order. `orders` are those that the store keeps, as pages list them; the number of the
+    first page is 1.
+    """
 
     orders: ShownOrders
     order: str
@@ -80,7 +84,7 @@ def address_without_front_order(request: Request) -> str | None:
 
 async def read_front_page(request: Request, ranking: Ranking) -> Mapping[str, Any]:
     """
-    The articles of the page. One query reads them, as everybody.
+    The articles of the page. One query reads them, without the session of the request.
 
     Raises:
         HTTPException: those of `documents.query`.
@@ -109,7 +113,7 @@ def front_page(request: Request, ranking: Ranking, articles: Mapping[str, Any]) 
 
 
 class OrderLink(NamedTuple):
-    """A link to an order, `what` it is in a sentence, and whether the page is by it."""
+    """A link to an order, a sentence on `what` it ranks by, and whether the page is in this order."""
 
     address: str
     name: str

@@ -1,6 +1,7 @@
 """
-The page of a group in one of its orders or of a period, and the list of groups. They have the elements and texts of
-`reader/src/pages/GroupPage.tsx` and `GroupsPage.tsx`.
+The page of a group in one of its orders, or with the most votes of a period, and the list of groups. They have the
+elements and texts of `reader/src/pages/GroupPage.tsx` and `GroupsPage.tsx`, so that nothing moves when the script of
+the page takes over.
 """
 
 from collections.abc import Mapping
@@ -83,7 +84,10 @@ async def group(request: Request, name: str) -> PageMetadata:
 
 
 def exists(group: Mapping[str, Any] | None) -> bool:
-    """Whether an admin has made it, it has an article, or something is written about it: only then it has RSS feeds."""
+    """
+    Whether there is such a group: an admin has made it, it has an article, or something is written about it. Otherwise
+    it has neither a page nor feeds. It is None if no group can have the name.
+    """
     return group is not None and bool(
         group["all"]["totalCount"] or group["isListed"] or group["title"] or group["about"]
     )
@@ -100,8 +104,8 @@ class PeriodLink(NamedTuple):
 
 def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
     """
-    The page of a group that does not exist, with a link to post there if that makes it. It is None if no group can have
-    the name.
+    The page in place of that of a group that does not exist, with a link to post there if that makes the group. `group`
+    is None if no group can have the name.
     """
     words, more = words_of(request), Markup()
     if group is None:

@@ -37,6 +37,7 @@ QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
 MAX_PAGE, FRAME_BYTES = 200_000, 2_000  # bytes of a page, and of what is in it beside its head and its content
 POSTING = '<script type="application/ld+json">{}</script>'
+# the names of the titles of lists, by their paths
 LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
@@ -47,8 +48,9 @@ LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and
 @dataclass(frozen=True, slots=True)
 class Head:
     """
-    `html` are elements of `<head>`, `content` is what is shown until the script has its data, "" on pages that need
-    one; both are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
+    `html` are elements of `<head>`. `content` is what is shown until the script has its data, "" on pages that need the
+    script. Both are HTML in which all values are escaped. Status and headers are those of the page, which has a script
+    if `is_scripted`.
     """
 
     html: str
@@ -191,7 +193,10 @@ def other_article(request: Request, comment: Mapping[str, Any]) -> str:
 
 
 async def gone(request: Request, *subject_ids: str) -> PageMetadata:
-    """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
+    """
+    The page in place of the first of some articles and comments that moderators have removed: status 410 tells search
+    engines, and the page says why. Not found if they have removed none.
+    """
     content = await removed_page(request, *subject_ids)
     return PageMetadata(words_of(request)("removed"), content=content, status=410) if content else NOT_FOUND
 

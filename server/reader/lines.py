@@ -13,7 +13,7 @@ from store.words import composed
 
 ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } groups { name }"
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
-ANSWERED = "parent { id content }"
+ANSWERED = "parent { id content }"  # the comment that one answers
 MAX_LINES = 187_000  # bytes of all lines of comments of a page, which has at most 200,000
 LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # of such a line beside its texts, and of what it answers
 # a match of a search, with the marks around it: as in reader/src/components/Matches.tsx
@@ -49,7 +49,10 @@ def size_of(text: RenderedText) -> int:
 
 
 async def quotes_of(comments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """By id, the beginning of what a comment answers as plain text; "" if that is gone."""
+    """
+    For each comment that answers another one, by its id: the beginning of the other one as plain text; "" if that is
+    gone.
+    """
     replies = [comment for comment in comments if comment["parent"]]
     contents = [comment["parent"]["content"] or "" for comment in replies]
     texts = await render_texts(contents)

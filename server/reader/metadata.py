@@ -1,4 +1,4 @@
-"""What is known about a page before its head is written."""
+"""What the modules of the pages return for `heads.py`: what the `<head>` of a page says, and the page's content."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,15 @@ from markupsafe import Markup
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
     """
-    What its head tells about a page.
+    What is known about a page of the site.
 
-    `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
-    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name: with `feeds`
-    none for "", and else that of the front page. `content` is that of the head. `posting` gives an article as JSON for
-    search engines, in at most so many bytes. `is_translated` is false for what is there in the site's language only.
+    - `path` is the canonical one, without a slash at its start; a page without it is not for search engines.
+    - `feeds` is the folder of its own feeds, such as `group/show/`; "" if it has none beside those of the site.
+    - `order` is the order of articles that the addresses of its own feeds name, or of those of the site if it has none
+      of its own. If it is "", its own feeds name no order, and those of the site that of the front page.
+    - `content` is what is shown until the script has its data, as HTML.
+    - `posting` gives an article as JSON for search engines, in at most the bytes that it is given.
+    - `is_translated` is false for what is there in the site's language only.
     """
 
     title: str = ""

@@ -1,4 +1,4 @@
-"""The log of moderation: `reader/src/pages/LogPage.tsx` as HTML."""
+"""The page of the log of moderation, what moderators did and why: `reader/src/pages/LogPage.tsx` as HTML."""
 
 from starlette.requests import Request
 
@@ -28,7 +28,8 @@ FILTERS = {  # the texts of what is shown, by whether a group and a subject are 
 
 async def moderation_log(request: Request) -> str:
     """
-    The page of the log that the address names by `group`, `subject` and a cursor. One query reads it, as everybody.
+    The page of the log that the address names by `group`, `subject` and a cursor. One query reads it, without the
+    session of the request.
 
     Raises:
         HTTPException: those of `documents.query`.

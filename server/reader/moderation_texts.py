@@ -1,6 +1,6 @@
 """
 Says what moderators did, with the texts that `reader/src/moderation.ts` uses: for everybody, and for the user whom an
-action concerns.
+action concerns. An action is one step of a moderator, such as a removal or a ban; a revert undoes an earlier action.
 """
 
 import re
@@ -46,9 +46,10 @@ BACK_IN_GROUP = TextNames("did-back-in-group", "said-back-in-group")
 TOOK_BACK = TextNames("did-take-back", "said-took-back")
 OF_ROLES = (DONE["GRANT_ROLE"], REVERTED["GRANT_ROLE"], REVERTED["REVOKE_ROLE"])
 THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing-account"}
-AS_BROWSERS = {ord("'"): None, 0x202F: " "}  # the marks of Babel's patterns, and its narrow spaces
-SUBJECT = "<subject/>"  # where the texts for everybody have the name of what an action is about
-ACTION_FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
+# Browsers write times without the quotation marks of Babel's patterns, and with plain spaces for its narrow ones.
+AS_BROWSERS = {ord("'"): None, 0x202F: " "}
+SUBJECT = "<subject/>"  # stands, in the texts for everybody, for the name of what an action is about
+ACTION_FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # what the texts need of an action
 
 
 OF_BANS = {  # what the server gives as a reason because of a ban, and the names of the texts for it
@@ -97,7 +98,7 @@ def _names_of(action: Mapping[str, Any]) -> TextNames:
 
 
 def _full_time(words: Words, instant: str) -> str:
-    """As `utcTime` of `reader/src/times.ts`: only a browser knows the zone of its user."""
+    """An instant in UTC, as `utcTime` of `reader/src/times.ts` writes it: only a browser knows the zone of its user."""
     at, locale = datetime.fromisoformat(instant), Locale.parse(words.language, sep="-")
     day, time = format_date(at, "long", locale), format_time(at, "short", locale=locale)
     text = locale.datetime_formats["long"].format(time, day).translate(AS_BROWSERS)

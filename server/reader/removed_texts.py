@@ -18,8 +18,8 @@ REMOVAL = """query RemovalHead($id: ID!) {
 
 async def removed_page(request: Request, *subject_ids: str) -> str:
     """
-    The HTML of the page that says why the first of some articles and comments that moderators have removed is gone;
-    "" if they have removed none. A query for each until one is found.
+    The HTML of a page that says why an article or a comment is gone: the first of those with these ids that moderators
+    have removed. "" if they have removed none. One query for each id, until one is found.
 
     Raises:
         HTTPException: those of `documents.query`.
@@ -33,13 +33,19 @@ async def removed_page(request: Request, *subject_ids: str) -> str:
 
 
 def removal_in(actions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """What removed a thing, among the newest actions on it, the newest first; None if it is not removed."""
+    """
+    The action that has removed an article or a comment, of the newest actions on it, the newest first; None if it is
+    not removed.
+    """
     decision = next(filter(is_decision, actions), None)
     return None if decision is None or decision["kind"] == "APPROVE" else decision
 
 
 def is_decision(action: Mapping[str, Any]) -> bool:
-    """Whether an action that stands says whether a thing is removed; that an article left a group does not."""
+    """
+    Whether an action decides if an article or a comment is removed: it was not reverted, and is no removal from a group
+    only.
+    """
     is_out_of_group = action["group"] is not None and action["subjectId"].startswith("article:")
     is_known = action["kind"] in ("PURGE", "APPROVE") or (action["kind"] == "REMOVE" and not is_out_of_group)
     return is_known and action["revertedBy"] is None

@@ -23,15 +23,15 @@ from store.links import web_address
 from store.records import DELETED
 
 TEMPLATES = Path(__file__).with_name("templates")
-UNITS = {  # their texts, and their seconds
+UNITS = {  # of ages: the names of their texts, and their seconds
     "years-ago": 365 * 86_400,
     "months-ago": 30 * 86_400,
     "days-ago": 86_400,
     "hours-ago": 3_600,
     "minutes-ago": 60,
 }
-CONSTANT = re.compile(r"""\{\{ t\("([a-z0-9-]+)"\) \}\}""")  # a text without variables
-STRONG = Markup("<strong>"), Markup("</strong>")
+CONSTANT = re.compile(r"""\{\{ t\("([a-z0-9-]+)"\) \}\}""")  # in a template, a text without variables
+STRONG = Markup("<strong>"), Markup("</strong>")  # the start and the end of an element, for `Words.html`
 MOST_LANGUAGES = 32  # whose compiled templates are kept
 
 
@@ -68,8 +68,8 @@ def author(comment: Mapping[str, Any]) -> str | None:
 @lru_cache(MOST_LANGUAGES)
 def environment(words: Words) -> Environment:
     """
-    The templates in a language. Texts without variables are part of them, so they cost nothing. `t` gives all others as
-    text, and `html` with elements.
+    The templates in a language. Texts without variables become part of the compiled templates, so they cost nothing.
+    In a template `t` gives a text by its name as plain text, and `html` one with elements, such as links.
     """
     loader = FunctionLoader(partial(source_of, words))
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, auto_reload=False)
@@ -92,6 +92,7 @@ def json_in_html(value: Any) -> Markup:
 
 
 def source_of(words: Words, name: str) -> str:
+    """The source of a template, without its indentation and line breaks, and with the texts without variables."""
     lines = (TEMPLATES / name).read_text(encoding="utf-8").splitlines()
     return CONSTANT.sub(lambda found: constant(words(found[1])), "".join(line.strip() for line in lines))
 
@@ -107,6 +108,7 @@ def anchor(href: str) -> tuple[Markup, Markup]:
 
 
 def age(words: Words, posted_at: str, now: datetime) -> str:
+    """As `ago`, of an instant as the schema writes it."""
     return ago(words, datetime.fromisoformat(posted_at), now)
 
 
@@ -125,6 +127,7 @@ def counted(words: Words, count: int, name: str) -> str:
 
 
 def separated(words: Words, count: int) -> str:
+    """A number with the separators of thousands of the language."""
     return words.counted("number", count)
 
 

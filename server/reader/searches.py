@@ -1,4 +1,4 @@
-"""What is found by the words of an address: `reader/src/pages/SearchPage.tsx` as HTML. It is not for search engines."""
+"""The page of a search, `reader/src/pages/SearchPage.tsx` as HTML. It is not for search engines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +20,9 @@ from server.words.words import Words
 KIND_TEXTS = {"": "find-everything", "ARTICLE": "find-articles", "COMMENT": "find-comments", "USER": "find-users"}
 ORDER_TEXTS = {"RELEVANCE": "best-match", "NEWEST": "matches-newest", "VOTES": "most-votes"}
 USUAL_ORDER = "RELEVANCE"  # no address names it
-TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
+TEXTS = ["ARTICLE", "COMMENT"]  # the kinds of a search that names none; a few users stand above the list
 NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
-MOST_MATCHES = 10_000  # of a search: more are not found
+MOST_MATCHES = 10_000  # that a search counts: more are not found
 SEARCH = f"""query SearchHtml(
   $query: String!, $kinds: [SearchKind!], $order: SearchOrder!, $hasPeople: Boolean!, {VARIABLES}
 ) {{
@@ -45,7 +45,8 @@ fragment Match on SearchEdge {{
 
 async def search(request: Request) -> PageMetadata:
     """
-    One query searches, or none if the address has no words or too many.
+    The page of what the address asks for by `q`, `kind`, `order` and a cursor. One query searches, or none if `q` is
+    empty or too long.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
@@ -81,7 +82,10 @@ def unasked(request: Request, hint: str) -> PageMetadata:
 
 
 def asked_of(request: Request, query: str) -> dict[str, str]:
-    """What the address asks for; "" for everything and for the usual order."""
+    """
+    The parameters of the address that its links keep: `q`, `kind` ("" for everything) and `order` ("" for the usual
+    one).
+    """
     kind, order = (request.query_params.get(name, "") for name in ("kind", "order"))
     return {
         "q": query,
@@ -122,6 +126,7 @@ def links(
 
 
 def count_of(words: Words, total: int, *, has_people: bool = False) -> str:
+    """The sentence that says how much was found."""
     if total == 0:
         return words("found-no-text" if has_people else "found-nothing")
     return words("found-many", count=MOST_MATCHES) if total >= MOST_MATCHES else words("found", count=total)

@@ -39,8 +39,8 @@ RENDERING.escape = RENDERING.escaped_char_spans = True
 
 class RenderedText(NamedTuple):
     """
-    A text as HTML, its beginning as plain text, and the `whole` as such, as far as it is shown. What is too large
-    `is_plain`: shown as it was written.
+    A text as HTML, its beginning as plain text (`plain`), and as plain text all that is shown of it (`whole`). One that
+    is too large `is_plain`: its HTML is the Markdown as it was written, cut. `digest` is that of the Markdown.
     """
 
     html: Markup
@@ -70,6 +70,7 @@ async def render_texts(texts: Sequence[str]) -> list[RenderedText]:
 
 
 def rendered(markdown: str) -> RenderedText:
+    """Markdown as HTML: headings as bold lines, images as links, boxes of task lists as characters."""
     html = CHECKBOX.sub(_box, render_markdown(markdown, EXTENSIONS, PARSING, RENDERING))
     html = HEADING.sub(lambda heading: HEADING_TAGS[heading[1]], with_images_linked(html))
     clean = bounded(html, _clean)
@@ -114,6 +115,7 @@ def _with_mentions(html: str) -> str:
 
 
 def _step(tag: str) -> int:
+    """By how many a tag changes the number of open links and code."""
     if tag.startswith(("</a>", "</code>")):
         return -1
     return 1 if tag.startswith(("<a ", "<code>")) else 0

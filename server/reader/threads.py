@@ -1,8 +1,9 @@
 """
-The comments of an article as rows of its page, in the order of the server, as `reader/src/thread.ts` has them.
+The comments of an article as rows of its page, in the order in which the schema gives them, as `reader/src/thread.ts`
+has them.
 
-A page of HTML has at most `MAX_TEXTS` bytes of them and of the article's text, and at least one; the next page begins
-with the first that is left out.
+Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes, but there is at least one row. The
+next page begins with the first row that is left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,8 @@ from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
-ROWS = POOL.cache("rows", microseconds=50)  # by all that a row says; one takes about so long to render
+# (HTML, its bytes) of rows, by `key_of` and what is the article's; one takes about so long to render
+ROWS = POOL.cache("rows", microseconds=50)
 
 Comment = Mapping[str, Any]
 
@@ -53,8 +55,9 @@ def thread_of(
     current: str = "",
 ) -> ShownThread:
     """
-    The rows of a thread; each of `texts` belongs to the edge at the same place, and the page has `size` bytes of
-    others. The page of one comment, the `current` one, has a branch, whose first comment is not indented.
+    The rows of a thread, in a language. `edges` are those of the connection `thread` of the article; each of `texts` is
+    that of the edge at the same place. The page has `size` bytes of other texts. On the page of one comment, `current`
+    is its id, and the first of the edges is not indented.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
@@ -94,7 +97,7 @@ def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace
 def key_of(
     words: Words, edge: Mapping[str, Any], text: RenderedText, place: RowPlace, now: datetime
 ) -> tuple[object, ...]:
-    """All that the row of a comment says beside what is the article's: the row is kept as long as that is the same."""
+    """All that the row of a comment shows beside what is the article's: as long as it is the same, so is the row."""
     comment, parent, depth, is_current = edge["node"], *place
     removal, edited = comment["removal"], comment["editedAt"]
     return (

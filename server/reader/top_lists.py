@@ -1,6 +1,7 @@
 """
-Lists of the whole site beside its orders: the most votes of a period, and good articles. They have the elements and
-texts of `reader/src/pages/TopPage.tsx` and `GoodPage.tsx`.
+Lists of the whole site beside its orders: the most votes of a period, and good articles, which have as many votes as
+the setting `UPVOTE_GOOD_VOTES` says. They have the elements and texts of `reader/src/pages/TopPage.tsx` and
+`GoodPage.tsx`, so that nothing moves when the page's script takes over.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,8 @@ GOOD = f"""query GoodHtml($date: Date, $after: String) {{
 
 async def top(request: Request, period: str) -> PageMetadata:
     """
-    The page of a period from the article that the address names by `since`, `after` and `from`. One query reads it.
+    The page of a period. Its address may name the start of the period (`since`), the cursor of the article before the
+    page (`after`) and the rank of its first article (`from`). One query reads it.
 
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.

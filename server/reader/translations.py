@@ -1,4 +1,6 @@
-"""Pages in other languages than the site's: `?lang=` of their addresses, which their links keep."""
+"""
+Pages in other languages than the site's. Their addresses name the language, such as `?lang=de`, and so do their links.
+"""
 
 import re
 from collections.abc import Sequence

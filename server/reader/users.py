@@ -1,6 +1,6 @@
 """
 The pages of a user: articles, comments, followers, and those whom the user follows. They have the elements and texts of
-`reader/src/pages/UserPage.tsx`.
+`reader/src/pages/UserPage.tsx`, so that nothing moves when the page's script takes over.
 """
 
 from collections.abc import Mapping

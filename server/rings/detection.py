@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Graph = dict[int, set[int]]  # the neighbours of each user
 
-SIGNIFICANCE = 0.01  # the probability that chance alone makes any ring
+SIGNIFICANCE = 0.01  # the largest allowed probability that chance alone makes any ring
 LEAST_VOTES = 2  # of a pair, in each direction
 LEAST_MEMBERS = 4  # of a ring
 PAIR_COVERAGE = 0.3  # share: see 1 above
@@ -105,13 +105,13 @@ def _votes_among(table: VoteTable, members: Ints) -> tuple[Ints, Ints, Floats]:
     Of each of some users: how many votes they have cast, how many of them for the others, and how many of them they
     would have cast if they gave these the same share, in each stratum, as all who are not among them.
     """
-    place = np.full(table.users, -1)
+    place = np.full(table.users, -1)  # by user: the index in `members`, -1 for all others
     place[members] = np.arange(len(members))
     voters, is_inner = place[table.voters], place[table.posters] >= 0
     strata, outside = int(table.strata.max()) + 1, voters < 0
     of_others = np.bincount(table.strata[outside], minlength=strata)
     to_members = np.bincount(table.strata[outside & is_inner], minlength=strata)
-    keys = voters[~outside] * strata + table.strata[~outside]
+    keys = voters[~outside] * strata + table.strata[~outside]  # of a member and a stratum, which make a cell
     cells, cast = _counted(keys)
     inner = _looked_up(*_counted(keys[is_inner[~outside]]), cells)
     stratum, owner = cells % strata, cells // strata
@@ -152,7 +152,7 @@ class _Coverage:
         posters, texts = table.posters[are_of_kind], table.texts[are_of_kind]
         _, first = np.unique(texts, return_index=True)
         posted = np.bincount(posters[first], minlength=table.users).astype(np.int64)
-        keys, counts = _counted(table.voters[are_of_kind] * table.users + posters)
+        keys, counts = _counted(table.voters[are_of_kind] * table.users + posters)  # of a voter and a poster
         return cls(keys // table.users, keys % table.users, counts, posted)
 
     def pairs(self) -> Ints:
@@ -173,7 +173,7 @@ class _Coverage:
     def members(self, group: Ints) -> tuple[Ints, float]:
         """
         Those of a group who vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their shares.
-        Who votes for least goes first.
+        They are found by removing, again and again, who votes for the least.
         """
         votes, is_in = self.among(group), np.zeros(len(self.posted), dtype=np.bool_)
         is_in[group] = True

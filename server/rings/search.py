@@ -21,7 +21,7 @@ from store.ranking.formulas import Policy
 
 MOST_VOTES = 5_000_000  # that are read, the newest
 MOST_RINGS = 100  # that are kept: those with the most votes
-MOST_MOVES = 20  # of a ring, that are kept
+MOST_MOVES = 20  # of a ring, that are kept: the articles that change their place most without its votes
 PERIOD = 28 * 86_400_000  # milliseconds: chance is computed for what was posted in one group and period, a stratum
 
 Read = Callable[[int], object]  # is told how many votes were read
@@ -154,6 +154,7 @@ def _places(numbers: Ints, scores: Ints) -> Ints:
 async def _with_consequences(
     database: Database, ranking: _Ranking, now: int, number: int, ring: FoundRing, members: list[str]
 ) -> Ring:
+    """A ring with the names of its members, and what annulling all their votes would take and move."""
     lost: defaultdict[int, int] = defaultdict(int)
     article_votes = comment_votes = 0
     for member in members:

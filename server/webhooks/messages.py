@@ -12,7 +12,8 @@ from schema.scalars import write_instant
 from store import log
 from store.events import PRIVATE, EventKind
 
-WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}  # in the log
+# kinds of events of which the log, which has an entry for each change of the store, has none
+WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}
 SENT_KINDS = frozenset(kind.value for kind in EventKind if kind not in PRIVATE | WITHOUT_ENTRY)
 VOTES = frozenset({EventKind.VOTED.value, EventKind.COMMENT_VOTED.value})  # whose actor is not sent
 VOTERS = frozenset({"voter", "voters", "upvoters"})  # names of values that say who voted
@@ -48,6 +49,7 @@ def id_of(cursor: str) -> str:
 
 
 def _body(change: Change) -> dict[str, object]:
+    """What is sent of a change, in the form of Standard Webhooks 1.0."""
     at = write_instant(change.at)
     data = {
         "cursor": change.cursor,

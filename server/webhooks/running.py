@@ -1,4 +1,7 @@
-"""Takes changes for webhooks and sends them, as long as a server runs, in one of all its processes."""
+"""
+Sends changes of the store to webhooks (receivers outside), as long as a server runs, in one of all its processes: the
+one that holds the lease.
+"""
 
 import asyncio
 import logging
@@ -18,11 +21,12 @@ from store.site import Site
 if TYPE_CHECKING:
     from server.webhooks.sender import Sender
 
-LEASE, LEASE_TIME = "webhooks", 3_000  # milliseconds after which another process takes over
+# The process that holds the lease sends. Another can take it so many milliseconds after it was extended last.
+LEASE, LEASE_TIME = "webhooks", 3_000
 IDLE = 0.2  # seconds between two checks for new entries
 WAITING = 1.0  # seconds between two checks while another process sends, or while there are no webhooks
 RETRY_PAUSE = 2.0  # seconds after a fault
-CLOSING_TIME = 1.0  # seconds
+CLOSING_TIME = 1.0  # seconds in which tasks that send may end when the server stops
 DROP_INTERVAL = 60_000  # milliseconds between two removals of old messages
 
 logger = logging.getLogger("upvote")

@@ -1,8 +1,10 @@
 """
-Sends what waits in the database to webhooks: at most `AT_ONCE` messages at a time, in order for each subject.
+Sends what waits in the database to webhooks: at most `AT_ONCE` messages at a time, in order for each subject (the
+article, comment or user that a message is about).
 
 A message that is not taken is tried again after `PAUSES`. A receiver that has not taken the messages of several
-subjects in a row is away: then one message at a time is tried, and only tries of those that have failed before count.
+subjects in a row is away. Then one message at a time is tried, and the first try of a message does not count as one of
+its tries.
 """
 
 import asyncio
@@ -26,10 +28,11 @@ TIME_LIMIT = 10.0  # seconds for a request and its answer
 MAX_ANSWER = 64_000  # bytes
 MINUTE = 60_000  # milliseconds
 HOUR = 60 * MINUTE  # milliseconds
-PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))  # between ten tries
+# milliseconds between the ten tries of a message
+PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))
 JITTER = 0.1  # of a pause, by which it may be longer
 AWAY = 3  # subjects, messages of which were not taken in a row
-AWAY_PAUSE = MINUTE  # between two tries of a webhook that is away
+AWAY_PAUSE = MINUTE  # milliseconds between two tries of a webhook that is away
 GONE = 410  # HTTP status: the receiver wants no more messages
 MAX_FAULT = 300  # characters of the reason why a message was not taken
 
@@ -46,7 +49,7 @@ class Lane:
     sent: set[int] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     waits_until: int = 0
-    is_empty: bool = False  # nothing was due when it was last asked
+    is_empty: bool = False  # the database had nothing due for this webhook when it was last asked
 
     @property
     def is_away(self) -> bool:

@@ -1,5 +1,6 @@
 """
-Takes changes from the log into the database, from where they are sent to webhooks.
+Takes changes from the log, which has an entry for each change of the store, into tables of the database, from where
+they are sent to webhooks. A cursor is a position in the log of all partitions, the shares of the data.
 
 Messages and the position in the log are written in one transaction, on condition that the position is still the one
 before them. So each change is taken once, in order, whatever is killed.
@@ -17,7 +18,7 @@ from store import log
 from store.leases import Lease
 from store.site import Site
 
-CONSUMER = "webhooks"  # the name among the consumers of the log
+CONSUMER = "webhooks"  # the name under which the log keeps how far it was read for webhooks
 BATCH = 500  # changes in a transaction
 
 logger = logging.getLogger("upvote")
@@ -30,7 +31,7 @@ class Spooler:
         self._site, self._database, self._lease = site, database, lease
         self._reader: LogReader | None = None
         self._stored = ""  # the cursor in the database that the reader goes on from
-        self._noted: dict[int, str] = {}  # the last entry that the log knows to be taken, of each partition
+        self._noted: dict[int, str] = {}  # by partition: the id of the last entry that the log knows to be taken
 
     def reset(self) -> None:
         """Read the position from the database again, as another process may have moved it."""

@@ -1,4 +1,7 @@
-"""Checks the texts of the operator. What is wrong is said with its line."""
+"""
+Checks files of texts (Fluent messages) by which the operator of a site overrides the built-in ones. What is wrong is
+said with its line.
+"""
 
 import re
 from collections.abc import Mapping

@@ -463,7 +463,7 @@ held-repeated-text = Ein Text wiederholt sich
 held-check = Die Textprüfung bittet um eine Durchsicht
 held-rule = Die Regel { $rule } verlangt eine Durchsicht
 
-## Keys
+## Keys of the keyboard
 keys-use = Diese Tasten verwenden
 key-j = nächster Artikel oder Kommentar
 key-k = voriger Artikel oder Kommentar

@@ -472,7 +472,7 @@ held-repeated-text = it repeats a text
 held-check = the check of texts asks for a look
 held-rule = the rule { $rule } holds it
 
-## Keys
+## Keys of the keyboard
 keys-use = Use these keys
 key-j = next article or comment
 key-k = previous article or comment

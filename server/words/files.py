@@ -1,4 +1,7 @@
-"""Reads files of texts, and the texts in them."""
+"""
+Reads files of texts in Fluent (https://projectfluent.org), and finds what a text uses. Fluent's messages are the texts
+of pages; its terms are texts that only other texts refer to.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,9 +13,9 @@ from fluent.syntax.visitor import Visitor
 
 FOLDER = Path(__file__).parent
 DEFAULT = "en"  # the language that has all texts, and those that another one lacks
-ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # with its further lines
+ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # a message or term, all its lines
 TAG = re.compile(r"<(?P<end>/?)(?P<element>[a-z]+)/?>")  # in a text, of an element of the page
-FUNCTIONS = {"NUMBER", "DATETIME"}
+FUNCTIONS = {"NUMBER", "DATETIME"}  # of Fluent
 
 Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; those of terms begin with -
 Node = ast.Message | ast.Term
@@ -33,7 +36,7 @@ def built_in_entries(language: str) -> Entries:
 
 
 def node_of(source: str) -> Node:
-    """A message or a term that is known to be right."""
+    """The syntax tree of a message or a term, which is known to be right."""
     node = FluentParser().parse_entry(source)
     assert isinstance(node, Node), source
     return node

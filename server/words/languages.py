@@ -13,7 +13,8 @@ OFFER = "language-offer"  # the text that says, in its language, that the page i
 class Languages:
     """
     The texts of each language, by its code. `site` is the language where an address names none; it is the first of
-    `words`, as pages link to themselves in each language in this order.
+    `words`, as pages link to themselves in each language in this order. `offers` are the texts `OFFER` of the languages
+    that have one.
     """
 
     def __init__(self, words: Mapping[str, Words], offers: Mapping[str, str], site: str) -> None:
@@ -38,7 +39,8 @@ class Languages:
 
 def languages(own: Mapping[str, Entries], site: str) -> Languages:
     """
-    `own` are the operator's texts by the names of their files, `words.ftl` for those of the site's language.
+    The languages of a site whose own language is `site`. `own` are the operator's texts by the names of their files,
+    `words.ftl` for those of the site's language.
 
     Raises:
         KeyError: the language of the site has neither built-in texts nor a file.

@@ -1,4 +1,4 @@
-"""Formats the texts of one language."""
+"""Formats the texts of one language, Fluent messages, with values for their variables."""
 
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -58,7 +58,10 @@ class Words:
         return found
 
     def html(self, name: str, /, **given: str | int | Element) -> Markup:
-        """A text with elements: they are given as HTML under their names, as variables are as text."""
+        """
+        A text as HTML. Values for its elements, such as `link` for `<link>`, are given as HTML: one Markup, or the
+        start and the end of an element. Other values are for its variables, and are escaped.
+        """
         elements = {key: value for key, value in given.items() if isinstance(value, Markup | tuple)}
         rest = {key: _without_tags(value) for key, value in given.items() if not isinstance(value, Markup | tuple)}
         text, html, after = self(name, **rest), list[Markup](), 0

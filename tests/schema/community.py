@@ -35,7 +35,10 @@ KARMA = "query($name: String!) { user(username: $name) { karma } }"
 
 
 class Community:
-    """People who are logged in, and what they do; `article` is the id of alice's article."""
+    """
+    People who are logged in, and what they do. `tokens` has their session tokens by username; `article` is the id of
+    alice's article. Without a name in `tokens`, a request is anonymous.
+    """
 
     def __init__(self, ask, tokens, article):
         self._ask, self.tokens, self.article = ask, tokens, article
@@ -48,9 +51,9 @@ class Community:
         return payload
 
     async def comment(self, who, parent=None, content=None, **input):
-        """A new comment."""
+        """Post a comment on the article, or a reply to the comment with the id `parent`."""
         above = {"parentId": parent} if parent else {}
-        text = content or f"a text {random.random()}"
+        text = content or f"a text {random.random()}"  # the same text again would be taken for a double click
         payload = await self.run(COMMENT, who, articleId=self.article, content=text, **above, **input)
         assert payload["userErrors"] == []
         return payload["comment"]
@@ -62,7 +65,7 @@ class Community:
         return (await self._ask(KARMA, name=name))["data"]["user"]["karma"]
 
     async def refusals(self, mutation, who, **input):
-        """Why a mutation is refused: codes and fields."""
+        """Why a mutation is refused: the code of each error, and the field of the input that it names, or None."""
         payload = await self.run(mutation, who, **input)
         assert not [value for name, value in payload.items() if name != "userErrors" and value]
         return [(error["code"], error["field"] and error["field"][1]) for error in payload["userErrors"]]

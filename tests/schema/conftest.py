@@ -30,7 +30,7 @@ Listen = Callable[..., Awaitable[Subscriber]]
 
 @pytest.fixture
 async def uncached(redis_url: str, partitions: int) -> AsyncIterator[Store]:
-    """A store without a client-side cache, so that each read takes a round trip."""
+    """A store without a cache of what it read, so that each read takes a round trip."""
     store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
     yield store
     await store.close()
@@ -72,6 +72,7 @@ async def token(store: Store) -> str:
 
 @pytest.fixture
 async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
+    """What the subscriptions of the server of `url` share, such as the events that they wait for."""
     async with event_connection.connect(redis_url, store.site) as listener:
         yield Live(store, listener)
 

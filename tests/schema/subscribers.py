@@ -49,6 +49,7 @@ class Subscriber:
         return value
 
     async def refusal(self) -> tuple[str, str]:
+        """The code and the message of the error with which the subscription is refused."""
         message = await self.message()
         assert message["type"] == "error", message
         (error,) = message["payload"]
@@ -127,11 +128,14 @@ def _value_in(payload: dict[str, Any]) -> Any:
 
 async def answered(store: Store) -> None:
     """Wait until the reads that a new subscription sends now or in the next ticks are answered."""
-    for _ in range(3):
+    for _ in range(3):  # the reply to a ping comes after those to all commands that were sent before it
         await store.site.redis.ping()
 
 
 def listeners(live: Live) -> int:
-    """How many wait for events, or for articles, whose events a `SharedArticle` receives for all of them."""
-    waiting = sum(len(each._subscribers) - 1 for each in live._articles.values())
-    return sum(map(len, live.events._listeners.values())) + waiting
+    """
+    How many subscribers wait for events. A `SharedArticle` receives the events of an article for all its subscribers,
+    so it is one listener: the others are added.
+    """
+    others = sum(len(each._subscribers) - 1 for each in live._articles.values())
+    return sum(map(len, live.events._listeners.values())) + others

@@ -1,4 +1,7 @@
-"""The account of the viewer over the real endpoint: their sessions, and how they end."""
+"""
+The account of the viewer over the real endpoint: their sessions, and how they end. The viewer is vera, whose first
+session is that of the fixture `token`.
+"""
 
 from store.offers import Offers
 from store.sessions import new_token, parse_token
@@ -78,7 +81,7 @@ def _current_among(answer):
     return [each["isCurrent"] for each in answer["data"]["endSession"]["account"]["sessions"]]
 
 
-async def test_ended_own_session_is_nobody_from_then_on(ask, token):
+async def test_viewer_who_ends_the_own_session_is_nobody_from_then_on(ask, token):
     (own,) = await listed(ask, token)
 
     answer = await ask(END, token, id=own["id"])

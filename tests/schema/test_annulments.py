@@ -1,4 +1,8 @@
-"""Votes that a moderator has annulled, so that they count no more, as moderators and others see it."""
+"""
+Votes that a moderator has annulled, so that they count no more, as moderators and others see it.
+
+Codes such as M7 name rows of docs/behaviours.md.
+"""
 
 from datetime import UTC, datetime
 
@@ -26,6 +30,7 @@ ARTICLE = """query($id: ID!) { article(id: $id) {
 
 @pytest.fixture
 async def moderator(store):
+    """The token of a moderator of the site, mona."""
     await registered(store, "mona")
     await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
     return (await store.sessions.open("mona")).token
@@ -33,11 +38,13 @@ async def moderator(store):
 
 @pytest.fixture
 async def voter(store):
+    """The token of Mallory, whose votes are annulled."""
     return (await store.sessions.open(await registered(store, "Mallory"))).token
 
 
 @pytest.fixture
 async def voted(store, alice, bob, voter):
+    """An article of Alice's, with an upvote of Mallory and a downvote of bob."""
     found = await post(store, alice)
     await store.articles.vote(found.number, "Mallory", Vote.UP)
     await store.articles.vote(found.number, bob, Vote.DOWN)
@@ -46,7 +53,7 @@ async def voted(store, alice, bob, voter):
 
 async def test_moderator_annuls_votes_and_restores_them(store, ask, moderator, voter, voted):  # M7
     answer = (await ask(ANNUL, moderator, input={"userId": "user:mallory", "reason": "a ring"}))["data"]["annulVotes"]
-    known = {"state": "DONE", "done": 1, "total": 1, "reachesBackTo": None}
+    progress = {"state": "DONE", "done": 1, "total": 1, "reachesBackTo": None}
     id = answer["action"].pop("id")
     assert answer == {
         "changed": True,
@@ -55,7 +62,7 @@ async def test_moderator_annuls_votes_and_restores_them(store, ask, moderator, v
             "kind": "ANNUL_VOTES",
             "reason": "a ring",
             "annulledVotes": 1,
-            "annulment": known,
+            "annulment": progress,
             "subject": {"username": "Mallory"},
         },
     }
@@ -67,19 +74,19 @@ async def test_moderator_annuls_votes_and_restores_them(store, ask, moderator, v
 
     answer = (await ask(REVERT, moderator, input={"actionId": id, "reason": "a mistake"}))["data"]["revertModeration"]
     assert answer["userErrors"] == [] and answer["action"]["reverts"]["annulledVotes"] == 0
-    assert answer["action"]["reverts"]["annulment"] == known | {"state": "RESTORED"}
+    assert answer["action"]["reverts"]["annulment"] == progress | {"state": "RESTORED"}
     found = (await ask(ARTICLE, voter, id=voted.id))["data"]["article"]
     assert (found["upvotes"], found["viewerVote"], found["poster"]) == (2, "UP", {"karma": 0})
 
 
 async def test_ban_with_votes_is_reverted_and_may_keep_them_annulled(store, ask, moderator, voted):
     given = {"userId": "user:mallory", "reason": "a ring", "annulVotes": True}
-    for keeps, state, held in ((True, "DONE", 1), (False, "RESTORED", 0)):
+    for keeps, state, still_annulled in ((True, "DONE", 1), (False, "RESTORED", 0)):
         banned = (await ask(BAN, moderator, input=given))["data"]["banUser"]
         assert banned["userErrors"] == [] and banned["action"]["annulledVotes"] == 1
         reverted = {"actionId": banned["action"]["id"], "reason": "enough", "keepVotesAnnulled": keeps}
         answer = (await ask(REVERT, moderator, input=reverted))["data"]["revertModeration"]["action"]["reverts"]
-        assert (answer["annulment"]["state"], answer["annulledVotes"]) == (state, held)
+        assert (answer["annulment"]["state"], answer["annulledVotes"]) == (state, still_annulled)
     in_group = given | {"group": "show"}
     answer = (await ask(BAN, moderator, input=in_group))["data"]["banUser"]
     assert answer == {

@@ -1,4 +1,11 @@
-"""Users appeal against what a moderator did: `appeal`, `answerAppeal`, `appeals` and `ModerationAction.appeal`."""
+"""
+Users appeal against what a moderator did: `appeal`, `answerAppeal`, `appeals` and `ModerationAction.appeal`.
+
+The fixture `token` is a session token of vera, who appeals. Moderators are those of a place, which is the whole site
+or a group.
+
+Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -9,7 +16,7 @@ from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import NOTIFIED
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 APPEALED = "appeal { id text at answer answeredBy { username } answeredAt }"
 APPEAL = f"""mutation($id: ID!, $text: String! = "I did not") {{ appeal(input: {{actionId: $id, text: $text}}) {{
@@ -22,11 +29,12 @@ QUEUE = f"""query($group: String, $first: Int, $after: String, $last: Int, $befo
     totalCount nodes {{ id {APPEALED} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
     edges {{ cursor node {{ id }} }} }} }}"""
 INBOX = "{ inbox { unseenCount notifications { nodes { at isSeen subject { id } } } } }"
-AT, LATER = "2016-08-04T11:52:00.000Z", "2016-08-04T11:52:01.000Z"
+AT, LATER = "2016-08-04T11:52:00.000Z", "2016-08-04T11:52:01.000Z"  # where the clock of tests begins; a second later
 
 
 @pytest.fixture
 async def sam(store):
+    """The token of a moderator of the site."""
     return await signed_in(store, "sam", Role.MODERATOR)
 
 
@@ -80,7 +88,7 @@ async def test_revert_answers_an_appeal(store, ask, token, removed, sam, clock):
     assert (refused["action"], refused["userErrors"][0]["code"]) == (None, "ALREADY_REVERTED")
 
 
-async def test_appeal_is_told_to_its_author_and_to_moderators_of_the_place(store, ask, token, removed, sam):  # M2, M9
+async def test_appeal_is_shown_to_its_author_and_to_moderators_of_the_place(store, ask, token, removed, sam):  # M2, M9
     await ask(APPEAL, token, id=removed.id)
     of_go, of_lua = [await signed_in(store, name, Role.MODERATOR, name) for name in ("go", "lua")]
     admin, other = await signed_in(store, "ada", Role.ADMIN), await signed_in(store, "bob")
@@ -163,7 +171,7 @@ async def test_queue_is_paged_both_ways_the_oldest_first(store, ask, clock, grou
     assert forward == backward == expected
 
 
-async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, listen):
+async def test_unanswered_appeals_count_in_the_queue(store, ask, token, removed, sam, listen):
     of_lua = await signed_in(store, "lea", Role.MODERATOR, "lua")
     whole = await listen(QUEUE_CHANGED, sam)
     group = await listen(QUEUE_CHANGED, sam, group="go")
@@ -179,7 +187,7 @@ async def test_appeals_count_as_what_waits(store, ask, token, removed, sam, list
     assert [await whole.value(), await other.value()] == [0, 0]
 
 
-async def test_answer_is_heard_in_the_inbox(store, ask, token, removed, sam, listen, clock):
+async def test_answer_notifies_of_the_action_again(store, ask, token, removed, sam, listen, clock):
     subscriber = await listen(NOTIFIED, token)
     await ask(APPEAL, token, id=removed.id)
     banned = (await bans.ban(store.site, OPERATOR, "vera", group="lua", until=None, reason="noise")).action

@@ -1,4 +1,8 @@
-"""Bans over the real endpoint: which mutations a banned user may call, and who sees a ban."""
+"""
+Bans over the real endpoint: which mutations a banned user may call, and who sees a ban.
+
+The fixture `token` is a session token of the user vera. Codes such as M6 name rows of docs/behaviours.md.
+"""
 
 import httpx
 import pytest
@@ -16,7 +20,7 @@ from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import article, everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 WHY = """fragment Why on UserError { __typename code message field
   ... on Banned { id rule params { name value } until group { name } } }"""
@@ -75,7 +79,7 @@ REFUSED = {  # what a banned user may not call
     "blockUser": '{userId: "user:vera"}',
     "unblockUser": '{userId: "user:vera"}',
 }
-WITHOUT_SESSION = {  # they ask for no session, with the code of another refusal
+WITHOUT_SESSION = {  # mutations that need no session: the input of each, and the code of its refusal for anybody
     "confirmEmail": ('{token: "x"}', "BAD_TOKEN"),
     "requestConfirmation": (None, "NOT_OFFERED"),
     "requestPasswordReset": ('{usernameOrEmail: "vera"}', "NOT_OFFERED"),
@@ -94,17 +98,19 @@ async def moderator(store):
 
 @pytest.fixture
 async def vera(store, token):
+    """The username of the user whose token the fixture `token` is."""
     return "vera"
 
 
 async def banned(store, username, **given):
-    """The token of a session that is opened after a ban."""
+    """Ban a user. Returns the token of a session that is opened after that."""
     values = {"group": None, "until": None, "reason": "spam"} | given
     await bans.ban(store.site, OPERATOR, username, **values)
     return (await store.sessions.open(username)).token
 
 
 def refusal(answer):
+    """The user errors of the only mutation of a request."""
     (payload,) = answer["data"].values()
     return payload["userErrors"]
 
@@ -125,6 +131,7 @@ async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M
         seen["data"][name][each]["edges"][0]["cursor"]
         for name, each in (("feed", "articles"), ("inbox", "notifications"))
     )
+    # what `%(own)d`, `%(place)s` and the others in the inputs stand for
     values = {name: value for name, value in locals().items() if isinstance(value, int | str)}
     mutations = await ask("{ __schema { mutationType { fields { name } } } }")
     names = {each["name"] for each in mutations["data"]["__schema"]["mutationType"]["fields"]}
@@ -157,7 +164,7 @@ async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M
         assert (name, await call(name, given, token)) == (name, [])
 
 
-async def test_ban_is_the_answer_to_who_has_no_role(store, ask, alice, vera):  # M6
+async def test_banned_user_without_a_role_is_refused_as_banned(store, ask, alice, vera):  # M6
     number = (await post(store, alice)).number
     token = await banned(store, vera)
     values = {"other": number, "action": number}
@@ -295,7 +302,7 @@ async def test_bans_are_limited_by_moderator_and_those_that_change_nothing_do_no
             return [each["code"] for each in refusal(response.json())]
 
         answers = [await ban(user) for user in ("user:alice", "user:alice", "user:mona", "user:bob", "user:vera")]
-        clock.advance(3_601)
+        clock.advance(3_601)  # the limit is that of an hour
         later = await ban("user:vera")
 
     assert answers == [[], [], ["NOT_A_MODERATOR"], [], ["RATE_LIMITED"]]
@@ -322,7 +329,7 @@ async def test_ban_that_removes_texts_counts_once_in_the_limit(store, moderator,
     assert states == [ContentState.REMOVED] * 4
 
 
-async def test_whom_a_moderator_acts_upon_reads_it_in_the_inbox(store, ask, moderator, vera, token):  # M9
+async def test_user_reads_in_the_inbox_what_a_moderator_did(store, ask, moderator, vera, token):  # M9
     await ask(BAN, moderator, user="user:vera", group="lua")
     query = """{ inbox { unseenCount notifications { nodes { id kind isSeen actor { username }
       subject { ... on ModerationAction { id kind reason note group { name } } } } } } }"""

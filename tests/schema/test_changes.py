@@ -1,6 +1,8 @@
 """
 The log, which has an entry for each change of a store, over GraphQL: `changes` as pages and as a subscription, over
-WebSocket and server-sent events.
+WebSocket and server-sent events. Each partition of the store has a log of its own; a cursor has a position in each.
+
+The fixture `token` is a session token of the user vera. Codes such as D4 name rows of docs/behaviours.md.
 """
 
 import asyncio
@@ -33,7 +35,7 @@ from tests.schema.subscribers import answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PAGE = """query($after: String, $limit: Int, $kinds: [String!]) {
   changes(after: $after, limit: $limit, kinds: $kinds) {
@@ -48,6 +50,7 @@ NAMES = [f"user-{number}" for number in range(6)]
 
 @pytest.fixture
 async def key(store) -> str:
+    """A server key, by which a program may read the log."""
     return str(await store.server_keys.create("reader"))
 
 
@@ -67,7 +70,7 @@ def context(store, live, key) -> Context:
 
 
 async def write(store, times: int, seed: int = 1) -> None:
-    """Follow, unfollow, post and vote: entries of all partitions."""
+    """Follow, unfollow, post and vote, at random and so often, so that all partitions have entries."""
     chance, articles = random.Random(seed), []
     for name in NAMES:
         await registered(store, name)
@@ -111,6 +114,7 @@ async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
 
 
 async def code_of(ask, **arguments: Any) -> str:
+    """The code of the error with which a page of changes is refused."""
     answer = await ask(PAGE, **arguments)
     assert answer["data"] == {"changes": None}
     (error,) = answer["errors"]
@@ -279,7 +283,7 @@ async def test_cursor_of_a_store_of_fewer_partitions_is_gone(store, ask, key):
 async def test_cursor_before_removed_entries_is_gone_and_one_after_them_is_not(store, ask, read, key):  # D4
     await write(store, 30)
     before, last = (await read(limit=3))["endCursor"], (await read())["endCursor"]
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
     await write(store, 3, seed=2)
 
     assert await code_of(ask, server_key=key, after=before) == "CURSOR_GONE"
@@ -388,7 +392,7 @@ async def test_event_source_learns_how_far_it_is_while_other_kinds_are_written(s
             assert data is None
 
     assert first != last
-    await log.trim(store.site, 0, 1_000)
+    await log.trim(store.site, kept_ms=0, max_entries=1_000)
     assert (await changes.position_of(store.site, last)).ids == newest
 
 
@@ -428,7 +432,7 @@ async def test_slow_subscriber_is_told_that_entries_were_removed(store, context,
         assert isinstance(await anext(received), Checkpoint)
         await write(store, 200)
         first = [await anext(received) for _ in range(3)]
-        await log.trim(store.site, 0, 10)
+        await log.trim(store.site, kept_ms=0, max_entries=10)
         await write(store, 20, seed=2)
 
         assert all(change.kind for change in first)

@@ -1,4 +1,8 @@
-"""Comments are posted, edited, deleted and voted on through GraphQL."""
+"""
+Comments are posted, edited, deleted and voted on through GraphQL.
+
+Codes such as C1 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -17,7 +21,7 @@ from tests.examples import examples
 from tests.schema.community import COMMENT, DELETE, EDIT, PEOPLE, READ, SHOWN, VOTE
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 def set_article(store, redis, id, **fields):
@@ -270,7 +274,7 @@ async def test_mutations_of_a_request_see_the_changes_of_earlier_ones(ask, commu
 
 
 async def test_mutations_take_one_round_trip_if_the_session_is_at_home(ask, community):
-    """The articles and sessions of alice are in one partition."""
+    """The articles and sessions of alice are in one partition, which is called her home."""
     short = "mutation($input: CommentInput!) { comment(input: $input) { replayed } }"
     answer = await ask(short, community.tokens["alice"], input={"articleId": community.article, "content": "a text"})
 
@@ -372,6 +376,7 @@ def test_content_is_returned_as_written(running_valkey, content):
         context = Context(store, (await store.sessions.open("bob")).token)
         query = """mutation($id: ID!, $content: String!) { comment(input: {articleId: $id, content: $content}) {
           comment { content } userErrors { code } } }"""
+        # a dot, because a text without visible characters is refused
         given = {"id": (await post(store, "bob")).id, "content": f".{content}"}
         answer = (await SCHEMA.execute(query, given, context_value=context)).data["comment"]
         await store.close()

@@ -1,4 +1,8 @@
-"""Pages of comments: the answers to an article, the replies to a comment, and the comments of a user."""
+"""
+Pages of comments: the answers to an article, the replies to a comment, and the comments of a user.
+
+Codes such as C4 name rows of docs/behaviours.md.
+"""
 
 import random
 
@@ -61,6 +65,7 @@ async def walked(ask, query: str, size: int, upwards: bool = False, **variables)
 async def test_pages_of_siblings_make_the_same_list_whatever_their_size(store, ask, article, order):  # C4
     await discussions.discuss(store, article, random.Random(order.value), turns=60)
     found = await comments(store, article)
+    # by the number of a comment, or None for the article itself: the id of the node, and the numbers of its answers
     parents = {None: f"article:{article}", **{each.number: f"comment:{each.number}" for each in found}}
     wanted = {
         parent: [number for number, depth, _ in expected(found, order, parent) if depth == 0] for parent in parents

@@ -1,4 +1,7 @@
-"""`commentPosted` and `commentChanged`: what is sent, also after a lost connection, and when they end."""
+"""
+The subscriptions `commentPosted` and `commentChanged`: what is sent, also after a lost connection, and when they end.
+The fixture `token` is a session token of vera.
+"""
 
 import asyncio
 import json
@@ -28,7 +31,7 @@ ALL_COMMENTED = "subscription($group: String) { commentPosted(group: $group) { i
 ANY_COMMENTED = """subscription($id: ID, $group: String, $under: ID) {
   commentPosted(articleId: $id, group: $group, under: $under) { id } }"""
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_each_new_comment_of_the_article_is_sent(store, listen, alice, bob, token):
@@ -96,7 +99,7 @@ async def test_comments_are_sent_after_votes_edits_and_deletions(store, listen, 
     assert [each["parent"] for each in sent[2:]] == [None, None]
 
 
-async def test_comment_that_is_gone_is_sent_with_its_place(store, listen, live, alice, bob):
+async def test_deleted_comment_is_sent_with_its_depth_and_parent(store, listen, live, alice, bob):
     article = await post(store, alice)
     first = await commented(store, article.number, bob)
     reply = await commented(store, article.number, alice, first)
@@ -110,7 +113,7 @@ async def test_comment_that_is_gone_is_sent_with_its_place(store, listen, live, 
     assert (sent["replyCount"], sent["descendantCount"], sent["replies"]["totalCount"]) == (0, 0, 0)
 
 
-async def test_number_of_comments_is_a_change_of_the_article(store, listen, alice, bob):
+async def test_article_changes_when_its_number_of_comments_does(store, listen, alice, bob):
     article = await post(store, alice)
     query = "subscription($id: ID!) { articleChanged(id: $id) { commentCount } }"
     subscriber = await listen(query, id=article.id)
@@ -126,15 +129,15 @@ async def test_number_of_comments_is_a_change_of_the_article(store, listen, alic
 async def test_new_comments_of_the_site_and_of_a_group_are_sent(store, listen, alice, bob, token):
     articles = [await post(store, alice, groups=groups) for groups in (["go"], ["go", "lua"], [])]
     site, group = await listen(ALL_COMMENTED, token), await listen(ALL_COMMENTED, group="Lua")
-    said = [await commented(store, article.number, bob) for article in articles]
-    said.append(await commented(store, articles[1].number, alice, said[1]))
+    posted = [await commented(store, article.number, bob) for article in articles]
+    posted.append(await commented(store, articles[1].number, alice, posted[1]))
     held = (await hold(store, articles[1].number, bob)).number
     await store.comments.set_state(held, ContentState.VISIBLE)
 
     sent = [await site.value() for _ in range(5)]
-    assert [each["id"] for each in sent] == [*(each.id for each in said), f"comment:{held}"]
+    assert [each["id"] for each in sent] == [*(each.id for each in posted), f"comment:{held}"]
     assert [each["viewerVote"] for each in sent] == ["NONE"] * 5
-    assert [(await group.value())["id"] for _ in range(3)] == [said[1].id, said[3].id, f"comment:{held}"]
+    assert [(await group.value())["id"] for _ in range(3)] == [posted[1].id, posted[3].id, f"comment:{held}"]
 
 
 async def hold(store, article, poster):

@@ -1,4 +1,10 @@
-"""Votes on comments, and the karma that they give, as clients see them."""
+"""
+Votes on comments, and the karma that they give, as clients see them. Karma is kept in the home of the poster, which may
+be another partition than that of the vote: it arrives there as an effect, which any process completes if the first one
+dies.
+
+Codes such as C2 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 
@@ -11,7 +17,7 @@ from tests.schema.community import DELETE, PEOPLE, VOTE
 from tests.store.reading import everything
 from tests.support.refusals import WEEK
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_vote_sets_the_value_of_the_voter(community):  # C2: V1, V2, V3, V4
@@ -38,7 +44,7 @@ async def test_first_vote_of_the_poster_stays(community, redis):  # C2: A4, A5
 
 
 async def test_voting_closes_a_week_after_the_comment_was_posted(store, community, clock, redis):  # C2: V5, V6
-    async def log_in_after(seconds):
+    async def log_in_after(seconds):  # sessions would end within the week
         clock.advance(seconds)
         community.tokens |= {name: (await store.sessions.open(name)).token for name in ("bob", "carol")}
 
@@ -96,11 +102,11 @@ async def test_karma_counts_votes_on_comments_once(community, clock):  # C7
 async def test_karma_that_a_dead_process_left_arrives_once(
     store, community, redis_url, partitions, policy, clock, monkeypatch
 ):  # C7
-    async def die(*arguments):
+    async def apply_nothing(*arguments):
         pass
 
     with monkeypatch.context() as patched:
-        patched.setattr(effects, "apply", die)
+        patched.setattr(effects, "apply", apply_nothing)
         posted = [(await community.comment(name))["id"] for name in PEOPLE]
         for id in posted:
             await asyncio.gather(*(community.run(VOTE, name, commentId=id) for name in PEOPLE))

@@ -1,4 +1,8 @@
-"""Comments as clients read them: their fields, by id and as nodes."""
+"""
+Comments as clients read them: their fields, by id and as nodes. The viewer is vera, if `token` is sent.
+
+Codes such as C1 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -12,7 +16,7 @@ from tests.store import discussions
 from tests.store.discussions import commented
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ALL = """{ __typename id depth content state postedAt editedAt votes upvotes downvotes viewerVote isVotingOpen
   votingClosesAt replyCount descendantCount poster { username } article { id commentCount } parent { id }
@@ -20,7 +24,7 @@ ALL = """{ __typename id depth content state postedAt editedAt votes upvotes dow
 COMMENT = f"query($id: ID!) {{ comment(id: $id) {ALL} }}"
 NODES = """query($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on Votable { votes viewerVote isVotingOpen }
   ... on Comment { content } ... on Article { title } } }"""
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400  # seconds
 
 
 @pytest.fixture
@@ -210,7 +214,7 @@ async def test_commenting_is_open_until_an_article_is_locked_hidden_or_too_old(s
     assert not await is_open()
     await store.site.redis.run(("HDEL", key, "locked"))
     clock.advance(86_400)
-    object.__setattr__(store.site, "commenting_ms", 86_400_000)
+    object.__setattr__(store.site, "commenting_ms", 86_400_000)  # a frozen record
     assert await is_open()
     clock.advance(0.001)
     assert not await is_open()

@@ -1,6 +1,7 @@
 """
 Compiled operations and graphql-core give the same bytes as Strawberry, for documents about what `filled` puts into a
-store, such as the article `FIRST`.
+store, such as the article `FIRST`. The engine executes an operation by graphql-core at first. When it comes again, it
+is compiled to a plan, in which a batch function resolves a field for all objects of one level.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ from tests.examples import examples
 from tests.store.reading import post
 from tests.support.executions import COMMENT, CURSORS, FIRST, OLDER, OPERATIONS, THREAD, VOTER, filled
 
+# run also with several partitions of the store; garbage is collected after each test
 pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
 
@@ -110,8 +112,9 @@ VARIABLES: list[dict[str, Any]] = [
 
 async def all_answers(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
     """
-    The execution path of compiled executions, and five answers: of Strawberry, of the first execution by graphql-core,
-    and of three compiled executions, the last of them with all templates cached.
+    The path of the compiled executions, which is the engine's word for how they went ("compiled", "error", ...), and
+    five answers: of Strawberry, of the first execution by graphql-core, and of three compiled executions, the last of
+    them with all templates cached.
     """
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)

@@ -1,4 +1,8 @@
-"""What moderators do with articles over the API, and that nobody sees what only another may read."""
+"""
+What moderators do with articles over the API, and that nobody sees what only another may read.
+
+The fixture `token` is a session token of the user vera. Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -14,7 +18,6 @@ from resolvers.rate_limits import WriteRates
 from store import article_moderation, comment_moderation, roles
 from store.errors import RateLimited
 from store.moderation_records import Role
-from store.ranking.snapshots import pinned_listing  # noqa: F401
 from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from tests.schema.subscribers import (
@@ -32,7 +35,7 @@ from tests.store.discussions import commented
 from tests.store.held import set_article_state
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
 STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
@@ -131,7 +134,9 @@ async def test_removed_article_is_shown_nowhere_and_comes_back(store, ask, artic
     assert (await ask(READ, **variables))["data"] == before
 
 
-async def test_only_the_poster_and_moderators_of_the_place_read_it(store, ask, article, moderator, admin, token):  # M2
+async def test_only_the_poster_and_its_moderators_read_a_removed_article(
+    store, ask, article, moderator, admin, token
+):  # M2
     owner = (await store.sessions.open("alice")).token
     elsewhere = await login(store, "other", Role.MODERATOR, "ask")
     await remove(store, article.number)
@@ -148,7 +153,7 @@ async def test_only_the_poster_and_moderators_of_the_place_read_it(store, ask, a
     assert (await ask(STATE, moderator, id=article.id))["data"] == {"article": None}  # M1
 
 
-async def test_held_lists_what_the_viewer_posted(store, ask, article, moderator):
+async def test_held_lists_hidden_texts_of_the_viewer(store, ask, article, moderator):
     owner = (await store.sessions.open("alice")).token
     assert (await ask(HELD, owner))["data"]["held"]["totalCount"] == 0
     await remove(store, article.number)
@@ -161,12 +166,11 @@ async def test_held_lists_what_the_viewer_posted(store, ask, article, moderator)
     assert (await ask(HELD))["data"] == {"held": None}
 
 
-async def test_feed_pins_and_duplicates_leave_it_out(store, ask, article, token, alice):  # M2
+async def test_feed_pinned_pages_and_duplicates_leave_out_a_removed_article(store, ask, article, token, alice):  # M2
     await store.follows.follow("vera", alice)
     other = await post(store, alice, "Another")
     first = (await ask(PINNED))["data"]["articles"]
-    pages = [article.id, other.id]
-    assert first["nodes"][0]["id"] in pages
+    assert first["nodes"][0]["id"] in (article.id, other.id)
     hidden = next(each for each in (article, other) if each.id != first["nodes"][0]["id"])
     shown = next(each for each in (article, other) if each is not hidden)
     await remove(store, hidden.number)
@@ -180,7 +184,7 @@ async def test_feed_pins_and_duplicates_leave_it_out(store, ask, article, token,
     assert duplicate == {"id": shown.id}
 
 
-async def test_refusals_change_nothing(store, ask, article, moderator, token, redis):
+async def test_refused_removals_change_nothing(store, ask, article, moderator, token, redis):
     await ask(STATE, token, id=article.id)
     before = everything(redis)
     for reader, id, code, field in (
@@ -231,7 +235,9 @@ async def test_subscriptions_of_strangers_end_and_those_of_moderators_go_on(
         assert (await watching())["title"] == "A secret"
 
 
-async def test_several_articles_leave_out_a_hidden_one_until_it_is_back(store, listen, article, moderator, alice):  # M2
+async def test_articles_changed_leaves_out_a_hidden_one_until_it_returns(
+    store, listen, article, moderator, alice
+):  # M2
     other = await post(store, alice)
     ids = [article.id, other.id]
     watching, stranger = await listen(SEVERAL, moderator, ids=ids), await listen(SEVERAL, ids=ids)
@@ -285,9 +291,8 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
             assert [(await each())["state"] for each in told] == ["DELETED"] * 3
             await comment_moderation.remove(store.site, OPERATOR, second.number, group=None, reason="a reason")
             assert [STATES(await each()) for each in told] == [("REMOVED", None, None)] * 3
-            await roles.revoke(
-                store.site, OPERATOR, "adam", Role.ADMIN, group=None, reason="a reason"
-            )  # who reads no more then
+            # from then on, adam reads what everybody reads
+            await roles.revoke(store.site, OPERATOR, "adam", Role.ADMIN, group=None, reason="a reason")
             await comment_moderation.approve(store.site, OPERATOR, second.number)
             assert [STATES(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
             await approve(store, article.number)

@@ -1,4 +1,9 @@
-"""The round trips of operations to Redis, counted by a proxy and compared with those that answers report."""
+"""
+The round trips of operations to Redis, counted by a proxy and compared with those that answers report. The store caches
+nothing. A user's records and sessions are in one partition of it, their home.
+
+The fixture `token` is a session token of the user vera. Codes such as L7 name rows of docs/behaviours.md.
+"""
 
 import random
 from collections.abc import AsyncIterator
@@ -35,7 +40,7 @@ VOTE = """mutation($id: ID!) { vote(input: {articleId: $id}) {
 POST = """mutation { post(input: {title: "a title", link: "https://example.com/", groups: ["show"]}) {
   article { id votes viewerVote poster { username } groups { name } } } }"""
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
@@ -52,7 +57,10 @@ async def store(proxy, partitions, clock) -> AsyncIterator[Store]:
 
 
 async def cost(ask, proxy, query, token=None, **variables):
-    """Round trips and commands of an operation once connections are open and scripts are loaded."""
+    """
+    The round trips and commands of an operation once connections are open and scripts are loaded: it is sent twice,
+    and the second time counts.
+    """
     await ask(query, token, **variables)
     before = proxy.round_trips
     answer = await ask(query, token, **variables)
@@ -71,7 +79,7 @@ async def test_page_costs_three_round_trips_whatever_its_size(store, proxy, ask,
     nobodys = await cost(ask, proxy, PAGE, first=size)
 
     users = min(2, size)
-    homes = users if store.site.partitions > 1 else 1
+    homes = users if store.site.partitions > 1 else 1  # one read for the viewer's votes in each partition
     assert stats == {"roundTrips": 3, "commands": store.site.partitions + 1 + size + homes + users}
     assert nobodys == {"roundTrips": 3, "commands": store.site.partitions + size + users}
 
@@ -142,7 +150,7 @@ async def test_vote_and_its_article_cost_one_round_trip(store, proxy, ask, alice
 
 async def test_post_and_its_article_cost_one_round_trip(proxy, ask, token, clock):  # A3, A7
     replay = await cost(ask, proxy, POST, token)  # which reads the vote of its viewer
-    clock.advance(11)
+    clock.advance(11)  # later than a double click, whose second answer is a replay
     posted = await ask(POST, token)
 
     assert posted["extensions"]["stats"] == {"roundTrips": 1, "commands": 1}

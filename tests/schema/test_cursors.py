@@ -1,4 +1,8 @@
-"""Forged cursors: an impossible position is refused, for each kind of connection."""
+"""
+Forged cursors: an impossible position is refused, for each kind of connection.
+
+The fixture `token` is a session token of the user vera. Codes such as L3 name rows of docs/behaviours.md.
+"""
 
 from base64 import urlsafe_b64encode
 
@@ -7,9 +11,9 @@ import pytest
 from store.ranking.formulas import Order
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
-NUMBER = "0000000000000001"
+NUMBER = "0000000000000001"  # of an article, as the members of indexes have it
 LISTINGS = {  # by the name of the listing in its cursors, a query of it: one for each kind of connection
     "score": "{ articles(PAGE) { nodes { id } } }",
     "time": "{ articles(order: TIME, PAGE) { nodes { id } } }",
@@ -24,6 +28,7 @@ LISTINGS = {  # by the name of the listing in its cursors, a query of it: one fo
     "groups": "{ groups(PAGE) { nodes { id } } }",
     "voters": "{ articles { nodes { voters(PAGE) { nodes { id } } } } }",
 }
+# the listings by what their positions are: a time in milliseconds, members that are usernames, a name alone
 BY_TIME = ["time", "good", "good:1470268800000", "timeline:alice", "followers:alice", "following:alice", "feed:vera"]
 OF_USERS = ["followers:alice", "following:alice"]
 BY_NAME = ["groups", "voters"]

@@ -1,4 +1,9 @@
-"""`removal` and `lock`: what a moderator did to hide or lock something, beside the article or the comment."""
+"""
+The fields `removal` of articles and comments, and `lock` of articles: the action by which a moderator has hidden or
+locked them.
+
+Codes such as M4 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -7,7 +12,7 @@ from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ACTION = "{ id kind reason moderator { username } }"
 READ = f"query($id: ID!) {{ article(id: $id) {{ state removal {ACTION} isLocked lock {ACTION} }} }}"
@@ -27,6 +32,7 @@ async def article(store, alice):
 
 @pytest.fixture
 async def owner(store, alice):
+    """The token of the poster of `article`."""
     return (await store.sessions.open(alice)).token
 
 
@@ -34,7 +40,8 @@ def remove(store, number, reason, group=None):
     return article_moderation.remove(store.site, OPERATOR, number, group=group, reason=reason)
 
 
-def told(done):
+def shown_action(done):
+    """A moderator's action as `ACTION` reads it."""
     action = done.action
     return {"id": action.id, "kind": action.kind.name, "reason": action.reason, "moderator": {"username": "operator"}}
 
@@ -44,39 +51,39 @@ async def test_removed_article_says_why(store, ask, article, owner):
     assert shown == {"state": "VISIBLE", "removal": None, "isLocked": False, "lock": None}
     first = await remove(store, article.number, "spam")
     await reverts.revert(store.site, OPERATOR, first.action.number, "a mistake")
-    standing = await remove(store, article.number, "spam after all")
+    in_force = await remove(store, article.number, "spam after all")
     await article_moderation.lock(store.site, OPERATOR, article.number, group=None, reason="heated")
 
     found = (await ask(READ, owner, id=article.id))["data"]["article"]
 
-    assert (found["state"], found["removal"]) == ("REMOVED", told(standing))
+    assert (found["state"], found["removal"]) == ("REMOVED", shown_action(in_force))
     assert (await ask(READ, id=article.id))["data"]["article"] is None
-    assert (await ask(HELD, owner))["data"]["held"]["nodes"] == [{"id": article.id, "removal": told(standing)}]
+    assert (await ask(HELD, owner))["data"]["held"]["nodes"] == [{"id": article.id, "removal": shown_action(in_force)}]
 
 
 async def test_purged_article_says_why(store, ask, article, owner):
     done = await purges.purge(store.site, OPERATOR, article.number, "an address")
 
     found = (await ask(READ, owner, id=article.id))["data"]["article"]
-    assert (found["state"], found["removal"]) == ("REMOVED", told(done))
+    assert (found["state"], found["removal"]) == ("REMOVED", shown_action(done))
 
 
 async def test_article_out_of_a_group_is_not_removed(store, ask, article, owner):
-    standing = await remove(store, article.number, "spam")
+    in_force = await remove(store, article.number, "spam")
     await remove(store, article.number, "not for this group", "show")
 
-    assert (await ask(READ, owner, id=article.id))["data"]["article"]["removal"] == told(standing)
+    assert (await ask(READ, owner, id=article.id))["data"]["article"]["removal"] == shown_action(in_force)
 
 
 async def test_locked_article_says_why_until_the_last_lock_is_reverted(store, ask, article):  # M4
     locked = await article_moderation.lock(store.site, OPERATOR, article.number, group=None, reason="heated")
 
-    assert (await ask(READ, id=article.id))["data"]["article"]["lock"] == told(locked)
+    assert (await ask(READ, id=article.id))["data"]["article"]["lock"] == shown_action(locked)
     await reverts.revert(store.site, OPERATOR, locked.action.number, "calm again")
     assert (await ask(READ, id=article.id))["data"]["article"]["lock"] is None
 
 
-async def test_place_of_a_removed_comment_says_why_to_everybody(ask, store, article, owner):  # M2
+async def test_removed_comment_says_why_to_everybody_in_its_thread(ask, store, article, owner):  # M2
     async def comment(text, parent=None):
         given = {"article": article.id, "text": text, "parent": parent}
         return (await ask(COMMENT, owner, **given))["data"]["comment"]["comment"]["id"]
@@ -88,12 +95,12 @@ async def test_place_of_a_removed_comment_says_why_to_everybody(ask, store, arti
     nodes = (await ask(THREAD, id=article.id))["data"]["article"]["thread"]["nodes"]
 
     assert nodes == [
-        {"id": rude, "state": "REMOVED", "content": None, "removal": told(removed)},
+        {"id": rude, "state": "REMOVED", "content": None, "removal": shown_action(removed)},
         {"id": answer, "state": "VISIBLE", "content": "an answer", "removal": None},
     ]
 
 
-async def test_what_is_visible_costs_no_round_trip(ask, article):
+async def test_reasons_of_a_visible_article_cost_no_round_trip(ask, article):
     plain = READ.replace(f"removal {ACTION}", "").replace(f"lock {ACTION}", "")
 
     async def trips(query):

@@ -1,6 +1,8 @@
 """
-Whether somebody is a user is told neither by an answer nor by its time: the work is the same. It is counted, as a clock
-would be wrong on a busy machine.
+Neither an answer nor its time tells whether a name is that of a user: the work is the same. It is counted, because a
+clock would be wrong on a busy machine.
+
+The fixture `token` is a session token of the user vera. Codes such as U5 name rows of docs/behaviours.md.
 """
 
 import pytest
@@ -14,12 +16,16 @@ LOG_IN = """mutation($who: String!) { logIn(input: {username: $who, password: "w
   user { id } token userErrors { code message field } } }"""
 FORGOT = """mutation($who: String!) { requestPasswordReset(input: {usernameOrEmail: $who}) {
   userErrors { code message field } } }"""
+# vera has a password; ada has only an address, which is confirmed; left has deleted the account
 NAMES = ("vera", "VERA", "ada", "nobody", "left")
 OTHERS = ("a", "x" * 60, "no name", "ada@example.com", "nobody@example.com", "é")
 
 
 class Counted:
-    """Verifies as the hasher does, and has the parameters of each hash, which decide how long it takes."""
+    """
+    Verifies and hashes passwords as `hasher` does. `parameters` has an item for each call: those of argon2, which
+    decide how long it takes to verify, or "hash".
+    """
 
     def __init__(self, hasher):
         self._hasher, self.parameters = hasher, []

@@ -1,4 +1,9 @@
-"""The viewer's feed through GraphQL: pages, and the mark up to which it was seen."""
+"""
+The feed of the viewer, vera, through GraphQL: pages of what she and her followees posted, and the mark, which is the
+place up to which she has seen it.
+
+Codes such as F4 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 from base64 import urlsafe_b64encode
@@ -9,7 +14,7 @@ from store import keys
 from tests.conftest import registered
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FEED = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { feed {
   id unseenCount seenThrough
@@ -51,7 +56,7 @@ async def test_feed_merges_followees_and_own_articles_newest_first(store, ask, a
     assert answer["data"]["feed"]["articles"]["totalCount"] == 5
 
 
-async def test_posting_writes_nothing_for_followers(store, alice, redis):  # F5
+async def test_posting_writes_no_key_of_a_follower(store, alice, redis):  # F5
     followers = [await registered(store, f"follower-{each}") for each in range(20)]
     for follower in followers:
         await store.follows.follow(follower, alice)
@@ -69,14 +74,14 @@ async def test_feed_belongs_to_the_viewer(store, ask, alice, token):  # F4
     assert (await ask(node))["data"] == {"node": None, "other": None}
 
 
-async def test_none_of_five_hundred_articles_is_lost(store, ask, alice, token):  # F7
+async def test_pages_have_all_of_five_hundred_articles(store, ask, alice, token):  # F7
     await store.follows.follow("vera", alice)
     expected = [(await post(store, alice)).id for _ in range(500)][::-1]
 
     assert await all_ids(ask, token, 100) == expected
 
 
-async def test_more_articles_than_a_page_are_not_dropped(store, ask, alice, token):  # F7
+async def test_pages_of_any_size_follow_each_other_without_a_gap(store, ask, alice, token):  # F7
     await store.follows.follow("vera", alice)
     expected = [(await post(store, alice)).id for _ in range(45)][::-1]
     first = await ask(FEED, token, first=20)
@@ -298,6 +303,7 @@ async def test_viewer_is_following_of_a_page_of_users_is_one_pipeline(store, ask
 
 
 async def all_ids(ask, token, size):
+    """The ids of the whole feed, read in pages of `size` articles."""
     walked, cursor = [], None
     while True:
         answer = await ask(FEED, token, first=size, after=cursor)

@@ -1,4 +1,8 @@
-"""Feeds after random histories, compared with a model: equal lists, no article repeated or lost."""
+"""
+Feeds after random histories, compared with a model: equal lists, no article repeated or lost.
+
+Codes such as F4 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 
@@ -15,7 +19,7 @@ from tests.conftest import Clock, client, registered
 from tests.examples import examples
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
 READERS = PEOPLE[:2]
@@ -47,7 +51,7 @@ class Model:
 
 
 @pytest.mark.parametrize("partitions", [1, 8])
-@pytest.mark.parametrize("bound", [2, 250])
+@pytest.mark.parametrize("bound", [2, 250])  # of how much one call reads: so small that it takes several, or not
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(actions, min_size=5, max_size=60))
 def test_feed_is_the_merge_of_the_timelines_at_every_instant(

@@ -1,4 +1,7 @@
-"""Fields that `schema.fields` makes from resolvers: kinds of resolvers and options."""
+"""
+Fields that `schema.fields` makes from resolvers: kinds of resolvers and options. The resolver of a field is a batch
+function: it takes a list of parents and returns the value of each. One that is pure is called once for all answers.
+"""
 
 from dataclasses import dataclass
 
@@ -14,7 +17,7 @@ from engine.documents import Operations
 from resolvers.context import Context
 from schema.fields import command_field, field_of, root_field
 
-pytestmark = pytest.mark.usefixtures("collected")
+pytestmark = pytest.mark.usefixtures("collected")  # garbage is collected after each test
 
 
 @dataclass

@@ -1,4 +1,11 @@
-"""Users flag texts for moderators: `flag` and `unflag`, `moderationQueue` and `moderationQueueChanged`."""
+"""
+Users flag texts for moderators: `flag` and `unflag`, `moderationQueue` and `moderationQueueChanged`. The queue also has
+what is pending: what a rule held when it was posted. Moderators are those of a place, the whole site or a group.
+
+The fixture `token` is a session token of vera, who has no role.
+
+Codes such as M5 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -16,7 +23,7 @@ from tests.schema.subscribers import subscribed
 from tests.store.held import holding, set_article_state
 from tests.store.reading import everything, post, read, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FLAG = """mutation($id: ID!, $reason: FlagReason! = SPAM, $note: String) {
   flag(input: {subjectId: $id, reason: $reason, note: $note}) {
@@ -28,7 +35,7 @@ QUEUE = """query($kind: QueueKind, $group: String, $first: Int, $after: String, 
     totalCount nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
     edges { cursor since node { __typename id ... on Article { title } ... on Comment { content } }
       flags { by { username } reason note at } flagReasons } } }"""
-ON = """query($id: ID!) {
+ON_SUBJECT = """query($id: ID!) {
   node(id: $id) { ... on Votable { flags { by { username } reason note at } flagReasons } } }"""
 APPROVE = """mutation($id: ID!) {
   approveContent(input: {subjectId: $id}) { changed action { id } userErrors { code } } }"""
@@ -41,10 +48,12 @@ AT = "2016-08-04T11:52:00.000Z"
 
 @pytest.fixture
 async def site_moderator(store):
+    """The token of a moderator of the whole site, sam."""
     return await signed_in(store, "sam", Role.MODERATOR)
 
 
 async def flags_on(store, article):
+    """The flags that count, because no moderator has decided about them."""
     (found,) = await read(store, flags.standing(store.site, article.number))
     return found
 
@@ -112,9 +121,9 @@ async def test_queue_is_for_moderators_of_the_place(store, ask, token, alice, bo
 
     assert set(await queued(ask, one)) == set(await queued(ask, one, group="go")) == {of_go, of_both}
     assert set(await queued(ask, two)) == {of_go, of_lua, of_both}
-    for all_of_it in (site_moderator, admin):
-        assert set(await queued(ask, all_of_it)) == {of_go, of_lua, of_both, of_none}
-        assert set(await queued(ask, all_of_it, group="lua")) == {of_lua, of_both}
+    for site_wide in (site_moderator, admin):
+        assert set(await queued(ask, site_wide)) == {of_go, of_lua, of_both, of_none}
+        assert set(await queued(ask, site_wide, group="lua")) == {of_lua, of_both}
     assert (await ask(QUEUE, two))["data"]["moderationQueue"]["totalCount"] == 3
     assert await queued(ask, one, kind="PENDING") == []
     assert await queued(ask, one, group="lua") is None
@@ -137,7 +146,7 @@ async def test_moderator_of_a_group_sees_the_flags_that_were_set_there(store, as
         assert edge["flagReasons"] == [reason]
 
 
-async def test_flags_on_a_thing_are_for_moderators(store, ask, token, alice, site_moderator):
+async def test_flags_on_a_subject_are_shown_to_moderators(store, ask, token, alice, site_moderator):
     article = await post(store, alice, groups=["go"])
     comment = (await store.comments.post(article.number, None, alice, "a text")).comment
     of_go, of_lua = [await signed_in(store, group, Role.MODERATOR, group) for group in ("go", "lua")]
@@ -146,7 +155,7 @@ async def test_flags_on_a_thing_are_for_moderators(store, ask, token, alice, sit
         shown = {"by": {"username": "vera"}, "reason": "ABUSE", "note": "rude", "at": AT}
 
         async def seen_by(viewer, subject=subject):
-            return (await ask(ON, viewer, id=subject))["data"]["node"]
+            return (await ask(ON_SUBJECT, viewer, id=subject))["data"]["node"]
 
         assert await seen_by(site_moderator) == {"flags": [shown], "flagReasons": ["ABUSE"]}
         assert await seen_by(of_go) == {"flags": None, "flagReasons": ["ABUSE"]}
@@ -295,14 +304,14 @@ async def test_counts_follow_a_flagged_comment_whose_article_is_removed(
     await ask(FLAG, token, id=comment.id)
     assert await subscriber.value() == 1
 
-    for state, waiting in ((ContentState.REMOVED, 0), (ContentState.VISIBLE, 1)):
+    for state, expected in ((ContentState.REMOVED, 0), (ContentState.VISIBLE, 1)):
         await set_article_state(store, article.number, state)
         await removals.remove_all(store.site, store.site.home_of_article(article.number))
-        assert await subscriber.value() == waiting
+        assert await subscriber.value() == expected
 
 
 async def test_counts_of_groups_follow_a_regrouped_article(store, alice, listen, site_moderator):
-    """What waits below it changes groups with it."""
+    """The held comment counts in the queues of the groups of its article."""
     article = await post(store, alice, groups=["go"])
     with holding(store):
         await store.comments.post(article.number, None, alice, "a text that is held")

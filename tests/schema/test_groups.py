@@ -1,4 +1,8 @@
-"""Groups: what is written about them, which are listed, and which take articles."""
+"""
+Groups: what is written about them, which are listed, and which take articles.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import pytest
 
@@ -9,7 +13,7 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 GROUP = "query($name: String!) { group(name: $name) { id name title about articles { totalCount } } }"
 GROUPS = "{ groups { totalCount nodes { name title } } }"
@@ -28,7 +32,7 @@ CHANGES = """subscription { changes(kinds: ["group_edited"]) { kind subjectId ac
 
 @pytest.fixture
 async def store(redis_url, partitions, clock):
-    """A store of which articles are added to listed groups only, without a client-side cache."""
+    """A store that takes articles into listed groups only, and caches nothing."""
     store = await Store.open(redis_url, partitions=partitions, clock=clock, cached_keys=0, only_listed_groups=True)
     yield store
     await store.close()
@@ -87,7 +91,7 @@ async def test_groups_that_are_not_listed_are_refused_with_their_paths(store, as
 
 
 async def test_page_reads_texts_of_groups_only_if_it_asks_for_them(store, ask: Ask, alice):
-    """And each group once, in one round trip for all."""
+    """It reads each group once, and all of them in one round trip."""
     names = ["ask", "lua", "show"]
     for name in names:
         await store.groups.add(name, {"title": name.upper(), "about": "about it"})

@@ -1,4 +1,9 @@
-"""What a rule holds when it is posted: nobody hears of it before a moderator approves it, and everybody once then."""
+"""
+A rule may hold what is posted, so that it is pending until a moderator approves it: nobody is notified of it before,
+and everybody once after that.
+
+The fixture `token` is a session token of the user vera. Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -11,12 +16,12 @@ from tests.schema.subscribers import COMMENTED, FED, NOTIFIED, POSTED
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 INBOX = "{ inbox { unseenCount notifications { nodes { kind at subject { id } } } } }"
 LISTED = """query($id: ID!) { articles(order: TIME) { nodes { id } } feed { articles { nodes { id } } }
   article(id: $id) { id postedAt state } }"""
-LATER = "2016-08-04T11:52:05.000Z"
+LATER = "2016-08-04T11:52:05.000Z"  # five seconds after the clock of tests begins: when a moderator approves
 
 
 async def held_article(store, poster, content="text"):
@@ -32,7 +37,9 @@ async def inbox(ask, token):
 
 @pytest.fixture
 async def readers(store):
-    """The tokens of users, some with homes in other partitions than others."""
+    """
+    The tokens of users by their names. Their homes, the partitions that have their inboxes, are not all the same.
+    """
     names = [await registered(store, f"reader-{n}") for n in range(6)]
     return {name: (await store.sessions.open(name)).token for name in names}
 
@@ -108,8 +115,8 @@ async def test_held_comment_is_announced_once_when_it_is_approved(  # M2, M3
     clock.advance(4)
     approved = (await comment_moderation.approve(store.site, OPERATOR, held.number)).action
     for each in (subscribers[0], late):
-        heard = await each.value()
-        assert (heard["id"], heard["content"], heard["article"]) == (held.id, content, {"commentCount": 2})
+        sent = await each.value()
+        assert (sent["id"], sent["content"], sent["article"]) == (held.id, content, {"commentCount": 2})
     for each in subscribers[1:]:
         assert (await each.value())["subject"]["id"] == held.id
     for each in readers.values():

@@ -1,4 +1,9 @@
-"""Edits that a rule of the site holds: the old text stands for everybody until a moderator approves the new one."""
+"""
+Edits that a rule of the site holds: the old text stands for everybody until a moderator approves the new one. It is
+vera who edits, with the session `token`.
+
+Codes such as M10 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 from functools import partial
@@ -19,7 +24,7 @@ from tests.store.held import holding
 from tests.store.reading import post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ERRORS = "userErrors { code message rule }"
 TEXTS = "heldEdit { title link content heldBy at }"
@@ -42,17 +47,20 @@ QUEUE = f"""query($group: String) {{ moderationQueue(kind: PENDING, group: $grou
   edges {{ heldBy since node {{ id {TEXTS} ... on Article {{ title }} ... on Comment {{ content }} }} }} }} }}"""
 NODE = f"""query($id: ID!) {{ node(id: $id) {{
   ... on Article {{ title content state editedAt {TEXTS} }} ... on Comment {{ content state editedAt {TEXTS} }} }} }}"""
+ONE_FLAG_HIDES = "[flags]\nhide_at = 1\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 0\nlast_flags = 0"  # a rule
 INBOX = "{ inbox { notifications { nodes { kind at subject { id } } } } }"
-POSTED_AT, LATER = "2016-08-04T11:52:00.000Z", "2016-08-04T11:52:05.000Z"
+LATER = "2016-08-04T11:52:05.000Z"  # five seconds after the clock of tests begins
 
 
 @pytest.fixture
 def ruled(store, tmp_path):
+    """`ruled(text)` gives the site a file of rules with this text, in TOML."""
     return partial(set_rules, store, tmp_path)
 
 
 @pytest.fixture
 async def moderator(store):
+    """The token of a moderator of the whole site."""
     return await signed_in(store, "sam", Role.MODERATOR)
 
 
@@ -67,6 +75,7 @@ async def comment(store, article):
 
 
 async def payload(ask, query, token, **variables):
+    """The value of the only root field of a query, which has no errors."""
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
     ((_, found),) = answer["data"].items()
@@ -74,7 +83,7 @@ async def payload(ask, query, token, **variables):
 
 
 async def held(ask, token, subject, content="maybe"):
-    """Edit an article or a comment to something that waits, and give the payload."""
+    """Edit an article or a comment to a content that the rule about words holds, and return the payload."""
     query = EDIT if subject.id.startswith("article") else EDIT_COMMENT
     found = await payload(ask, query, token, id=subject.id, content=content)
     assert (found["heldBy"], found["userErrors"]) == ("words", [])
@@ -89,6 +98,7 @@ async def queue(ask, token, group=None):
 
 
 async def inbox(ask, token):
+    """The kind, the time and the id of the subject of each notification."""
     nodes = (await payload(ask, INBOX, token))["notifications"]["nodes"]
     return [(each["kind"], each["at"], each["subject"]["id"]) for each in nodes]
 
@@ -242,7 +252,7 @@ class TestEither:
         assert not (await payload(ask, REJECT, moderator, id=subject.id))["changed"]
         assert await verified(store) == []
 
-    async def test_what_is_removed_or_deleted_drops_its_edit(  # M10
+    async def test_text_that_is_removed_or_deleted_drops_its_edit(  # M10
         self, store, redis, ask, token, ruled, moderator, article, comment, kind
     ):
         subject = {"article": article, "comment": comment}[kind]
@@ -279,10 +289,7 @@ class TestEither:
     ):
         subject = {"article": article, "comment": comment}[kind]
         edit = EDIT if kind == "article" else EDIT_COMMENT
-        ruled(
-            '[words]\nhold = ["maybe"]\n[flags]\nhide_at = 1\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 0\n'
-            "last_flags = 0"
-        )
+        ruled('[words]\nhold = ["maybe"]\n' + ONE_FLAG_HIDES)
         await held(ask, token, subject)
         await payload(ask, APPROVE, moderator, id=subject.id)
         clock.advance(1)
@@ -305,10 +312,7 @@ class TestEither:
         self, store, ask, token, ruled, moderator, article, comment, clock, kind
     ):
         subject = {"article": article, "comment": comment}[kind]
-        ruled(
-            '[words]\nhold = ["maybe"]\n[flags]\nhide_at = 1\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 0\n'
-            "last_flags = 0"
-        )
+        ruled('[words]\nhold = ["maybe"]\n' + ONE_FLAG_HIDES)
         await held(ask, token, subject)
         flagger = await registered(store, "fred")
         await flags.flag(store.site, flagger, kind, subject.number, FlagReason.SPAM)

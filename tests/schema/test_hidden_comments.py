@@ -1,6 +1,8 @@
 """
 What is answered about comments that are hidden, because they are removed or wait for a moderator: to their posters, to
 moderators, and to all others.
+
+Codes such as M2 name rows of docs/behaviours.md.
 """
 
 import asyncio
@@ -14,7 +16,7 @@ from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, over_events, ov
 from tests.store.held import holding
 from tests.store.reading import post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 READ = """query($id: ID!, $article: ID!, $reply: ID!) {
   comment(id: $id) { id state content poster { username } }
@@ -43,6 +45,7 @@ STUB = {"state": "REMOVED", "content": None, "poster": None}
 
 @pytest.fixture
 async def tokens(store):
+    """Session tokens by username. molly moderates the group show, in which the article is, and other the group ask."""
     names = ("alice", "bob", "carol", "molly", "other")
     found = {name: (await store.users.register(name, "correct horse")).token for name in names}
     for name, group in (("molly", "show"), ("other", "ask")):
@@ -73,20 +76,20 @@ async def removed(ask, tokens, id):
     return payload["action"]
 
 
-async def test_removed_comment_above_a_visible_one_is_an_empty_place(ask, tokens, ids):  # M2, M3
-    before, told = await read(ask, ids), (await ask(INBOX, token=tokens["alice"]))["data"]
+async def test_removed_comment_above_a_visible_one_is_shown_without_its_text(ask, tokens, ids):  # M2, M3
+    before, inbox_before = await read(ask, ids), (await ask(INBOX, token=tokens["alice"]))["data"]
     action = await removed(ask, tokens, ids["id"])
     by_moderator, by_poster = await read(ask, ids, tokens["molly"]), await read(ask, ids, tokens["bob"])
-    by_other, by_all = await read(ask, ids, tokens["other"]), await read(ask, ids)
+    by_other, by_anonymous = await read(ask, ids, tokens["other"]), await read(ask, ids)
     inbox = (await ask(INBOX, token=tokens["alice"]))["data"]["inbox"]
 
     assert action["subjectId"] == ids["id"]
     whole = {"id": ids["id"], "state": "REMOVED", "content": "a secret, @molly", "poster": {"username": "bob"}}
     assert by_moderator["comment"] == by_poster["comment"] == whole
     assert by_moderator["node"] == {"content": whole["content"], "state": "REMOVED"}
-    assert by_all["comment"] == {"id": ids["id"], **STUB}
-    assert "secret" not in repr(by_all) + repr(by_other)
-    assert by_all["article"] == {
+    assert by_anonymous["comment"] == {"id": ids["id"], **STUB}
+    assert "secret" not in repr(by_anonymous) + repr(by_other)
+    assert by_anonymous["article"] == {
         "commentCount": 1,
         "thread": {
             "totalCount": 1,
@@ -97,15 +100,15 @@ async def test_removed_comment_above_a_visible_one_is_an_empty_place(ask, tokens
         },
         "comments": {"totalCount": 1, "nodes": [{"id": ids["id"], "content": None}]},
     }
-    assert by_moderator["article"] == by_poster["article"] == by_all["article"]
-    assert by_all["reply"]["ancestors"] == [{"id": ids["id"], "content": None, "poster": None}]
-    assert by_all["user"] == {"karma": 0, "comments": {"totalCount": 0, "nodes": []}}
+    assert by_moderator["article"] == by_poster["article"] == by_anonymous["article"]
+    assert by_anonymous["reply"]["ancestors"] == [{"id": ids["id"], "content": None, "poster": None}]
+    assert by_anonymous["user"] == {"karma": 0, "comments": {"totalCount": 0, "nodes": []}}
     assert inbox == {"unseenCount": 0, "notifications": {"totalCount": 0, "nodes": []}}
 
     payload = (await ask(REVERT, token=tokens["molly"], id=action["id"]))["data"]["revertModeration"]
     assert payload == {"changed": True, "userErrors": []}
     assert await read(ask, ids) == before
-    assert (await ask(INBOX, token=tokens["alice"]))["data"] == told
+    assert (await ask(INBOX, token=tokens["alice"]))["data"] == inbox_before
 
 
 async def test_removed_comment_without_visible_ones_below_is_read_by_id_only(ask, tokens, ids):  # M2
@@ -146,13 +149,13 @@ async def test_comments_of_a_removed_article_are_for_posters_and_moderators(ask,
     before = await read(ask, ids)
     payload = (await ask(REMOVE, token=tokens["molly"], id=ids["article"]))["data"]["removeContent"]
     assert payload["changed"]
-    by_moderator, by_all = await read(ask, ids, tokens["molly"]), await read(ask, ids)
+    by_moderator, by_anonymous = await read(ask, ids, tokens["molly"]), await read(ask, ids)
 
     assert by_moderator["comment"]["content"] == "a secret, @molly"
     assert [node["id"] for node in by_moderator["article"]["thread"]["nodes"]] == [ids["id"], ids["reply"]]
     assert by_moderator["reply"]["ancestors"][0]["content"] == "a secret, @molly"
     gone = {"comment": None, "node": None, "nodes": [None], "article": None, "reply": None}
-    assert by_all == gone | {"user": {"karma": 0, "comments": {"totalCount": 0, "nodes": []}}}
+    assert by_anonymous == gone | {"user": {"karma": 0, "comments": {"totalCount": 0, "nodes": []}}}
 
     await ask(APPROVE, token=tokens["molly"], id=ids["article"])
     assert await read(ask, ids) == before
@@ -171,17 +174,17 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
         subscribe(url, live, COMMENTED, tokens["molly"], id=ids["article"]) as moderators_new,
         subscribe(url, live, COMMENTED, None, id=ids["article"]) as new,
     ):
-        every = (watching, reading, stranger)
+        subscribers = (watching, reading, stranger)
         await removed(ask, tokens, ids["id"])
-        for each in every:
-            heard = await each()
-            shown = (heard["id"], heard["state"], heard["content"], heard["poster"])
+        for each in subscribers:
+            sent = await each()
+            shown = (sent["id"], sent["state"], sent["content"], sent["poster"])
             assert shown == (ids["id"], *STUB.values())
         assert (await ask(read_again, token=tokens["molly"], id=ids["id"]))["data"]["comment"]
         assert (await ask(read_again, id=ids["id"]))["data"]["comment"]["content"] is None
 
         await store.comments.edit(int(ids["reply"].partition(":")[2]), "carol", "another answer")
-        for each in every:
+        for each in subscribers:
             assert (await each())["content"] == "another answer"
         number = int(ids["article"].removeprefix("article:"))
         with holding(store):
@@ -191,10 +194,10 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
             assert (await each())["content"] == "not held"
         await store.comments.edit(held.number, "bob", "held back again")
         await ask(APPROVE, token=tokens["molly"], id=ids["id"])
-        for each in every:
-            while (heard := await each())["id"] == held.id:
-                assert (heard["content"], heard["poster"]) == (None, None)
-            assert (heard["id"], heard["state"], heard["content"]) == (ids["id"], "VISIBLE", "a secret, @molly")
+        for each in subscribers:
+            while (sent := await each())["id"] == held.id:
+                assert (sent["content"], sent["poster"]) == (None, None)
+            assert (sent["id"], sent["state"], sent["content"]) == (ids["id"], "VISIBLE", "a secret, @molly")
 
 
 async def test_held_lists_the_viewers_own_comments(ask, tokens, ids):

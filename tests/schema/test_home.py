@@ -1,4 +1,10 @@
-"""The viewer's home: the groups that they follow, whom they block and what they hide."""
+"""
+The viewer's home, a listing of the articles of the groups that they follow, or of all if they follow none, without what
+they hide and whom they block. A pinned page has a cursor into a copy of the listing, its pin, by which later pages are
+of the same moment.
+
+The fixture `token` is a session token of the user vera. Codes such as H6 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -14,13 +20,13 @@ from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 FOLLOW = """mutation($group: String!) { followGroup(input: {group: $group}) { changed userErrors { code field message }
   group { name viewerIsFollowing followerCount } } }"""
 
 
-async def test_groups_are_followed_and_left(store, ask: Ask, alice, token):  # H6
+async def test_groups_are_followed_and_unfollowed(store, ask: Ask, alice, token):  # H6
     await post(store, alice, groups=["lua"])
     followed = (await ask(FOLLOW, token, group="LUA"))["data"]["followGroup"]
     again = (await ask(FOLLOW, token, group="lua"))["data"]["followGroup"]
@@ -60,7 +66,7 @@ def ids(connection):
     return [node["id"] for node in connection["nodes"]]
 
 
-async def test_blocked_users_are_met_nowhere_and_hidden_articles_leave_home_and_feed(
+async def test_blocked_users_are_shown_nowhere_and_hidden_articles_leave_home_and_feed(
     store, ask: Ask, alice, bob, token, clock
 ):  # H3
     mine = await post(store, "vera", groups=["lua"])
@@ -115,7 +121,9 @@ async def test_pinned_home_loses_only_what_is_hidden_meanwhile(store, ask: Ask, 
 
 
 @pytest.mark.parametrize("size", [2, 3])
-async def test_home_goes_on_after_its_pin(store, ask: Ask, alice, token, clock, monkeypatch, size):  # H1
+async def test_pages_after_the_end_of_a_pin_are_of_the_present_home(
+    store, ask: Ask, alice, token, clock, monkeypatch, size
+):  # H1
     monkeypatch.setattr(home_pins, "MAX_PLACES", 4)
     articles = []
     for _ in range(7):
@@ -179,7 +187,7 @@ class Chooser:
         self.states.append(shown)
 
     async def choose(self) -> None:
-        """Each choice is undone by the next one of the same."""
+        """Follow a group, hide an article or block a user, or undo that if it was chosen before."""
         store, site, chance = self.store, self.store.site, self.chance
         kind = chance.choice(("follow", "hide", "hide", "block"))
         if kind == "follow":
@@ -207,27 +215,28 @@ class Chooser:
 async def test_page_is_of_one_moment_while_the_viewer_chooses(
     store, ask: Ask, alice, bob, token, clock, pinned
 ):  # H1, H3
-    """Of what they have chosen before it is asked for, or until it is answered."""
+    """The page has what they had chosen when it was asked for, or at a moment between then and the answer."""
     chance, articles = random.Random(5), []
     for _ in range(40):
         clock.advance(1)
         groups = chance.sample(("lua", "show", "ask"), chance.choice((0, 1, 1, 2)))
         articles.append(await post(store, chance.choice((alice, bob, "vera")), groups=groups))
-    chooser, seen, first = Chooser(store, articles, chance), set(), 0
+    chooser, seen, done_before = Chooser(store, articles, chance), set(), 0
     chooser.note()
 
     async def choose_all() -> None:
         while chooser.done < 250 or len(seen) <= 20:
-            if chooser.done < first + TRIES - 1:  # the last try is answered in any case
+            # a page is read again, `TRIES` times at most, if a choice was made meanwhile: the last is answered anyway
+            if chooser.done < done_before + TRIES - 1:
                 clock.advance(0.001)
                 await chooser.choose()
             await asyncio.sleep(chance.random() / 100)
 
     choosing = asyncio.create_task(choose_all())
     while not choosing.done():
-        first = chooser.done
+        done_before = chooser.done
         page = (await ask(HOME, token, first=8, pinned=pinned))["data"]["home"]["articles"]
-        possible = [(state[:8], len(state) > 8) for state in chooser.states[first:]]
+        possible = [(state[:8], len(state) > 8) for state in chooser.states[done_before:]]
         assert (ids(page), page["pageInfo"]["hasNextPage"]) in possible
         seen.add(tuple(ids(page)))
     await choosing
@@ -237,7 +246,10 @@ async def test_page_is_of_one_moment_while_the_viewer_chooses(
 async def test_page_is_read_again_if_something_else_was_chosen_meanwhile(
     store, ask: Ask, alice, token, clock, monkeypatch
 ):  # H1
-    """Between the reads of what is followed and of what is hidden: without the one, the other never was."""
+    """
+    The choices change after the followed groups are read, and before the hidden articles are. A page of the old groups
+    without the article that is hidden now would be of no moment.
+    """
     first = await post(store, alice, groups=["lua"])
     clock.advance(1)
     second = await post(store, alice, groups=["show"])

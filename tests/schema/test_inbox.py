@@ -1,4 +1,8 @@
-"""The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`."""
+"""
+The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`.
+
+Codes such as C8 name rows of docs/behaviours.md.
+"""
 
 from typing import Any
 
@@ -12,7 +16,7 @@ from tests.store.discussions import commented, died
 from tests.store.reading import post
 from tests.support.events import Disconnection, receive_all
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 INBOX = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { inbox {
   id unseenCount seenThrough

@@ -1,4 +1,8 @@
-"""Input never becomes part of a key or a script, and a modified token is invalid."""
+"""
+Input never becomes part of a key or a script, and a modified token is invalid.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import pytest
 
@@ -13,7 +17,7 @@ NASTY = [
     "../..",
     "\x00",
     "a b",
-    "\u0430",
+    "\u0430",  # a Cyrillic letter that looks like an a
 ]
 ASK = """query($text: String!, $id: ID!) {
   article(id: $id) { id } node(id: $id) { id } user(username: $text) { id }

@@ -16,7 +16,7 @@ from store.articles import Draft
 from tests.conftest import registered
 
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(1_000_000))
-CONTENT = "x" * 40_000
+CONTENT = "x" * 40_000  # the longest that an article takes
 ALIASES = " ".join(f"a{number}: content" for number in range(20))
 REPEATED = {
     "by aliases": f"{{ articles {{ nodes {{ {ALIASES} groups {{ articles {{ nodes {{ content }} }} }} }} }} }}",
@@ -55,8 +55,11 @@ async def test_contents_within_the_limit_are_returned_by_each_executor(store, lo
 def test_cost_of_content_is_its_maximum_size():
     operations = Operations(SCHEMA, document_limits(Settings()), Pool(1_000_000))
 
-    assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
-    assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91
+    assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 1 + 10
+    assert (
+        operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({})
+        == 1 + 10 + 20 * 4
+    )
     nested = operations.find(REPEATED["by nesting"], None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
         check_cost(nested, document_limits(Settings()).cost)

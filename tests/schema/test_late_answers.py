@@ -21,7 +21,7 @@ POST = """mutation($title: String!) { post(input: {title: $title, content: "c"})
   replayed article { title voters { totalCount } groups { name } } userErrors { code } } }"""
 SEVERAL = """mutation { a: post(input: {title: "first", content: "c"}) { article { title voters { totalCount } } }
   b: post(input: {title: "second", content: "c"}) { article { title } } }"""
-SECONDS = 0.3
+SECONDS = 0.3  # after which an execution times out
 
 
 @pytest.fixture
@@ -41,11 +41,13 @@ HANGING: list[asyncio.Event] = []
 
 
 async def hang(*given):
+    """Stands in for a read that never ends."""
     HANGING.append(asyncio.Event())
     await HANGING[-1].wait()
 
 
 async def fail(*given):
+    """Stands in for a read that does not reach the store."""
     raise StoreUnavailable
 
 

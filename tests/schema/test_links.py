@@ -1,4 +1,8 @@
-"""Articles by their link, and posts of a link that was posted before."""
+"""
+Articles by their link, and posts of a link that was posted before.
+
+The fixture `token` is a session token of the user vera. Codes such as L3 name rows of docs/behaviours.md.
+"""
 
 from dataclasses import replace
 from itertools import chain
@@ -22,7 +26,7 @@ POST = """mutation($input: PostInput!) { post(input: $input) {
   replayed article { id } duplicateOf { id title poster { username } } userErrors { code } } }"""
 POST_ALONE = "mutation($input: PostInput!) { post(input: $input) { article { id } } }"
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def posted_by(store, *posters: str) -> list[str]:
@@ -32,7 +36,10 @@ async def posted_by(store, *posters: str) -> list[str]:
 
 
 async def walked(ask, size: str, cursor: str, end: str, **variables) -> list[list[str]]:
-    """The ids of each page of seven articles, by "first", "after" and "end", or by "last", "before" and "start"."""
+    """
+    The ids of each page of two, of a link with seven articles. `size`, `cursor` and `end` are "first", "after" and
+    "end" downwards, and "last", "before" and "start" upwards.
+    """
     pages, at = [], None
     while not pages or at:
         answer = (await ask(PAGE, **{size: 2, cursor: at}, **variables))["data"]["articlesByLink"]

@@ -1,4 +1,11 @@
-"""Addresses and mails of the viewer over the real endpoint. What is mailed is in tests/server/test_mails.py."""
+"""
+Addresses and mails of the viewer over the real endpoint. What is mailed is in tests/server/test_mails.py.
+
+An address is pending until its owner confirms it, by a one-time token in a link that is mailed to it. Such a link also
+stands in for the password of users who have none. The fixture `token` is a session token of the user vera.
+
+Codes such as U5 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 
@@ -20,7 +27,7 @@ FORGOT = """mutation($who: String!) { requestPasswordReset(input: {usernameOrEma
   userErrors { code field } } }"""
 REGISTER = """mutation($email: String) { register(input: {username: "walt", password: "correct horse", email: $email}) {
   token userErrors { code field } } }"""
-LINK = "mutation { requestConfirmation { userErrors { code field } } }"
+ASK_FOR_LINK = "mutation { requestConfirmation { userErrors { code field } } }"
 LEAVE = "mutation($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId userErrors { code field } } }"
 PASSWORD = "correct horse"
 NOT_PROVEN = {"code": "BAD_CREDENTIALS", "field": ["input", "currentPassword"]}
@@ -39,6 +46,7 @@ async def edited(ask, token, /, **input):
 
 
 async def confirmed(store, ask, username, token=None, email=NEW):
+    """Send the token of a link that confirms an address."""
     issued = await one_time_tokens.issue(store.site, username, Purpose.CONFIRM, email)
     return (await ask(CONFIRM, token, text=issued.text))["data"]["confirmEmail"]
 
@@ -55,7 +63,7 @@ async def test_account_has_address_and_mails_in_one_more_round_trip(ask, token):
     assert answer["extensions"]["stats"]["roundTrips"] == 2
 
 
-async def test_new_address_needs_the_password_and_waits(store, ask, token):
+async def test_new_address_needs_the_password_and_is_pending(store, ask, token):
     for wrong in ({}, {"currentPassword": None}, {"currentPassword": "another one"}):
         refused = await edited(ask, token, email=NEW, **wrong)
         assert refused == {"account": None, "userErrors": [NOT_PROVEN]}
@@ -111,7 +119,10 @@ async def test_asking_for_a_reset_is_the_same_whoever_is_asked_for(store, ask, t
 
 @pytest.fixture
 async def ada(store):
-    """The token of a session of a user without a password, whose address is confirmed, an hour after the log-in."""
+    """
+    The token of a session of a user without a password, whose address is confirmed. Its log-in is an hour ago: one of
+    just now would stand in for the password.
+    """
     await store.users.create("ada")
     token = (await store.sessions.open("ada")).token
     await store.mailboxes.set_first("ada", NEW)
@@ -122,7 +133,7 @@ async def ada(store):
 
 
 async def asked_for_link(ask, token):
-    return (await ask(LINK, token))["data"]["requestConfirmation"]["userErrors"]
+    return (await ask(ASK_FOR_LINK, token))["data"]["requestConfirmation"]["userErrors"]
 
 
 async def test_link_stands_in_for_the_password_of_who_has_none(store, ask, ada, token):
@@ -152,7 +163,7 @@ async def test_link_stands_in_for_the_password_of_who_has_none(store, ask, ada, 
     assert left["userErrors"] == [] and left["deletedUserId"].startswith("user:~")
 
 
-async def test_link_is_used_once_also_at_once(store, ask, ada):
+async def test_one_of_many_uses_of_a_link_at_once_succeeds(store, ask, ada):
     issued = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
     given = [{"email": f"ada{number}@example.com", "token": issued.text} for number in range(10)]
 
@@ -177,7 +188,7 @@ async def test_link_is_for_who_has_no_password_and_an_address(store, ask, ada, t
     assert "identity" not in [each.what for each in await mails.due(store.site, 9)]
 
 
-async def test_address_of_a_new_user_waits_too(store, ask):
+async def test_address_of_a_new_user_is_pending_too(store, ask):
     answer = (await ask(REGISTER, email="walt@example"))["data"]["register"]
     assert answer == {"token": None, "userErrors": [{"code": "INVALID", "field": ["input", "email"]}]}
     token = (await ask(REGISTER, email="walt@example.com"))["data"]["register"]["token"]

@@ -1,4 +1,9 @@
-"""Roles of moderators and admins, `moderationLog`, which has all that they did, and their actions as nodes."""
+"""
+Roles of moderators and admins, `moderationLog`, which has all that they did, and their actions as nodes. A role is for
+a place, which is the whole site or a group.
+
+The fixture `token` is a session token of the user vera. Codes such as M1 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -13,7 +18,7 @@ from tests.schema.moderators import signed_in
 from tests.schema.subscribers import subscribed
 from tests.store.reading import everything, numbers, post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ACTION = """id kind at moderator { username karma } subjectId subject { __typename id } group { name }
   reason note expiresAt role reverts { id } revertedBy { id }"""
@@ -46,7 +51,7 @@ async def test_admin_grants_and_revokes_a_role(store, ask, admin, bob, clock):
     given = {"userId": "user:bob", "role": "MODERATOR", "group": "Show", "reason": "a good eye"}
     granted = (await ask(GRANT, admin, input=given))["data"]["grantRole"]
     again = (await ask(GRANT, admin, input=given))["data"]["grantRole"]
-    held = (await ask(PLACE))["data"]
+    meanwhile = (await ask(PLACE))["data"]
     revoked = (await ask(REVOKE, admin, input=given))["data"]["revokeRole"]
 
     assert granted["action"] | {"id": ""} == {
@@ -58,7 +63,7 @@ async def test_admin_grants_and_revokes_a_role(store, ask, admin, bob, clock):
     assert (granted["changed"], granted["userErrors"]) == (True, [])
     assert granted["query"] == {"viewer": {"username": "vera"}}
     assert (again["changed"], again["action"]) == (False, granted["action"])
-    assert held == {
+    assert meanwhile == {
         "group": {"viewerCanModerate": False, "moderators": {"totalCount": 1, "nodes": [{"username": "bob"}]}},
         "user": {"roles": [{"role": "MODERATOR", "group": {"name": "show"}, "grantedAt": "2016-08-04T11:52:00.000Z"}]},
     }
@@ -67,7 +72,7 @@ async def test_admin_grants_and_revokes_a_role(store, ask, admin, bob, clock):
     assert (await ask(PLACE))["data"]["user"] == {"roles": []}
 
 
-async def test_others_are_refused(store, ask, redis, token, bob):  # M1
+async def test_users_who_are_no_admins_grant_and_revoke_nothing(store, ask, redis, token, bob):  # M1
     given = {"userId": "user:bob", "role": "ADMIN", "reason": "a reason"}
     before = everything(redis)
     for mutation, name in ((GRANT, "grantRole"), (REVOKE, "revokeRole")):
@@ -201,8 +206,7 @@ async def test_unknown_action_is_null(ask, alice):
 async def test_note_is_for_moderators_of_the_place(store, ask, redis, token, alice, bob):  # M9
     """A moderator reads it first and strangers second, and the other way round, by `node` and in the log."""
     article = await post(store, alice, groups=["show"])
-    (place,) = [store.site.home_of_article(article.number)]
-    action = await noted(store, redis, place, article)
+    action = noted(redis, store.site.home_of_article(article.number), article)
     tokens = {name: (await store.sessions.open(name)).token for name in ("Alice", "bob")}
     log = "{ moderationLog { nodes { note } } }"
 
@@ -244,13 +248,13 @@ def test_fields_for_moderators_only_have_a_permission():
     }
 
 
-async def noted(store, redis, place, article) -> str:
-    """An action with a note, on an article."""
-    number = article.number + 2 * keys.SLOTS
+def noted(redis, partition, article) -> str:
+    """Write an action on an article, with a note for moderators, into its partition. Returns the id of the action."""
+    number = article.number + 2 * keys.SLOTS  # not used yet, and of the same partition
     fields = {"kind": "lock", "at": article.posted_at, "moderator": "operator", "subject": article.id, "reason": "off"}
-    redis.hset(keys.action(place, number), mapping=fields | {"note": "for us"})
+    redis.hset(keys.action(partition, number), mapping=fields | {"note": "for us"})
     for scope in ("all", article.id):
-        redis.zadd(keys.actions(place, scope), {keys.member(number): article.posted_at})
+        redis.zadd(keys.actions(partition, scope), {keys.member(number): article.posted_at})
     return f"action:{number}"
 
 

@@ -1,4 +1,8 @@
-"""Mutations through GraphQL: sessions, articles, votes and follows. Payloads, and refusals as `userErrors`."""
+"""
+Mutations through GraphQL: sessions, articles, votes and follows. Payloads, and refusals as `userErrors`.
+
+The fixture `token` is a session token of the user vera. Codes such as A8 name rows of docs/behaviours.md.
+"""
 
 import pytest
 

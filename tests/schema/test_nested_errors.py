@@ -1,4 +1,8 @@
-"""Errors in nested fields: each has its own path, and no task or log line is left."""
+"""
+Errors in nested fields: each has its own path, and no task or log line is left.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import re
@@ -15,7 +19,7 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.support.executions import OPERATIONS, finish_tasks, with_groups
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 OTHER_LISTING = ("BAD_USER_INPUT", "this cursor belongs to another listing")
 PAGES = '{ edges { node { articles(first: 0) { totalCount } } } nodes { articles(after: "odd") { totalCount } } }'

@@ -1,4 +1,7 @@
-"""Pages of articles by each order, and cursors of orders whose values decay with time."""
+"""
+Pages of articles by each order, and cursors of orders whose values decay with time. A store maintains the indexes of
+some orders: `reindex` chooses which.
+"""
 
 from base64 import urlsafe_b64encode
 
@@ -12,14 +15,16 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
+VOTE_SCORE = 432  # seconds by which a vote moves an article ahead in the order SCORE, unless a group has its own weight
 PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $before: String) {
   articles(order: $order, first: $first, after: $after, last: $last, before: $before) {
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
 
 
 async def read_page(ask, **variables):
+    """The ids of the articles of a page, in order, and its `pageInfo`."""
     answer = await ask(PAGE, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -59,9 +64,15 @@ async def test_standing_has_the_rank_and_its_terms(ask, store, alice, bob, clock
     lower = (await ask(query, id=low.id))["data"]["article"]
     higher = (await ask(query, id=high.id))["data"]["article"]
     posted_at = low.posted_at / 1000
-    terms = [{"name": "posting time", "value": posted_at}, {"name": "votes", "value": 432}]
+    terms = [{"name": "posting time", "value": posted_at}, {"name": "votes", "value": VOTE_SCORE}]
     assert lower == {
-        "standing": {"order": "SCORE", "rank": 2, "value": posted_at + 432, "votesToNextRank": 3, "terms": terms},
+        "standing": {
+            "order": "SCORE",
+            "rank": 2,
+            "value": posted_at + VOTE_SCORE,
+            "votesToNextRank": 3,
+            "terms": terms,
+        },
         "show": {"rank": 1, "votesToNextRank": None},
         "ask": None,
     }
@@ -109,12 +120,12 @@ async def test_standing_in_a_group_uses_the_weights_of_the_group(ask, store, ali
 
     posted_at = article.posted_at / 1000
     for order, group, value in (
-        ("SCORE", None, posted_at + 2 * 432),
+        ("SCORE", None, posted_at + 2 * VOTE_SCORE),
         ("SCORE", "show", posted_at + 2 * 100),
         ("GRAVITY", None, 1 / 3**1.8),
         ("GRAVITY", "show", 1 / 3),
     ):
         found = (await ask(query, id=article.id, group=group, order=order))["data"]["article"]
-        assert found["score"] == posted_at + 2 * 432
+        assert found["score"] == posted_at + 2 * VOTE_SCORE
         assert (found["standing"]["rank"], found["standing"]["value"]) == (1, pytest.approx(value))
         assert sum(term["value"] for term in found["standing"]["terms"]) == pytest.approx(value, rel=0, abs=1e-6)

@@ -1,4 +1,8 @@
-"""Wrong paging arguments are refused even if the listing is empty or deleted."""
+"""
+Wrong paging arguments are refused even if the listing is empty or deleted.
+
+The fixture `token` is a session token of the user vera. Codes such as V6 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -6,7 +10,7 @@ from resolvers import pagination
 from store.maintenance.import_stories import Story, import_batch
 from tests.store.reading import post
 
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400  # seconds, in which an article takes votes
 OTHER = pagination.encode_cursor("another", (1.0, "1"))
 WRONG = [
     ("first: 0", "first is 1 to 100, not 0"),

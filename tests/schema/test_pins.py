@@ -1,4 +1,9 @@
-"""Pinned pages: the order of a listing does not change while a client reads it."""
+"""
+Pinned pages: the order of a listing does not change while a client reads it. The first page makes a pin, which is a
+copy of the order in Redis, and its cursors belong to that pin.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import random
@@ -16,7 +21,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: String, $last: Int, $before: String,
   $pinned: Boolean = true) {
@@ -25,6 +30,7 @@ PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: Strin
 
 
 async def read_page(ask, token=None, **variables):
+    """The ids of the articles of a page, in order, its `pageInfo` and the extensions of the answer."""
     answer = await ask(PAGE, token, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -79,10 +85,10 @@ async def test_readers_of_the_same_second_share_a_pin(store, ask, alice, bob, cl
     other, _, _ = await read_page(ask, first=5)
 
     assert (low in same, other[0] == low) == (False, True)
-    p = keys.slot("score") % store.site.partitions
+    partition = keys.slot("score") % store.site.partitions
     pinned = sorted(redis.scan_iter("pin:*"))
-    assert pinned == [keys.pin(p, "score", clock.now - 1000), keys.pin(p, "score", clock.now)]
-    assert all(0 < redis.pttl(key) <= 600_000 for key in pinned)
+    assert pinned == [keys.pin(partition, "score", at) for at in (clock.now - 1000, clock.now)]
+    assert all(0 < redis.pttl(key) <= snapshots.LIFETIME for key in pinned)
 
 
 async def test_expired_pin_continues_from_the_last_position_with_a_note(store, ask, alice, bob, redis):

@@ -1,4 +1,8 @@
-"""Profiles, and passwords that are reset, over the real endpoint."""
+"""
+Profiles, and passwords that are reset, over the real endpoint.
+
+The fixture `token` is a session token of the user vera. Codes such as U5 name rows of docs/behaviours.md.
+"""
 
 from store.one_time_tokens import Purpose, issue
 from store.sessions import new_token
@@ -14,7 +18,7 @@ USER = '{ user(username: "vera") { displayName about avatarUrl } }'
 RESET = """mutation($reset: String!, $new: String!) { resetPassword(input: {token: $reset, newPassword: $new}) {
   user { username } token expiresAt userErrors { code field } query { viewer { username } } } }"""
 VIEWER = "{ viewer { username } }"
-BAD = {"user": None, "token": None, "expiresAt": None, "query": {"viewer": None}}
+REFUSED = {"user": None, "token": None, "expiresAt": None, "query": {"viewer": None}}
 
 
 async def test_profile_is_edited_and_read_by_everybody(ask, token):
@@ -51,15 +55,15 @@ async def test_password_is_reset_by_a_token(store, ask, token):  # U5
     assert (await ask(VIEWER, token))["data"]["viewer"] is None
 
 
-async def test_bad_token_is_told_from_a_bad_password(store, ask, token):  # U5
+async def test_bad_token_and_bad_password_have_different_codes(store, ask, token):  # U5
     good = (await issue(store.site, "vera", Purpose.RESET)).text
     short = await reset(ask, good, "short")
-    assert short == BAD | {"userErrors": [{"code": "INVALID", "field": ["input", "newPassword"]}]}
+    assert short == REFUSED | {"userErrors": [{"code": "INVALID", "field": ["input", "newPassword"]}]}
 
     await reset(ask, good, "battery staple")
     for bad in (good, new_token("vera"), token, "", "#" * 46):
         refused = await reset(ask, bad, "third password")
-        assert refused == BAD | {"userErrors": [{"code": "BAD_TOKEN", "field": ["input", "token"]}]}
+        assert refused == REFUSED | {"userErrors": [{"code": "BAD_TOKEN", "field": ["input", "token"]}]}
 
 
 async def reset(ask, token, password):

@@ -1,4 +1,8 @@
-"""Queries of articles, users and groups through GraphQL, and wrong arguments."""
+"""
+Queries of articles, users and groups through GraphQL, and wrong arguments.
+
+The fixture `token` is a session token of the user vera. Codes such as A1 name rows of docs/behaviours.md.
+"""
 
 from base64 import urlsafe_b64encode
 
@@ -18,7 +22,7 @@ PAGE = """query(
     nodes { id }
   }
 }"""
-WEEK = 7 * 86_400
+WEEK = 7 * 86_400  # seconds
 LONG_CURSOR = urlsafe_b64encode(b"score|0." + b"0" * 400 + b"|1773").decode().rstrip("=")
 
 
@@ -183,10 +187,10 @@ async def test_groups_are_listed_by_name(store, ask, alice, bob):
 
 
 async def test_articles_of_a_user_are_listed_newest_first(store, ask, alice, bob):  # F3
-    mine = [(await post(store, poster)).id for poster in (alice, bob, alice)]
+    posted = [(await post(store, poster)).id for poster in (alice, bob, alice)]
     answer = await ask('{ user(username: "ALICE") { articles { totalCount nodes { id } } } }')
 
-    assert answer["data"]["user"]["articles"] == {"totalCount": 2, "nodes": [{"id": mine[2]}, {"id": mine[0]}]}
+    assert answer["data"]["user"]["articles"] == {"totalCount": 2, "nodes": [{"id": posted[2]}, {"id": posted[0]}]}
 
 
 async def test_viewer_is_the_user_of_the_token(ask, token):
@@ -208,11 +212,11 @@ async def test_viewer_is_the_user_of_the_token(ask, token):
         ('{ articles(page: 1, after: "x") { totalCount } }', "page excludes after, before and last"),
         ('{ articles(after: "") { totalCount } }', "this cursor belongs to another listing"),
         ('{ articles(after: "\\u00e4") { totalCount } }', "this is not a valid cursor"),
-        ('{ articles(after: "c2NvcmU") { totalCount } }', "this is not a valid cursor"),
-        ('{ articles(after: "c2NvcmV8bmFufDE") { totalCount } }', "this is not a valid cursor"),
+        ('{ articles(after: "c2NvcmU") { totalCount } }', "this is not a valid cursor"),  # score
+        ('{ articles(after: "c2NvcmV8bmFufDE") { totalCount } }', "this is not a valid cursor"),  # score|nan|1
         (f'{{ articles(after: "{LONG_CURSOR}") {{ totalCount }} }}', "this is not a valid cursor"),
         (
-            '{ articles(order: TIME, after: "c2NvcmV8MS4wfDE") { totalCount } }',
+            '{ articles(order: TIME, after: "c2NvcmV8MS4wfDE") { totalCount } }',  # score|1.0|1
             "this cursor belongs to another listing",
         ),
         ('{ article(id: "1541") { id } }', "an article's id looks like article:1541, not 1541"),
@@ -222,6 +226,12 @@ async def test_viewer_is_the_user_of_the_token(ask, token):
         ('{ nodes(ids: ["group:a b"]) { id } }', "this is not a valid id: group:a b"),
         ('{ frontPage(date: "2016-13-01") { totalCount } }', None),
         ('{ frontPage(date: "2016") { totalCount } }', None),
+        ('{ frontPage(date: "2016-W31-4") { totalCount } }', None),
+        ('{ articles(order: VOTES, since: "2016-W31-4T12:00:00Z") { totalCount } }', None),
+        ('{ articles(order: VOTES, since: "2016-08-04T12:00Z") { totalCount } }', None),
+        ('{ articles(order: VOTES, since: "2016-08-04T12:00:00") { totalCount } }', None),
+        ('{ articles(order: VOTES, since: "2016-08-04t12:00:00z") { totalCount } }', None),
+        ('{ articles(order: VOTES, since: "2016-08-04T25:00:00Z") { totalCount } }', None),
         ("{ articles(first: 5000000000) { totalCount } }", None),
         ('{ articles(first: "1") { totalCount } }', None),
     ],

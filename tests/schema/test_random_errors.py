@@ -1,6 +1,7 @@
 """
-Random documents with errors at random places: graphql-core and plans give equal responses, and no task or log line is
-left. The message of a failure has the seed of the document.
+Random documents with errors at random places: graphql-core, which executes the first request with a document, and the
+plan that is compiled from it give equal responses, and no task or log line is left. The message of a failure has the
+seed of the document.
 """
 
 import asyncio
@@ -20,11 +21,12 @@ from schema.schema import SCHEMA
 from tests.servers import PATIENCE
 from tests.support.executions import CURSORS, OPERATIONS, finish_tasks, with_groups
 
+# run also with several partitions of the store; garbage is collected after each test
 pytestmark = [pytest.mark.many_partitions, pytest.mark.usefixtures("collected")]
 
-DOCUMENTS = 10
-DEPTH = 6
-WRONG = [
+DOCUMENTS = 10  # in one run
+DEPTH = 6  # from which on only fields without selections are chosen
+WRONG = [  # cursors
     "odd",
     "",
     *CURSORS,

@@ -1,4 +1,9 @@
-"""`rankingChanged`: when a ranking is sent, with which moves, and how many may be subscribed to."""
+"""
+The subscription `rankingChanged`: when a ranking is sent, with which moves, and how many may be subscribed to. A
+ranking is the first articles of a listing; a move says from which rank an article went to which.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import random
@@ -21,7 +26,7 @@ from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, RANKING, Subscr
 from tests.server.conftest import serving
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, clock, alice, bob):
@@ -175,6 +180,7 @@ def moved(listing: dict[str, int], moves: Any) -> dict[str, int]:
 
 
 def in_order(listing: dict[str, int]) -> list[str]:
+    """The ids of the articles by their ranks, of which none is missing."""
     assert sorted(listing.values()) == list(range(1, len(listing) + 1))
     return sorted(listing, key=lambda id: listing[id])
 
@@ -228,6 +234,7 @@ async def test_places_of_rankings_per_address_are_limited(store, redis_url, part
             return subscriptions.ranking_changed(context, Order.VOTES, None, first)
 
         async with AsyncExitStack() as stack:
+            # one address has 110 places: an equal ranking counts once, and one of 3 articles as 50 places
             for first, address in [(60, "1.1.1.1"), (60, "1.1.1.1"), (3, "1.1.1.1"), (99, "2.2.2.2"), (98, None)]:
                 await anext(await stack.enter_async_context(aclosing(watched(first, address))))
             with pytest.raises(TooManyRankings, match="more than 110 places"):

@@ -1,4 +1,9 @@
-"""The field `comments`: the newest comments of the whole site or of a group."""
+"""
+The field `comments`: the newest comments of the whole site or of a group. Each partition has an index of them for the
+site and for each group, its *places*. If an article is hidden or regrouped, its comments leave or enter these in steps.
+
+Codes such as L8 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -13,17 +18,17 @@ from tests.store.held import set_comment_state
 from tests.store.reading import post, verified
 from tests.support.recent_comments import GROUPS, listed, page, say, walked
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_comments_of_site_and_group_come_newest_first(store, ask, alice, bob, clock):  # L8
     articles = [await post(store, who, groups=groups) for who, groups in ((alice, ["go"]), (bob, ["go", "lua"]))]
-    said = [await say(store, clock, article, alice) for article in (*articles, *articles, await post(store, bob))]
-    newest = [each.id for each in reversed(said)]
+    posted = [await say(store, clock, article, alice) for article in (*articles, *articles, await post(store, bob))]
+    newest = [each.id for each in reversed(posted)]
 
     assert await walked(ask) == newest
     assert await walked(ask, "Go") == newest[1:]
-    assert await walked(ask, "lua") == [said[3].id, said[1].id]
+    assert await walked(ask, "lua") == [posted[3].id, posted[1].id]
     assert await listed(ask, "zig") == []
     assert (await page(ask))["totalCount"] == 5 and (await page(ask, "lua"))["totalCount"] == 2
     middle = await page(ask, first=2, after=(await page(ask, first=1))["pageInfo"]["endCursor"])
@@ -33,12 +38,12 @@ async def test_comments_of_site_and_group_come_newest_first(store, ask, alice, b
 
 async def test_deleted_comment_leaves_no_gap(store, ask, alice, bob, clock):
     article = await post(store, alice)
-    said = [await say(store, clock, article, bob) for _ in range(3)]
-    answer = await say(store, clock, article, alice, parent=said[1].number)
-    await store.comments.delete(said[1].number, bob)
+    posted = [await say(store, clock, article, bob) for _ in range(3)]
+    answer = await say(store, clock, article, alice, parent=posted[1].number)
+    await store.comments.delete(posted[1].number, bob)
     await store.comments.delete(answer.number, alice)
 
-    assert await walked(ask) == [said[2].id, said[0].id]
+    assert await walked(ask) == [posted[2].id, posted[0].id]
     await store.articles.delete(article.number, alice)
     assert await page(ask) == {
         "totalCount": 0, "nodes": [],
@@ -48,17 +53,17 @@ async def test_deleted_comment_leaves_no_gap(store, ask, alice, bob, clock):
 
 async def test_hidden_comment_is_left_out_at_once_and_comes_back(store, ask, alice, bob, clock):  # M2, M3
     article, other = await post(store, alice, groups=["go"]), await post(store, bob, groups=["go"])
-    said = [await say(store, clock, each, bob) for each in (article, other, article)]
-    await set_comment_state(store, said[0].number, ContentState.PENDING)
-    partly = await walked(ask, "go")
-    await set_comment_state(store, said[0].number, ContentState.VISIBLE)
+    posted = [await say(store, clock, each, bob) for each in (article, other, article)]
+    await set_comment_state(store, posted[0].number, ContentState.PENDING)
+    without_pending = await walked(ask, "go")
+    await set_comment_state(store, posted[0].number, ContentState.VISIBLE)
     removal = await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
-    without = [await walked(ask, group, size=1) for group in (None, "go")]
+    without_removed = [await walked(ask, group, size=1) for group in (None, "go")]
     await article_moderation.revert(store.site, OPERATOR, removal.action, "an error")
 
-    assert partly == [said[2].id, said[1].id]
-    assert without == [[said[1].id]] * 2
-    assert await walked(ask) == await walked(ask, "go") == [each.id for each in reversed(said)]
+    assert without_pending == [posted[2].id, posted[1].id]
+    assert without_removed == [[posted[1].id]] * 2
+    assert await walked(ask) == await walked(ask, "go") == [each.id for each in reversed(posted)]
     assert await verified(store) == []
 
 
@@ -73,7 +78,7 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
     async def nothing(*_):
         pass
 
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch:  # nothing leaves the places
         patch.setattr(removals, "list_comments", nothing)
         patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
@@ -89,10 +94,10 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
 
 async def test_regrouped_article_takes_its_comments_along(store, ask, alice, bob, clock):
     article = await post(store, alice, groups=["go"])
-    said = [await say(store, clock, article, bob) for _ in range(3)]
+    posted = [await say(store, clock, article, bob) for _ in range(3)]
     await store.articles.regroup(article.number, alice, ["lua"], ["go"])
 
-    assert await walked(ask, "lua") == await walked(ask) == [each.id for each in reversed(said)]
+    assert await walked(ask, "lua") == await walked(ask) == [each.id for each in reversed(posted)]
     assert await listed(ask, "go") == []
     await article_moderation.remove(store.site, OPERATOR, article.number, group="lua", reason="off topic")
     assert await listed(ask, "lua") == []
@@ -119,14 +124,15 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
 
 class Discussions:
     """
-    Articles in groups with comments, random changes of them, and which comments the lists should have. `groups` has the
-    groups of each article, `said` each comment and `hidden` the hidden ones, `removed` the action that removed an
-    article: all by numbers.
+    Articles in groups with comments, random changes of them, and which comments the lists should have.
+
+    `groups` has the groups of each article, by its number, and `removed` the action that removed it, if one did.
+    `posted` has each comment by its number, and `hidden` the numbers of the hidden ones.
     """
 
     def __init__(self, store, alice, bob, seed):
         self.store, self.alice, self.bob, self.chance = store, alice, bob, random.Random(seed)
-        self.groups, self.said, self.hidden, self.removed = {}, {}, set(), {}
+        self.groups, self.posted, self.hidden, self.removed = {}, {}, set(), {}
 
     async def begin(self):
         for _ in range(5):
@@ -136,20 +142,20 @@ class Discussions:
     async def comment(self):
         article = self.chance.choice(list(self.groups))
         if article not in self.removed:
-            content = f"text {len(self.said)} {self.chance.random()}"
+            content = f"text {len(self.posted)} {self.chance.random()}"
             found = (await self.store.comments.post(article, None, self.bob, content)).comment
-            self.said[found.number] = found
+            self.posted[found.number] = found
 
     async def delete(self):
-        if self.said:
-            found = self.said.pop(self.chance.choice(list(self.said)))
+        if self.posted:
+            found = self.posted.pop(self.chance.choice(list(self.posted)))
             self.hidden.discard(found.number)
             if found.article in self.groups:
                 await self.store.comments.delete(found.number, self.bob)
 
     async def hide_or_show(self):
-        number = self.chance.choice(list(self.said) or [0])
-        if number and self.said[number].article in self.groups:
+        number = self.chance.choice(list(self.posted) or [0])
+        if number and self.posted[number].article in self.groups:
             state = ContentState.VISIBLE if number in self.hidden else ContentState.REMOVED
             self.hidden ^= {number}
             await set_comment_state(self.store, number, state)
@@ -180,7 +186,7 @@ class Discussions:
     def listed(self, group):
         """The ids of the comments that a list has, newest first."""
         shown = [
-            each for number, each in self.said.items()
+            each for number, each in self.posted.items()
             if number not in self.hidden and each.article not in self.removed
             and each.article in self.groups and (group is None or group in self.groups[each.article])
         ]  # fmt: skip

@@ -1,4 +1,9 @@
-"""Rules of a site: each breach is refused with the code RULE and its numbers, or held from the start."""
+"""
+The rules of a site, which it has in a file. A text or a vote that breaks one is refused with the code RULE, the name of
+the rule and its numbers; or a text is held, so that it is pending until a moderator approves it.
+
+The fixture `token` is a session token of the user vera. Codes such as M10 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 from functools import partial
@@ -20,7 +25,7 @@ from tests.schema.subscribers import POSTED
 from tests.store.reading import everything, post, verified
 from tests.store.rule_files import set_rules
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 ERRORS = "userErrors { code message field rule params { name value } }"
 POST = f"""mutation($title: String! = "a title", $link: URL, $content: String = "a text", $key: String) {{
@@ -41,7 +46,7 @@ VOTE_ON_COMMENT = f"""mutation($id: ID!, $value: VoteValue!) {{
 FLAG = f"mutation($id: ID!) {{ flag(input: {{subjectId: $id, reason: SPAM}}) {{ changed {ERRORS} }} }}"
 REGISTER = f"""mutation($name: String!) {{
   register(input: {{username: $name, password: "correct horse"}}) {{ token {ERRORS} }} }}"""
-DAY = 86_400
+DAY = 86_400  # seconds
 LEAST = "least_age_days = 2\nleast_karma = 3"
 
 
@@ -53,21 +58,25 @@ def ruled(store, tmp_path):
 
 @pytest.fixture
 async def moderator(store):
+    """The token of a moderator of the site, sam."""
     return await signed_in(store, "sam", Role.MODERATOR)
 
 
 def without_counts(redis):
-    """All keys, without the windows of attempts: one that was counted and taken back leaves its expiry."""
+    """
+    All keys, without the counts of attempts within a limit: one that was counted and taken back leaves an expiry.
+    """
     return {key: value for key, value in everything(redis).items() if not key.startswith("tried:")}
 
 
 def assert_unchanged(before, after):
-    """Nothing was added or changed. What a double click is known by expires after a minute, as on a busy machine."""
+    """Nothing was added or changed. Keys by which a double click is known may expire, on a busy machine."""
     assert {key: value for key, value in after.items() if before.get(key) != value} == {}
     assert {key for key in before.keys() - after.keys() if not key.startswith(("posted:", "commented:"))} == set()
 
 
 async def payload(ask, query, token, **variables):
+    """The value of the only root field of a query, which has no errors."""
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
     ((_, found),) = answer["data"].items()
@@ -252,8 +261,9 @@ async def a_day_later(store, clock):
     return (await store.sessions.open("vera")).token
 
 
-async def refusal_of(found):
-    ((error,),) = [(await found)["userErrors"]]
+async def refusal_of(mutation):
+    """The only error of a payload that is awaited."""
+    (error,) = (await mutation)["userErrors"]
     return error
 
 
@@ -312,7 +322,7 @@ async def test_edit_that_breaks_a_rule_changes_nothing(store, ask, token, redis,
     await assert_accepted(ask, EDIT_COMMENT, token, id=comment.id, content="a better text")
 
 
-async def test_what_waits_already_takes_an_edit_that_is_held(store, ask, token, alice, ruled):  # M10
+async def test_pending_text_takes_an_edit_that_is_held(store, ask, token, alice, ruled):  # M10
     ruled('[words]\nhold = ["maybe"]\nrefuse = ["spam"]')
     article = (await payload(ask, POST, token, content="maybe"))["article"]
     shown = await post(store, alice)
@@ -326,7 +336,7 @@ async def test_what_waits_already_takes_an_edit_that_is_held(store, ask, token, 
     assert (await refusal(ask, EDIT, token, id=article["id"], content="spam"))[0] == "words"
 
 
-async def test_without_rules_nothing_is_asked(store, ask, token, alice, ruled):
+async def test_without_rules_about_texts_a_comment_costs_the_same(store, ask, token, alice, ruled):
     article = await post(store, alice)
     plain = await ask(COMMENT, token, id=article.id, content="a", key="a")
     ruled("[flags]\nhide_at = 3")
@@ -345,7 +355,7 @@ async def test_whoever_may_not_write_is_told_so_before_any_rule(store, ask, toke
         assert (error["code"], error["rule"], error["params"]) == ("UNAUTHENTICATED", None, [])
 
 
-async def test_roles_in_a_group_exempt_too(store, ask, token, ruled):
+async def test_role_in_a_group_exempts_from_rules_too(store, ask, token, ruled):
     await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "lua", "helps")
     ruled('[words]\nrefuse = ["spam"]\n[first_texts]\nhold = 1')
 

@@ -1,4 +1,8 @@
-"""Articles and comments that the viewer saves: `save`, `unsave`, `viewerHasSaved` and `home.saved`."""
+"""
+Articles and comments that the viewer saves: `save`, `unsave`, `viewerHasSaved` and `home.saved`.
+
+The fixture `token` is a session token of the user vera. Codes such as H5 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -13,7 +17,7 @@ from store.saved import SAVED
 from tests.store.held import set_article_state, set_comment_state
 from tests.store.reading import everything, post, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 SAVE = """mutation($id: ID!) { save(input: {subjectId: $id}) {
   changed subject { __typename id viewerHasSaved } userErrors { code field message }
@@ -35,8 +39,8 @@ async def listed(ask, token, **paging):
     return [node["id"] for node in (await ask(LISTED, token, **paging))["data"]["home"]["saved"]["nodes"]]
 
 
-async def saves(ask, token, *things):
-    for each in things:
+async def saves(ask, token, *subjects):
+    for each in subjects:
         assert (await ask(SAVE, token, id=each.id))["data"]["save"]["userErrors"] == []
 
 
@@ -66,16 +70,16 @@ async def test_viewer_saves_and_takes_it_back(store, ask, token, alice):  # H5
 
 
 async def test_latest_saved_comes_first(store, ask, token, alice, bob, clock):  # H5
-    things = [await post(store, alice), await post(store, bob)]
-    things.append(await comment_on(store, things[0], bob))
-    for each in things:
+    subjects = [await post(store, alice), await post(store, bob)]
+    subjects.append(await comment_on(store, subjects[0], bob))
+    for each in subjects:
         clock.advance(1)
         await saves(ask, token, each)
     clock.advance(1)
-    await ask(UNSAVE, token, id=things[0].id)
-    await saves(ask, token, things[1], things[0])
+    await ask(UNSAVE, token, id=subjects[0].id)
+    await saves(ask, token, subjects[1], subjects[0])
 
-    expected = [things[0].id, things[2].id, things[1].id]
+    expected = [subjects[0].id, subjects[2].id, subjects[1].id]
     assert await listed(ask, token) == expected
     page = (await ask(LISTED, token, first=2))["data"]["home"]["saved"]
     assert [node["id"] for node in page["nodes"]] == expected[:2]
@@ -98,7 +102,7 @@ async def test_home_is_the_viewers_only(store, ask, token, alice):  # H5
     assert await listed(ask, stranger) == []
 
 
-async def test_what_others_have_saved_is_told_nobody(store, ask, token, alice, published_entries):  # H5
+async def test_nobody_learns_what_others_have_saved(store, ask, token, alice, published_entries):  # H5
     article = await post(store, alice)
     stranger = (await store.sessions.open(alice)).token
     before = await published_entries()
@@ -113,7 +117,7 @@ async def test_what_others_have_saved_is_told_nobody(store, ask, token, alice, p
 
 @pytest.fixture
 def published_entries(store):
-    """How many entries all logs have."""
+    """A function that returns the number of entries in the log of each partition."""
 
     async def entries():
         return await store.site.redis.pipeline(
@@ -148,17 +152,17 @@ async def test_what_cannot_be_saved_is_refused(store, ask, token, alice, bob, re
     assert everything(redis) == before
 
 
-async def test_one_thing_too_many_is_refused(store, ask, token, alice, monkeypatch):
+async def test_one_article_too_many_is_refused(store, ask, token, alice, monkeypatch):
     monkeypatch.setattr(saved, "MAX_SAVED", 2)
-    things = [await post(store, alice) for _ in range(3)]
-    await saves(ask, token, *things[:2])
-    (error,) = (await ask(SAVE, token, id=things[2].id))["data"]["save"]["userErrors"]
-    again = (await ask(SAVE, token, id=things[0].id))["data"]["save"]
+    subjects = [await post(store, alice) for _ in range(3)]
+    await saves(ask, token, *subjects[:2])
+    (error,) = (await ask(SAVE, token, id=subjects[2].id))["data"]["save"]["userErrors"]
+    again = (await ask(SAVE, token, id=subjects[0].id))["data"]["save"]
 
     assert (error["code"], error["message"]) == ("INVALID", "a user saves at most 2 articles and comments")
     assert (again["changed"], again["userErrors"]) == (False, [])
-    await ask(UNSAVE, token, id=things[0].id)
-    await saves(ask, token, things[2])
+    await ask(UNSAVE, token, id=subjects[0].id)
+    await saves(ask, token, subjects[2])
 
 
 async def test_banned_user_saves_nothing(store, ask, token, alice):  # M7
@@ -171,7 +175,7 @@ async def test_banned_user_saves_nothing(store, ask, token, alice):  # M7
         assert error["code"] == "BANNED"
 
 
-async def test_edited_thing_stays_and_deleted_one_leaves(store, ask, token, alice, bob, redis):  # H5
+async def test_edited_article_stays_and_deleted_texts_leave(store, ask, token, alice, bob, redis):  # H5
     kept, gone = await post(store, alice), await post(store, alice)
     under, stub = await comment_on(store, gone, bob), await comment_on(store, kept, bob)
     await store.comments.post(kept.number, stub.number, alice, "an answer")
@@ -190,7 +194,7 @@ async def test_edited_thing_stays_and_deleted_one_leaves(store, ask, token, alic
     }  # fmt: skip
 
 
-async def test_hidden_thing_is_not_shown_until_it_comes_back(store, ask, token, alice, bob):  # H5, M2
+async def test_hidden_article_or_comment_is_not_shown_until_it_comes_back(store, ask, token, alice, bob):  # H5, M2
     article = await post(store, alice)
     comments = [await comment_on(store, article, bob, f"text {n}") for n in range(2)]
     await saves(ask, token, article, *comments)
@@ -212,7 +216,7 @@ async def test_store_that_takes_no_writes_lists_what_is_left(store, ask, token, 
     await saves(ask, token, kept, gone)
     await store.articles.delete(gone.number, alice)
     home = store.site.home_of_user("vera")
-    redis.set(f"closed:{{{home}}}", 1)
+    redis.set(f"closed:{{{home}}}", 1)  # the partition takes no writes
 
     assert await listed(ask, token) == [kept.id]
     assert redis.zcard(SAVED(home, "vera")) == 2
@@ -246,50 +250,51 @@ async def test_damaged_list_is_repaired(store, ask, token, alice, redis):
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_list_is_that_of_a_plain_model(store, ask, token, alice, bob, clock, seed):  # H5
-    """Things are saved by two sessions at once, and posted, commented on, deleted and hidden meanwhile."""
+    """Two sessions save articles and comments at once, which are hidden, shown and deleted meanwhile."""
     chance, saved_at = random.Random(seed), {}
     tokens = [token, (await store.sessions.open("vera")).token]
     articles = [await post(store, alice) for _ in range(4)]
     comments = [await comment_on(store, article, bob, f"text {n}") for n in range(2) for article in articles]
-    things, hidden, gone = [*articles, *comments], set(), set()
+    subjects, hidden, gone = [*articles, *comments], set(), set()
     for _ in range(60):
         clock.advance(1)
-        thing = chance.choice(things)
+        subject = chance.choice(subjects)
         match chance.choice(["save", "save", "unsave", "hide", "show", "delete"]):
             case "save":
-                done = await asyncio.gather(*(ask(SAVE, each, id=thing.id) for each in tokens))
+                done = await asyncio.gather(*(ask(SAVE, each, id=subject.id) for each in tokens))
                 is_new = [each["data"]["save"]["changed"] for each in done]
-                if not is_out(thing, hidden | gone):
-                    assert sorted(is_new) == [False, thing.id not in saved_at]
-                    saved_at.setdefault(thing.id, clock.now)
+                if not is_out(subject, hidden | gone):
+                    assert sorted(is_new) == [False, subject.id not in saved_at]
+                    saved_at.setdefault(subject.id, clock.now)
                 else:
                     assert is_new == [False, False]
             case "unsave":
-                done = await asyncio.gather(*(ask(UNSAVE, each, id=thing.id) for each in tokens))
+                done = await asyncio.gather(*(ask(UNSAVE, each, id=subject.id) for each in tokens))
                 changed = [each["data"]["unsave"]["changed"] for each in done]
-                assert sum(changed) == (thing.id in saved_at) or is_out(thing, gone)
-                saved_at.pop(thing.id, None)
-            case "hide" if thing.id not in gone:
-                await set_state_of(store, thing, ContentState.PENDING)
-                hidden.add(thing.id)
-            case "show" if thing.id in hidden - gone:
-                await set_state_of(store, thing, ContentState.VISIBLE)
-                hidden.discard(thing.id)
-            case "delete" if chance.random() < 0.2 and thing.id not in gone:
-                commands = store.articles if thing in articles else store.comments
-                await commands.delete(thing.number, alice if thing in articles else bob)
-                gone.add(thing.id)
-        shown = [each for each in things if each.id in saved_at and not is_out(each, hidden | gone)]
+                assert sum(changed) == (subject.id in saved_at) or is_out(subject, gone)
+                saved_at.pop(subject.id, None)
+            case "hide" if subject.id not in gone:
+                await set_state_of(store, subject, ContentState.PENDING)
+                hidden.add(subject.id)
+            case "show" if subject.id in hidden - gone:
+                await set_state_of(store, subject, ContentState.VISIBLE)
+                hidden.discard(subject.id)
+            case "delete" if chance.random() < 0.2 and subject.id not in gone:
+                commands = store.articles if subject in articles else store.comments
+                await commands.delete(subject.number, alice if subject in articles else bob)
+                gone.add(subject.id)
+        shown = [each for each in subjects if each.id in saved_at and not is_out(each, hidden | gone)]
         shown.sort(key=lambda each: saved_at[each.id], reverse=True)
         assert await listed(ask, chance.choice(tokens)) == [each.id for each in shown]
 
 
-def is_out(thing, out):
-    return bool({thing.id, f"article:{getattr(thing, 'article', 0)}"} & out)
+def is_out(subject, out):
+    """Whether the ids in `out` have it, or the article that it is a comment on."""
+    return bool({subject.id, f"article:{getattr(subject, 'article', 0)}"} & out)
 
 
-async def set_state_of(store, thing, state):
-    if thing.id.startswith("comment"):
-        await set_comment_state(store, thing.number, state)
+async def set_state_of(store, subject, state):
+    if subject.id.startswith("comment"):
+        await set_comment_state(store, subject.number, state)
     else:
-        await set_article_state(store, thing.number, state)
+        await set_article_state(store, subject.number, state)

@@ -1,4 +1,8 @@
-"""The session of a request: when it ends, and how an answer says that the token names none."""
+"""
+The session of a request: when it ends, and how an answer says that its token names no session, or one that has ended.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import pytest
 
@@ -6,7 +10,7 @@ from store.records import Vote
 from store.sessions import RENEWALS_IN_A_LIFETIME, new_token, parse_token
 from tests.store.reading import post
 
-LIFETIME = 86_400  # seconds
+LIFETIME = 86_400  # seconds, as the fixture `store` has it
 SESSION = "{ session { expiresAt } }"
 LOG_IN = """mutation($password: String!) { logIn(input: {username: "vera", password: $password}) {
   token expiresAt userErrors { code } query { session { expiresAt } } } }"""
@@ -43,6 +47,7 @@ async def malformed(store, token, clock):
     return "eyJhbGciOiJub25lIn0.e30."
 
 
+# each returns a token whose session has ended, or that never had one
 ENDS = (logged_out, expired, unknown, malformed)
 
 
@@ -123,7 +128,7 @@ async def test_session_ends_at_the_time_that_log_in_returned(ask, token, clock):
 
 async def test_use_extends_the_session_and_returns_its_new_end(store, ask, token, clock):
     first = (await ask(SESSION, token))["data"]["session"]["expiresAt"]
-    clock.advance(LIFETIME / RENEWALS_IN_A_LIFETIME)
+    clock.advance(LIFETIME / RENEWALS_IN_A_LIFETIME)  # a use extends the session only if the last one is longer ago
     same = (await ask("{ viewer { id } session { expiresAt } }", token))["data"]["session"]["expiresAt"]
     clock.advance(1)
     later = (await ask("{ viewer { id } session { expiresAt } }", token))["data"]["session"]["expiresAt"]

@@ -1,4 +1,9 @@
-"""Equal subscriptions share the execution of each event. Executions are counted by an observer."""
+"""
+Equal subscriptions share the execution of each event. The endpoint tells an observer of each execution, which counts
+them.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 import json
@@ -29,7 +34,7 @@ CHANGED = """subscription($id: ID!, $titled: Boolean! = false) {
 PLAIN = "subscription($id: ID!) { articleChanged(id: $id) { id votes score } }"
 NESTED = "subscription($id: ID!) { articleChanged(id: $id) { votes voters(first: 5) { nodes { username } } } }"
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 @dataclass

@@ -1,4 +1,6 @@
-"""Which results equal queries share: none of an execution that has read what only its own client has sent."""
+"""
+Equal queries that arrive at once share one result, unless its execution has read what only its own client has sent.
+"""
 
 import asyncio
 from operator import attrgetter

@@ -1,4 +1,4 @@
-"""`since`: only the articles posted at an instant or later, such as the top of a day or a year."""
+"""The argument `since` of `articles`: only those posted at an instant or later, such as the top of a day or a year."""
 
 import pytest
 
@@ -13,17 +13,18 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 PAGE = """query($order: ArticleOrder, $group: String, $since: DateTime, $first: Int, $after: String, $last: Int,
   $before: String, $page: Int, $pinned: Boolean) {
   articles(order: $order, group: $group, since: $since, first: $first, after: $after, last: $last, before: $before,
     page: $page, pinned: $pinned) {
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
-DAY = 86_400
+DAY = 86_400  # seconds
 
 
 async def read_page(ask, since: int | None, order: str = "VOTES", **variables):
+    """The ids on a page, the number of all articles, and `pageInfo`. `since` is in unix milliseconds."""
     answer = await ask(PAGE, order=order, since=None if since is None else write_instant(since), **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -39,7 +40,10 @@ async def refused(ask, query: str = PAGE, **variables) -> str:
 
 @pytest.fixture
 async def posted(store, alice, bob, clock) -> list[tuple[str, int]]:
-    """The id and the time of articles, one a day; the first has the most votes. The last two have equal votes."""
+    """
+    The id of each article and when it was posted, in unix milliseconds: one a day. The first has the most votes, and
+    the last two have equal votes.
+    """
     found = []
     for turn in range(5):
         article = await post(store, (alice, bob)[turn % 2], groups=["show"] if turn % 2 else [])

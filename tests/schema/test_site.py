@@ -1,4 +1,8 @@
-"""What the site offers, and invitations, over the real endpoint."""
+"""
+What the site offers, and invitations, over the real endpoint.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 from dataclasses import replace
 
@@ -20,6 +24,7 @@ LOG_IN = 'mutation { logIn(input: {username: "vera", password: "correct horse"})
 
 @pytest.fixture
 def invited(store):
+    """Let only those register who are invited."""
     store.users.offers = replace(store.users.offers, registration=Registration.INVITED)
 
 

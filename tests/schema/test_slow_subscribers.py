@@ -1,4 +1,9 @@
-"""Subscribers that read more slowly than events arrive, as clients and as generators."""
+"""
+Subscribers that read more slowly than events arrive: clients, and the generators of subscriptions. The events of a
+subscriber wait in its mailbox, which holds `CAPACITY` of them.
+
+The fixture `token` is a session token of the user vera.
+"""
 
 import asyncio
 from contextlib import aclosing
@@ -18,7 +23,7 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.support.events import receive_all
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alice):
@@ -38,7 +43,10 @@ async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alic
 
 
 async def states_up_to(changes, votes):
-    """A read goes on while events come, so a few states may come before the latest, or again."""
+    """
+    Read states up to the one with so many votes. A read goes on while events come, so a few states may come before it,
+    or again.
+    """
     found = [(await anext(changes)).votes]
     while found[-1] != votes:
         found.append((await anext(changes)).votes)
@@ -113,7 +121,7 @@ async def test_websocket_of_a_slow_client_receives_an_error(live, listen, alice,
 
 
 async def test_many_posts_are_sent_to_each_subscriber_once(store, listen, live, alice, bob, token):
-    """More posts at once than a mailbox holds."""
+    """They are more than a mailbox holds."""
     for followee in (alice, bob):
         await store.follows.follow("vera", followee)
     subscribers = [await listen(POSTED) for _ in range(3)] + [await listen(FED_IDS, token) for _ in range(2)]

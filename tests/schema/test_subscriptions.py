@@ -22,7 +22,7 @@ from tests.schema.subscribers import CHANGED, FED, POSTED, RANKING, SEVERAL, ans
 from tests.store.reading import post
 from tests.support.events import receive_all
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 
 async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, alice, bob, token):

@@ -1,5 +1,8 @@
 """
-Threads, each all comments on an article in the order of reading, as clients read them: pages, cursors and arguments.
+Threads as clients read them: pages, cursors and arguments. A thread has all comments on an article in the order of
+reading, down to a greatest depth: those below it are hidden, and counted.
+
+Codes such as C4 name rows of docs/behaviours.md.
 """
 
 import random
@@ -23,11 +26,12 @@ THREAD = """query($id: ID!, $order: CommentOrder, $under: ID, $maxDepth: Int, $f
     first: $first, after: $after, last: $last, before: $before) {
     totalCount nodes { id } edges { cursor hiddenReplyCount node { id depth state content poster { username } } }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
-Row = tuple[int, int, int]  # number, depth, hidden comments
+Row = tuple[int, int, int]  # of a comment: its number, its depth, and how many comments below it are hidden
 
 
 @pytest.fixture
 async def article(store) -> int:
+    """The number of an article of alice, whom the other `PEOPLE` may answer."""
     for name in PEOPLE:
         await registered(store, name)
     return (await post(store, "alice")).number
@@ -47,6 +51,7 @@ async def message(ask, article: int, **variables) -> str:
 
 
 def rows(found: dict) -> list[Row]:
+    """The rows of a connection of comments, whose `nodes` and `edges` must agree."""
     assert found["nodes"] == [{"id": edge["node"]["id"]} for edge in found["edges"]]
     return [
         (int(node["id"].removeprefix("comment:")), node["depth"], edge["hiddenReplyCount"])
@@ -174,7 +179,7 @@ async def test_cursor_of_another_thread_is_refused(store, ask, article):
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_forged_positions_of_a_thread_are_refused_or_give_a_page(store, ask, article, seed):
-    """Positions among comments that exist, in places where they are not, with values that they never had."""
+    """The positions name comments that exist, at depths where they are not, with values that they never had."""
     chance = random.Random(seed)
     other = (await post(store, "alice")).number
     for each in (article, other):
@@ -251,7 +256,7 @@ async def test_walk_whose_pin_is_gone_goes_on_and_names_the_thread(store, ask, a
     first = await ask(THREAD, **arguments, pinned=True)
     assert "expiredPins" not in first["extensions"]
     cursor = first["data"]["article"]["thread"]["pageInfo"]["endCursor"]
-    redis.delete(*redis.keys("pins:*"))
+    redis.delete(*redis.keys("pins:*"))  # a pin is the copy of an order, from which later pages are read
 
     second = await ask(THREAD, **arguments, after=cursor)
     assert second["extensions"]["expiredPins"] == [f"thread:{article}:votes"]

@@ -1,4 +1,8 @@
-"""Who reads the list of those who voted an article up."""
+"""
+Who reads the list of those who voted an article up: a site shows it to everybody, to moderators, or to nobody.
+
+Codes such as V10 name rows of docs/behaviours.md.
+"""
 
 from dataclasses import replace
 
@@ -39,7 +43,7 @@ async def test_everybody_reads_who_voted_up_and_nobody_who_voted_down(store, ask
     assert await shown(ask, article, await signed_in(store, "ada", Role.ADMIN)) == ["Alice", "bob"]
 
 
-async def test_moderators_of_the_place_read_the_list_alone(store, ask, token, article):  # V10
+async def test_only_moderators_of_a_group_or_of_the_site_read_the_list(store, ask, token, article):  # V10
     show_to(store, VoterReaders.MODERATORS)
     poster = (await store.sessions.open("Alice")).token
 

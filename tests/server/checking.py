@@ -1,6 +1,6 @@
 """
-A service that checks texts before they are posted, as the setting UPVOTE_CHECK_URL names one. It verifies signatures,
-and answers as a test tells it. Other tests use its answers for receivers of webhooks.
+A service as the setting UPVOTE_CHECK_URL names one: Upvote asks it about each text before it is posted. This one
+verifies the signatures of requests, and answers as a test tells it. Receivers of webhooks use its answers, too.
 """
 
 import base64
@@ -23,8 +23,8 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 class Service(ThreadingHTTPServer):
     """
-    `asked` has the messages whose signature is right, and `ids` their ids; `forged` counts the others. `answer` writes
-    the answer.
+    `asked` has the bodies of the requests whose signature is right, and `ids` their ids; `forged` counts the others.
+    `answer` writes the answer to each request.
     """
 
     daemon_threads = True
@@ -106,7 +106,7 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
 
 
 def wait(handler: BaseHTTPRequestHandler) -> None:
-    """Answer later than the server waits for."""
+    """Answer after 3 seconds: Upvote waits 1."""
     time.sleep(3)
     nothing(handler)
 

@@ -62,7 +62,7 @@ class Live:
         return [line for line in lines if fields.items() <= line.items()]
 
     def written(self) -> str:
-        """The log. `/readyz` writes the lines that are gathered."""
+        """The log. Its lines are gathered before they are written; a request for `/readyz` has them written."""
         with suppress(httpx.TransportError):
             httpx.get(f"{self.url}/readyz", timeout=PATIENCE, verify=NO_CERTIFICATES)
         return self.errors.read_text()
@@ -99,7 +99,7 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
 
 
 def until_data(stdout: TextIO) -> Iterator[str]:
-    """The lines that a server prints when it starts. The last one is that of its data."""
+    """The lines that a server prints when it starts. The last begins with "data", the one before ends with its URL."""
     for line in stdout:
         yield line
         if line.startswith("data "):
@@ -128,7 +128,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 
 def line(number: int) -> str:
-    """A story of a file to import, one an hour, by one of 30 users."""
+    """A line of a CSV file of stories to import: one story an hour, by one of 30 users."""
     title = "Ask HN: Why?" if number % 7 == 0 else "A title"
     time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
     return f"{number},{title},https://host{number % 3}.example/,{number % 50},0,user-{number % 30},{time}\n"

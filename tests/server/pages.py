@@ -7,6 +7,7 @@ from bs4 import BeautifulSoup
 from tests.server import in_process
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+# a text that ends attributes and elements, and runs a script, wherever a page has it without escapes
 HOSTILE = '"\'></title></noscript><script>alert(1)</script><meta http-equiv="refresh" content="0">'
 
 serving = partial(in_process.serving, headers=BROWSER, site_name="Votes & Co")

@@ -1,6 +1,8 @@
 """
 Each field of the schema that shows texts, read by a moderator first and by strangers second, over each transport:
 nobody is shown what was read for somebody else who may read more.
+
+Codes such as M2 name rows of docs/behaviours.md.
 """
 
 import asyncio
@@ -23,7 +25,8 @@ SCHEMA = build_schema((Path(__file__).parents[2] / "schema" / "schema.graphql").
 SECRET = "xyzzy"  # a word that is in all that is hidden
 LINK = f"https://{SECRET}.example/"
 DEPTH = 2  # levels of objects below a field
-NOT_ASKED = {"hash", "linkTitle", "changes", "webhooks", "exportChanges"}  # of other servers, and for server keys
+# fields that another server is asked for, and those for server keys
+NOT_ASKED = {"hash", "linkTitle", "changes", "webhooks", "exportChanges"}
 POST = """mutation($title: String!, $link: URL, $content: String) { post(input: {
   title: $title, link: $link, content: $content, groups: ["show"]}) { article { id } } }"""
 COMMENT = f"""mutation($id: ID!, $parent: ID, $content: String! = "an {SECRET}") {{ comment(input: {{
@@ -53,6 +56,8 @@ def served(tmp_path_factory) -> Iterator[tuple[Live, Ids, dict[str, str | None]]
 
 
 def made(live: Live, tokens: dict[str, str]) -> Ids:
+    """Post the articles and comments, and hide them. Returns their ids by name."""
+
     def posted(title: str, **given: str) -> str:
         found = live.ask(POST, tokens["poster"], title=title, **{"content": "a text"} | given)
         return found["data"]["post"]["article"]["id"]

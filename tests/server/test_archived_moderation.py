@@ -1,4 +1,9 @@
-"""What moderators hide after it was moved from Redis to the archive leaves all answers of a server, and comes back."""
+"""
+What moderators hide leaves all answers of a server, and comes back, also if it is archived: old articles are moved from
+Redis to the database.
+
+Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +30,7 @@ THREADS = """query($ids: [ID!]!, $words: String!) {
   nodes(ids: $ids) { ... on Article { title thread { totalCount } } }
   search(query: $words, first: 20) { totalCount nodes { ... on Article { title } } } }"""
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 class Archived:
@@ -46,7 +51,7 @@ class Archived:
             return sum(redis.zcard(key) for key in redis.scan_iter("time:{*}"))
 
     def act(self, mutation: str, **input: object) -> str:
-        """The id of what an admin has done."""
+        """Do what an admin may, and return the id of the action."""
         done = self.live.ask(mutation, self.token, input=input)["data"]["done"]
         assert (done["changed"], done["userErrors"]) == (True, [])
         return done["action"]["id"]

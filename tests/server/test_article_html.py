@@ -1,4 +1,7 @@
-"""Pages of articles as HTML and as data. tests/reader/test_replacement.py compares them with those of the script."""
+"""
+Pages of articles as HTML, for browsers that run no scripts, with data for search engines. A page has less than 200,000
+bytes. tests/reader/test_replacement.py compares them with the pages that the reader, the script of the site, shows.
+"""
 
 import json
 import re
@@ -25,6 +28,7 @@ SOURCES = Path(__file__).parents[2] / "reader" / "src"
 
 @pytest.fixture
 async def number(store, alice):
+    """The number of an article."""
     return (
         await store.articles.post(alice, Draft("A title", "https://www.example.org/", "*Words*", ["show"]))
     ).article.number
@@ -32,14 +36,16 @@ async def number(store, alice):
 
 @pytest.fixture
 def comment(store, number):
+    """A function that posts a comment on the article, and returns its number."""
+
     async def comment(poster, text, parent=None):
         return (await store.comments.post(number, parent, poster, text)).comment.number
 
     return comment
 
 
-def said(page):
-    """The texts of the comments, each with its level and what it answers."""
+def comments_of(page):
+    """Of each comment its level, its text, and the name of what it answers, or else all of its row."""
     return [
         (
             row["data-level"],
@@ -51,6 +57,7 @@ def said(page):
 
 
 def posting(page):
+    """The data for search engines: a DiscussionForumPosting of schema.org, in JSON-LD."""
     return json.loads(page.find("script", type="application/ld+json").string)
 
 
@@ -125,8 +132,8 @@ async def test_comments_follow_in_the_order_of_the_address(http, number, comment
     oldest = await read(http, f"/article/{number}?order=OLDEST")
     unknown = await read(http, f"/article/{number}?order=NONSENSE")
 
-    assert [text for _, text, _ in said(newest)] == ["three", "two", "one"]
-    assert [text for _, text, _ in said(oldest)] == ["one", "two", "three"]
+    assert [text for _, text, _ in comments_of(newest)] == ["three", "two", "one"]
+    assert [text for _, text, _ in comments_of(oldest)] == ["one", "two", "three"]
     assert newest.select_one(".comments > nav [aria-current]").text == "Newest"
     assert unknown.select_one(".comments > nav [aria-current]").text == "Best"
     assert canonical(newest) == canonical(unknown) == [f"article/{number}"]
@@ -139,8 +146,8 @@ async def test_pages_of_comments_lead_to_each_other(http, number, comment, bob):
     first = await read(http, f"/article/{number}?order=OLDEST")
     second = await read(http, "/" + first.select_one(".thread a[rel=next]")["href"])
 
-    assert len(said(first)) == PAGE_SIZE
-    assert [text for _, text, _ in said(second)] == [f"comment {PAGE_SIZE}", f"comment {PAGE_SIZE + 1}"]
+    assert len(comments_of(first)) == PAGE_SIZE
+    assert [text for _, text, _ in comments_of(second)] == [f"comment {PAGE_SIZE}", f"comment {PAGE_SIZE + 1}"]
     assert second.select("a[rel=next]") == []
     assert second.select_one(".comments a[rel=prev]")["href"] == f"article/{number}?order=OLDEST"
 
@@ -154,7 +161,7 @@ async def test_hundred_comments_of_usual_length_are_on_one_page(http, number, co
 
     response = await http.get(f"/article/{number}?order=OLDEST")
 
-    assert len(said(BeautifulSoup(response.text, "html.parser"))) == PAGE_SIZE
+    assert len(comments_of(BeautifulSoup(response.text, "html.parser"))) == PAGE_SIZE
     assert len(response.content) < 200_000
 
 
@@ -180,7 +187,7 @@ async def test_comments_that_do_not_fit_are_left_out_for_search_engines(http, nu
 
     page = BeautifulSoup(response.text, "html.parser")
     found = [each["text"] for each in posting(page)["comment"]]
-    shown = [text.strip() for text in texts[: len(said(page))]]
+    shown = [text.strip() for text in texts[: len(comments_of(page))]]
     assert [text for text in shown if text in found] == found  # whole, and in their order
     assert {text for text in shown if len(text) < 200} <= set(found)
     assert PAGE_SIZE * 0.9 <= len(found) < len(shown)
@@ -223,7 +230,7 @@ async def test_long_article_with_long_comments_fits_into_a_page(http, store, ali
     assert 150_000 < len(response.content) < 200_000
 
 
-async def test_page_has_a_most_of_bytes(http, number, comment, bob):
+async def test_page_of_long_comments_has_less_than_200_000_bytes(http, number, comment, bob):
     texts = [f"{each:03} " + "<&> " * 2_000 for each in range(20)]
     for text in texts:
         await comment(bob, text)
@@ -237,7 +244,7 @@ async def test_page_has_a_most_of_bytes(http, number, comment, bob):
         path = f"/{link['href']}" if link else ""
 
     assert len(pages) > 1
-    assert [text[:3] for page in pages for _, text, _ in said(page)] == [text[:3] for text in texts]
+    assert [text[:3] for page in pages for _, text, _ in comments_of(page)] == [text[:3] for text in texts]
 
 
 async def test_cursor_of_nothing_is_refused(http, number):
@@ -246,7 +253,7 @@ async def test_cursor_of_nothing_is_refused(http, number):
     assert page.select("#root > *") == []
 
 
-async def test_what_is_removed_or_waits_is_not_shown(http, store, number, comment, alice, bob):
+async def test_removed_deleted_and_pending_texts_are_not_shown(http, store, number, comment, alice, bob):
     removed, deleted = await comment(bob, "A rude text"), await comment(bob, "A deleted text")
     pending, lone = await comment(bob, "A pending text"), await comment(bob, "A lone text")
     for parent in (removed, deleted):
@@ -261,10 +268,10 @@ async def test_what_is_removed_or_waits_is_not_shown(http, store, number, commen
 
     for text in ("rude", "deleted text", "pending text", "lone"):
         assert text not in response.text
-    assert said(page) == [
-        ("0", "This comment was removed by a moderator: Be nice What moderators did", said(page)[0][2]),
+    assert comments_of(page) == [
+        ("0", "This comment was removed by a moderator: Be nice What moderators did", comments_of(page)[0][2]),
         ("1", "an answer", "removed"),
-        ("0", "This comment was deleted.", said(page)[2][2]),
+        ("0", "This comment was deleted.", comments_of(page)[2][2]),
         ("1", "an answer", "deleted"),
     ]
 

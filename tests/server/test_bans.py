@@ -1,4 +1,8 @@
-"""Bans in a server of two processes: both refuse who is banned, and close their sockets and streams."""
+"""
+Bans in a server of two processes: both refuse who is banned, and close their sockets and streams.
+
+Codes such as M1 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -63,7 +67,9 @@ async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
         codes = await asyncio.gather(*map(close_code, sockets["alice"]))
         ends = await asyncio.gather(*map(last_event, streams))
 
-        assert [answer["data"]["vote"]["userErrors"] for answer in before] == [[{"code": "UNAUTHENTICATED"}]] * 8
+        assert [answer["data"]["vote"]["userErrors"] for answer in before] == [
+            [{"code": "UNAUTHENTICATED"}]
+        ] * CONNECTIONS
         refused = [
             error["code"] for answer in after for each in answer["data"].values() for error in each["userErrors"]
         ]

@@ -1,4 +1,8 @@
-"""The subscription `changes` to the log of a whole server: an EventSource goes on where it was after a restart."""
+"""
+The subscription `changes` to the log of a whole server: an EventSource goes on where it was after a restart.
+
+Codes such as D4 name rows of docs/behaviours.md.
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The page of a comment as HTML."""
+"""The page of a comment as HTML, which the server renders for browsers that run no scripts."""
 
 import re
 from pathlib import Path
@@ -20,6 +20,8 @@ async def number(store, alice):
 
 @pytest.fixture
 def comment(store, number, clock):
+    """A function that posts a comment on the article, each a second later, and returns its number."""
+
     async def post(poster, text, parent=None):
         clock.advance(1)
         return (await store.comments.post(number, parent, poster, text)).comment.number
@@ -28,6 +30,7 @@ def comment(store, number, clock):
 
 
 def shown(page):
+    """The level and the text of each comment."""
     return [
         (row["data-level"], row.select_one(".markdown").text.strip())
         for row in page.select("#root .comment:not(.more)")

@@ -1,4 +1,8 @@
-"""The cookie that keeps a session in a browser: where it is set and counts, and what does not depend on it."""
+"""
+The cookie that keeps a session in a browser: where it is set and counts, and what does not depend on it.
+
+Codes such as U4 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -290,7 +294,7 @@ async def test_cookie_is_removed_with_its_session(http, store):  # U4
         [{"code": "UNAUTHENTICATED"}],
         False,
     )
-    await WriteLock(store.site).acquire()
+    await WriteLock(store.site).acquire()  # the store takes no writes, as while it is moved
     closed = await sent(http, LOG_OUT, cookie=cookie, origin=OWN)
     await WriteLock(store.site).release()
     assert closed.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"

@@ -1,4 +1,8 @@
-"""The database of a running server: where it is, what it has, and what happens while it does not answer."""
+"""
+The database of a running server: where it is, what it has, and what happens while it does not answer.
+
+Codes such as D1 name rows of docs/behaviours.md.
+"""
 
 import os
 import sqlite3
@@ -15,7 +19,7 @@ from tests.server.conftest import serving
 from tests.servers import until
 from tests.support.databases import posted, ready, rows, status
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.mark.slow
@@ -77,7 +81,7 @@ def test_a_server_is_ready_when_its_database_is_open(redis_url, tmp_path):
     assert listed == {"data": {"articles": {"totalCount": 0}}}
     assert unready.status_code == 503
     assert unready.json().keys() == {"status", "store", "database", "memory"}
-    assert {name: said for name, said in unready.json().items() if name != "memory"} == {
+    assert {name: state for name, state in unready.json().items() if name != "memory"} == {
         "status": "unavailable", "store": "answers", "database": "does not answer: it is being opened",
     }  # fmt: skip
 

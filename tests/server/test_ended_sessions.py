@@ -1,4 +1,8 @@
-"""Sessions that their user ends, in a server of two processes: both close their sockets and streams."""
+"""
+Sessions that their user ends, in a server of two processes: both close their sockets and streams.
+
+Codes such as U4 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -25,6 +29,7 @@ OWN = "{ account { sessions { id isCurrent } } }"
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
+    """A server of two processes, and the token of alice."""
     with serving(tmp_path_factory.mktemp("ended"), workers=2, partitions=4) as live:
         yield live, live.ask(REGISTER)["data"]["register"]["token"]
 
@@ -75,7 +80,7 @@ async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(two):
             await socket.close()
 
 
-async def said(socket, type="next"):
+async def next_message(socket, type="next"):
     """The next message of this type."""
     while (message := json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)))["type"] != type:
         pass
@@ -96,19 +101,19 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
     first, second = [(await ask(log_in))["logIn"]["token"] for _ in range(2)]
     bob = (await ask(REGISTER.replace("alice", "bob")))["register"]["token"]
     socket, _ = await opened_socket(live.url, first)
-    await socket.send(json.dumps({"type": "complete", "id": "1"}))
+    await socket.send(json.dumps({"type": "complete", "id": "1"}))  # the subscription that `opened_socket` has begun
     posted = "subscription { articlePosted { title viewerVote } }"
     await socket.send(json.dumps({"type": "subscribe", "id": "3", "payload": {"query": posted}}))
     for payload in (None, {}, {"Authorization": "Basic x"}, {"Authorization": f"Bearer {second}"}):
         await ping(socket, payload)
-        assert (await said(socket, "pong")) == {"type": "pong"}
+        assert (await next_message(socket, "pong")) == {"type": "pong"}
     await ask(LOG_OUT, first)
     assert await asked(socket, "{ viewer { username isBanned } }") == {
         "viewer": {"username": "alice", "isBanned": False}
     }
 
     await ask('mutation { post(input: {title: "A title", content: "text"}) { article { id } } }', second)
-    event = (await said(socket))["payload"]
+    event = (await next_message(socket))["payload"]
     assert event == {"data": {"articlePosted": {"title": "A title", "viewerVote": "UP"}}}
 
     others = [(await opened_socket(live.url, token))[0] for _ in range(3)]
@@ -131,11 +136,11 @@ async def test_subscriptions_that_need_a_viewer_go_on_with_the_token_of_a_ping(t
     first = (await ask(erin))["register"]["token"]
     second = (await ask(LOG_IN.replace("alice", "erin")))["logIn"]["token"]
     socket, _ = await opened_socket(live.url, first)
-    await socket.send(json.dumps({"type": "complete", "id": "1"}))
+    await socket.send(json.dumps({"type": "complete", "id": "1"}))  # the subscription that `opened_socket` has begun
     fed = "subscription { feedArticle { title viewerVote } }"
     await socket.send(json.dumps({"type": "subscribe", "id": "3", "payload": {"query": fed}}))
     await socket.send(json.dumps({"type": "ping", "payload": {"Authorization": f"Bearer {second}"}}))
-    await said(socket, "pong")
+    await next_message(socket, "pong")
     await ask(LOG_OUT, first)
     await ask('mutation { post(input: {title: "A title", content: "text"}) { article { id } } }', second)
 
@@ -160,7 +165,7 @@ async def test_upgrade_takes_the_cookie_of_pages_of_the_site_only(two):  # U4
         url, sent = f"{live.url.replace('http', 'ws')}/graphql", {"cookie": cookie}
         async with connect(url, subprotocols=[PROTOCOL], origin=origin, additional_headers=sent) as socket:
             await socket.send(json.dumps({"type": "connection_init", "payload": init}))
-            assert (await said(socket, "connection_ack"))["type"] == "connection_ack"
+            assert (await next_message(socket, "connection_ack"))["type"] == "connection_ack"
             await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}}))
             message = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
             return message["payload"]

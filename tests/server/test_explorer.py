@@ -1,4 +1,4 @@
-"""The explorer: its page, its files, and its security headers."""
+"""The explorer, a page with GraphiQL and example queries: the page, its files, and its security headers."""
 
 import asyncio
 import json

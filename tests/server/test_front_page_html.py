@@ -1,4 +1,7 @@
-"""The front page's HTML, without a browser. tests/reader/test_first_paint.py compares it with that of the script."""
+"""
+The front page as HTML, for browsers that run no scripts. tests/reader/test_first_paint.py compares it with what the
+reader, the script of the site, shows.
+"""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -21,6 +24,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def ranked(page):
+    """The rank and the title of each article."""
     return [(line["data-rank"], line.h2.a.text) for line in page.select("#root .articles .line")]
 
 

@@ -1,4 +1,4 @@
-"""The client for addresses that others choose: it never reaches what is not on the public internet."""
+"""The HTTP client for addresses that users or operators choose: it never reaches what is not on the public internet."""
 
 import asyncio
 import socket
@@ -62,6 +62,7 @@ def test_public_address_is_allowed(address):
 
 
 async def refusal(client, url, **options):
+    """The message with which a request is refused. Closes the client."""
     try:
         with pytest.raises(NoAnswer) as refused:
             await client.send("GET", url, **options)

@@ -1,4 +1,8 @@
-"""The API in the shape of Hacker News': each path, what is never shown, and what requests cost."""
+"""
+The API in the shape of Hacker News': each path, what is never shown, and what requests cost.
+
+Codes such as L10 name rows of docs/behaviours.md.
+"""
 
 import json
 from functools import partial
@@ -23,7 +27,7 @@ HOSTILE = (
 )
 LINK = "https://example.com/"
 LISTS = ["topstories", "newstories", "beststories", "askstories", "showstories"]
-NO_ITEMS = [
+NO_ITEMS = [  # ids in an address that are those of no item
     *(
         "1",
         "0",

@@ -1,4 +1,8 @@
-"""The <head> and the text of pages, for clients that run no scripts, such as search engines."""
+"""
+The <head> and the text of the site's pages, for clients that run no scripts, such as search engines.
+
+Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import signal
 
@@ -17,11 +21,13 @@ OF_SITE = ["atom.xml?order=HOT", "rss.xml?order=HOT"]  # its feeds
 
 @pytest.fixture
 async def number(store, alice):
+    """The number of an article."""
     draft = Draft("A *title*", "https://example.org/?a=1&b=2", "Some *words*\n\n<script>alert(1)</script>", ["show"])
     return (await store.articles.post(alice, draft)).article.number
 
 
 def feeds(page):
+    """The addresses of the RSS and Atom feeds that a page names."""
     return [link["href"] for link in page.head.find_all("link", rel="alternate", type=True)]
 
 
@@ -282,7 +288,7 @@ async def test_text_of_a_comment_adds_no_elements(http, store, alice, number, te
 
 
 @pytest.mark.parametrize("link", ["https://[1", "javascript:alert(1)", "nonsense"])
-async def test_text_of_an_old_store_that_is_no_address_is_not_a_link(http, redis, number, link):
+async def test_stored_link_that_is_no_address_is_not_shown(http, redis, number, link):
     redis.hset(keys.article(0, number), "link", link)
 
     for path in ("/", f"/article/{number}", "/atom.xml"):

@@ -1,4 +1,8 @@
-"""A user who leaves a server of two processes, and a backup that was made before."""
+"""
+A user who leaves a server of two processes, and a backup that was made before.
+
+Codes such as U6 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import shutil

@@ -37,7 +37,7 @@ def test_each_rate_of_writes_is_that_of_its_setting():
 
     assert len(wanted) >= 9
     assert {name: getattr(rates, name) for name in wanted} == wanted
-    assert rates.woken_a_day == WriteRates().woken_a_day
+    assert rates.woken_a_day == WriteRates().woken_a_day  # it has no setting
 
 
 def test_search_costs_points_by_the_words_of_its_query():
@@ -55,6 +55,7 @@ def test_search_costs_points_by_the_words_of_its_query():
         "a b " * 200: 50,  # too long, and so refused
     }
 
+    # 2 points are for the page of one match
     assert {query: cost.points({"query": query}) - 2 for query in queries} == queries
     (written,) = parse('{ search(query: "a b c d e f", first: 1) { nodes { __typename } } }').definitions
     assert cost_of(SCHEMA._schema, {}, written, WEIGHTS).points({}) == 62

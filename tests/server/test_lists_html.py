@@ -1,6 +1,6 @@
 """
-Lists of the site, of groups and of users as HTML, without a browser. tests/reader/test_replacement.py compares them
-with those of the script.
+Lists of the site, of groups and of users as HTML, for browsers that run no scripts. tests/reader/test_replacement.py
+compares them with those that the reader, the script of the site, shows.
 """
 
 import asyncio
@@ -33,10 +33,12 @@ LONG_AGO = "2016-01-01T00:00:00Z"
 
 
 def titles(page):
+    """The titles of the articles on a page, in their order."""
     return [line.h2.a.text for line in page.select("#root .articles .line")]
 
 
 def links(page, selector):
+    """The address and the text of each link that a CSS selector finds."""
     return [(each["href"], each.text) for each in page.select(selector)]
 
 
@@ -365,6 +367,8 @@ def test_number_of_matches_in_words(total, text):
 
 
 def test_matches_are_marked_and_the_rest_is_escaped():
+    """In the texts that a search returns, two characters for private use enclose each match."""
+
     assert marked("a <b> \ue000c&d\ue001 e") == "a &lt;b&gt; <mark>c&amp;d</mark> e"
     assert unmarked("a \ue000c&d\ue001") == "a c&d"
     assert in_one_line(" a \t e\u0301") == "a \u00e9"

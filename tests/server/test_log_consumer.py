@@ -1,4 +1,7 @@
-"""The program of docs/log.md that reads the log, run as it is shown."""
+"""
+The program of docs/log.md that reads the log, run as it is shown. It is a consumer of the log, which keeps how far it
+has read, and writes the votes of each user to a database of its own.
+"""
 
 import random
 import re
@@ -17,8 +20,6 @@ from tests.server.commands import ROOT
 from tests.store.reading import post
 
 pytestmark = [pytest.mark.many_partitions, pytest.mark.one_server]
-
-PEOPLE = ("alice", "bob", "carol", "dave")
 
 
 @pytest.fixture
@@ -48,6 +49,7 @@ def started(program, redis_url):
 
 
 def votes(program: Path) -> set[tuple[str, str, int]]:
+    """The article, the voter and the value of each vote in the program's database."""
     with closing(sqlite3.connect(program.parent / "votes.db")) as own:
         return set(own.execute("SELECT article, voter, value FROM votes WHERE value <> 0"))
 
@@ -78,6 +80,7 @@ async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, r
         partition, article = store.site.home_of_article(number), f"article:{number}"
         expected |= {(article, name, 1) for name in redis.smembers(keys.voted(partition, number))}
         expected |= {(article, name, -1) for name in redis.smembers(keys.downvoted(partition, number))}
+    # the first vote of a poster has no entry in the log: it comes with the post
     assert votes(program) == {vote for vote in expected if vote[1] not in ("Alice", "bob")}
     newest = await log.newest(store.site)
     taken = (await log.positions(store.site))["votes-of-users"]
@@ -90,6 +93,6 @@ async def test_consumer_ends_with_an_error_if_entries_were_removed(store, alice,
     await log.trim(store.site, kept_ms=0, max_entries=1)
     process = started()
 
-    said = process.communicate(timeout=20)[1]
+    message = process.communicate(timeout=20)[1]
     assert process.returncode == 1
-    assert re.fullmatch(r"entries after 0-0 were removed from log:\{\d\}: read the whole store\n", said)
+    assert re.fullmatch(r"entries after 0-0 were removed from log:\{\d\}: read the whole store\n", message)

@@ -1,4 +1,8 @@
-"""Mails as they leave: to a real mail server, from a store whose clock the test sets."""
+"""
+Mails as they leave: to a real mail server, from a store whose clock the test sets.
+
+Codes such as U5 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import socket
@@ -24,7 +28,7 @@ PASSWORD = "correct horse"
 ADDRESS = "alice@example.com"
 MINUTE, HOUR, DAY = 60, 3_600, 86_400  # seconds
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
@@ -42,6 +46,7 @@ def smtp() -> Iterator[MailServer]:
 
 @pytest.fixture
 async def outbox(store: Store, smtp: MailServer) -> AsyncIterator[Mailer]:
+    """Sends to `smtp` the mails of the store that are due, when a test says so."""
     async with mailer(store, smtp.url) as mailing:
         yield mailing
 
@@ -61,6 +66,7 @@ def session(token: str):
 
 
 async def confirm(store, smtp, outbox, username, address):
+    """Give a user an address, and confirm it by the link that is mailed."""
     await store.mailboxes.set_first(username, address)
     await outbox.turn()
     (mail,) = [each for each in smtp.taken() if each.to == address]
@@ -104,17 +110,17 @@ async def test_address_counts_once_it_is_confirmed(store, smtp, outbox):  # U5
 async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(store, smtp, outbox, alice):  # U5
     await store.mailboxes.edit(session(alice), "new@example.com", password=PASSWORD)
     await outbox.turn()
-    told, new = sorted(smtp.taken(), key=lambda mail: mail.to)
+    notice, new = sorted(smtp.taken(), key=lambda mail: mail.to)
 
-    assert (told.to, new.to) == (ADDRESS, "new@example.com")
-    assert "Another address was given" in told.text and "new@example.com" not in told.text
+    assert (notice.to, new.to) == (ADDRESS, "new@example.com")
+    assert "Another address was given" in notice.text and "new@example.com" not in notice.text
     known = await store.mailboxes.get("alice")
     assert (known.email, known.pending) == (ADDRESS, "new@example.com")
 
     await store.mailboxes.edit(session(alice), email=None, password=PASSWORD)
     await outbox.turn()
-    (told,) = smtp.taken()
-    assert told.to == ADDRESS and "was removed" in told.text
+    (notice,) = smtp.taken()
+    assert notice.to == ADDRESS and "was removed" in notice.text
     with pytest.raises(BadToken):
         await store.mailboxes.confirm(*new.links["confirm"])
     assert (await store.mailboxes.get("alice")).email is None
@@ -285,7 +291,7 @@ async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox
 
 
 async def test_silent_and_closed_servers_are_unavailable(store, outbox, alice, clock):
-    await outbox.work.close()  # which gives up the lease
+    await outbox.work.close()  # which gives up the lease: only one process sends mails
     await mails.ask_for_reset(store.site, "alice")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

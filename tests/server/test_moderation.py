@@ -1,4 +1,8 @@
-"""Moderation by a whole server of two workers: a revocation counts in each, and notes are for moderators only."""
+"""
+Moderation by a whole server of two workers: a revocation counts in each, and notes are for moderators only.
+
+Codes such as M9 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json

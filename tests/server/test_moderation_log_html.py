@@ -1,4 +1,8 @@
-"""The log of moderation as HTML."""
+"""
+The log of moderation as HTML, which the server renders for browsers that run no scripts.
+
+Codes such as M9 name rows of docs/behaviours.md.
+"""
 
 import pytest
 
@@ -19,6 +23,7 @@ def root(page):
 
 
 def texts(page):
+    """The text of each action in the log, the newest first."""
     return [" ".join(item.get_text(" ").split()) for item in root(page).select("ol.items li")]
 
 

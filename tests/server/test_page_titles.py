@@ -1,4 +1,7 @@
-"""`linkTitle` reads pages of a real server on this computer, which the guarded client is told to allow."""
+"""
+The field `linkTitle`, which is the title of the page that a link leads to. The pages are those of a real server on this
+computer, which the client for foreign addresses is told to allow.
+"""
 
 import threading
 from contextlib import suppress
@@ -24,6 +27,8 @@ PAGES = {
 
 
 class Handler(BaseHTTPRequestHandler):
+    """Answers with `PAGES`. /moved is a redirect, and /slow answers when the server is stopped, or after 10 s."""
+
     def do_GET(self):
         self.server.asked.append(self.path)
         if self.path == "/moved":
@@ -59,16 +64,19 @@ def site():
 
 @pytest.fixture
 def reachable(site, monkeypatch):
+    """Allow requests to `site`, though its address is not on the public internet."""
     allowed = partial(GuardedClient, allows_private=True, ports={site.server_port})
     monkeypatch.setattr(page_titles, "GuardedClient", allowed)
 
 
 async def logged_in(http):
+    """The headers of a user who is registered by this."""
     answer = await http.post("/graphql", json={"query": REGISTER})
     return {"authorization": f"Bearer {answer.json()['data']['register']['token']}"}
 
 
 async def title(http, site, path, headers=None):
+    """The title of a page of `site`, or the code of the error."""
     link = f"http://127.0.0.1:{site.server_port}{path}"
     body = {"query": TITLE, "variables": {"link": link}}
     answer = (await http.post("/graphql", json=body, headers=headers)).json()

@@ -1,4 +1,7 @@
-"""The cost of requests in points, the bucket they take from, and the headers with the remaining points, over HTTP."""
+"""
+The cost of requests in points, the bucket that they take from, which is that of a user or of an address, and the
+headers with the remaining points, over HTTP. `PAGE` costs 41 points, and `SMALL` 2.
+"""
 
 import asyncio
 import json
@@ -95,6 +98,7 @@ async def test_joining_an_equal_request_costs_a_tenth(limited):
 
 
 async def at_once(live, request, count):
+    """Send a request on so many connections, before any is answered."""
     body = json.dumps(request).encode()
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     address = live.url.removeprefix("http://").split(":")

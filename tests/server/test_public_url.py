@@ -1,4 +1,4 @@
-"""The address under which clients reach the server."""
+"""The address under which clients reach the server: that of a setting, or else that of each request."""
 
 import pytest
 
@@ -12,6 +12,7 @@ HOSTILE = ['a"><script>', "a b", "a/b", "a@b", "a?b", "a:b", "a\r\nSet-Cookie: x
 
 
 def scope(client="203.0.113.5", **headers):
+    """The ASGI scope of a request. Names of headers have `_` for `-`."""
     encoded = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return {"scheme": "http", "client": (client, 1), "server": ("192.0.2.1", 8000), "headers": encoded}
 

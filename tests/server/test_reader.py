@@ -1,4 +1,4 @@
-"""The files and headers of the site's pages."""
+"""The reader, which is the site's pages and their script, as a server serves it: its files, addresses and headers."""
 
 import gzip
 import re

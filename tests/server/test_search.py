@@ -1,4 +1,8 @@
-"""Searches in a running server."""
+"""
+Searches in a running server.
+
+Codes such as S1 name rows of docs/behaviours.md.
+"""
 
 from time import monotonic
 
@@ -14,7 +18,7 @@ DELETE_COMMENT = "mutation($id: ID!) { deleteComment(input: {commentId: $id}) { 
 DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId } }"
 EDIT = 'mutation($id: ID!) { editArticle(input: {articleId: $id, title: "Valkey"}) { userErrors { message } } }'
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 def found(live: Live, query: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""Points are those of a user or of an address, whichever process takes them and with whatever token."""
+"""
+Requests cost points. They are taken from the bucket of a user or of an address, whichever process takes them and with
+whatever token: each process counts in memory, and adds up with the others in the store when it synchronizes.
+"""
 
 from functools import partial
 
@@ -10,7 +13,7 @@ from engine.limits.rate_limiter import RatePolicy
 from server.shared_rates import buckets_of, take, usernames
 from store.sessions import parse_token
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 HERE, THERE, ELSEWHERE = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 POLICIES = {"address": RatePolicy(points=100, refill=10), "user": RatePolicy(points=100, refill=10)}
@@ -30,10 +33,12 @@ def process(store):
 
 @pytest.fixture
 def shared(process, store):
+    """Takes points from buckets in the store, by their names, and returns how many each has left."""
     return partial(take, buckets_of(process(), store))
 
 
 async def spend(rates, client, points):
+    """Admit one request of a client, which costs so many points."""
     (await rates.admit(client)).set(points)
 
 

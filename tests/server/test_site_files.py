@@ -236,7 +236,7 @@ def test_missing_folder_that_a_setting_names_stops_the_start(tmp_path):
 
 
 @pytest.mark.parametrize("name", themes.names())
-def test_theme_that_comes_along_is_valid(name):
+def test_built_in_theme_is_valid(name):
     css = run("theme", name).stdout.encode()
 
     assert b"--accent:" in themes.stylesheet(css)
@@ -245,7 +245,7 @@ def test_theme_that_comes_along_is_valid(name):
 
 @pytest.mark.parametrize("name", themes.names())
 @pytest.mark.parametrize("side", [0, 1], ids=["light", "dark"])
-def test_theme_that_comes_along_has_contrast(name, side):
+def test_built_in_theme_has_enough_contrast(name, side):
     css = (ROOT / "reader/src/styles.css").read_text() + (themes.THEMES / f"{name}.css").read_text()
     pairs = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", css)
     colours = {variable: luminance(sides[side]) for variable, *sides in pairs}
@@ -253,7 +253,7 @@ def test_theme_that_comes_along_has_contrast(name, side):
     assert set(colours) == set(themes.COLOURS)
     for text in ("ink", "quiet", "accent", "down", "problem"):
         for ground in ("paper", "raised"):
-            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)  # WCAG 2, level AA
     for text in ("accent", "problem"):
         assert contrast(colours[text], colours[f"{text}-soft"]) >= 4.5, text
 
@@ -266,6 +266,7 @@ def luminance(colour):
 
 
 def contrast(one, other):
+    """The contrast ratio of WCAG 2, from two luminances."""
     lighter, darker = max(one, other), min(one, other)
     return (lighter + 0.05) / (darker + 0.05)
 

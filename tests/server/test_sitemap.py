@@ -32,6 +32,7 @@ async def locations(http, path, root="urlset", tag="url"):
 
 
 async def post(store, poster, count, groups=()):
+    """Post so many articles, and return their numbers."""
     return [
         (
             await store.articles.post(poster, Draft(f"Title {n}", f"https://example.org/{n}", groups=groups))

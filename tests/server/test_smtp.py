@@ -54,10 +54,12 @@ def server_tls(certificate: Path) -> ssl.SSLContext:
 
 @pytest.fixture
 def trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clients trust the certificate."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
 
 
 async def sent(url: str) -> None:
+    """Send the message over a new connection."""
     connection = MailConnection(url, FROM)
     try:
         await connection.offer(TO)

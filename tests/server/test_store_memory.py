@@ -1,4 +1,8 @@
-"""A warning comes before the memory of the store is full, and a full store can be read."""
+"""
+A warning comes before the memory of the store is full, and a full store can be read.
+
+Codes such as D6 name rows of docs/behaviours.md.
+"""
 
 import logging
 from io import BytesIO
@@ -14,7 +18,7 @@ from store.memory import HOUR, WEEK_HOURS, MemoryUse
 from tests.server.conftest import REGISTER, serving
 from tests.servers import Server, running
 
-NOW = 1_000 * HOUR
+NOW = 1_000 * HOUR  # unix milliseconds, in the hour 1,000 of 1970
 LONG = "x" * 30_000
 POST = """mutation($content: String!) {
   post(input: {title: "a title", content: $content, groups: ["show"]}) { article { id } userErrors { code } } }"""

@@ -1,4 +1,9 @@
-"""The service that `UPVOTE_CHECK_URL` names: what it gets, what its answers do, and that its faults stop nobody."""
+"""
+The service that `UPVOTE_CHECK_URL` names, which is asked about each text: what it gets, what its answers do, and that
+its faults stop nobody.
+
+Codes such as M10 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import logging
@@ -35,6 +40,7 @@ def service():
 
 @pytest.fixture
 def results():
+    """How often a check had each result, by the words that metrics have for them."""
     return Counter()
 
 
@@ -155,7 +161,7 @@ async def test_faults_of_the_service_stop_nobody(checked, service, alice, result
     await checked.articles.post(alice, TEXT, "second")
 
     assert (first.held_by, first.article.state) == (None, ContentState.VISIBLE)
-    assert took < 2.5
+    assert took < 2.5  # an answer is awaited for one second, and `wait` and `drip` take three
     assert results == {result: 1, "passed": 1}
     logged = [each.getMessage() for each in caplog.records if each.name == "upvote"]
     assert [each.split(":")[0] for each in logged] == ["UPVOTE_CHECK_URL", "UPVOTE_CHECK_URL answers again"]

@@ -34,6 +34,7 @@ async def alice(http):
 
 @pytest.fixture
 async def path(http, alice, store):
+    """The path that the mails of Alice have a link to."""
     key = (await store.mailboxes.get("alice")).key
     return f"/unsubscribe/{mailboxes.unsubscribing_token('Alice', key)}"
 

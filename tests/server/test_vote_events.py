@@ -18,13 +18,14 @@ VOTE = """mutation($id: ID!, $value: VoteValue) {
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
+    """A server, a client of its Valkey, the token of alice, and the id of her article."""
     folder = tmp_path_factory.mktemp("votes")
     with serving(folder) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         yield live, redis_of(folder), token, live.ask(POST, token)["data"]["post"]["article"]["id"]
 
 
-def hearers(redis):
+def receivers(redis):
     """How many processes receive the votes of the only partition."""
     ((_, count),) = redis.pubsub_numsub(keys.vote_events(0))
     return count
@@ -33,10 +34,10 @@ def hearers(redis):
 async def test_votes_are_received_while_there_is_a_socket(one):
     live, redis, token, article = one
     other = (await asyncio.to_thread(live.ask, REGISTER.replace("alice", "bob")))["data"]["register"]["token"]
-    assert hearers(redis) == 0
+    assert receivers(redis) == 0
 
     socket, _ = await opened_socket(live.url, token)
-    assert hearers(redis) == 1
+    assert receivers(redis) == 1
     payload = {"query": CHANGED, "variables": {"id": article}}
     await socket.send(json.dumps({"type": "subscribe", "id": "3", "payload": payload}))
     await asked(socket, "{ viewer { username } }")
@@ -56,6 +57,6 @@ async def test_votes_are_received_while_there_is_a_stream(one):
         http.stream("POST", f"{live.url}/graphql", json=body, headers=headers),
         asyncio.timeout(PATIENCE),
     ):
-        while hearers(redis) == 0:  # noqa: ASYNC110 - the server tells it nobody
+        while receivers(redis) == 0:  # noqa: ASYNC110 - the server tells it nobody
             await asyncio.sleep(0.01)
-        assert hearers(redis) == 1
+        assert receivers(redis) == 1

@@ -1,4 +1,7 @@
-"""The texts of the pages in each language: those that Upvote has, and those that an operator puts in their place."""
+"""
+The texts of the pages in each language: the built-in ones, and those that an operator puts in their place. Files of
+texts are in the format Fluent.
+"""
 
 import re
 from pathlib import Path
@@ -58,7 +61,7 @@ ROLES = {  # texts of several roles; each has a second one, with -some at the en
 
 
 @pytest.mark.parametrize("language", built_in())
-def test_files_that_come_along_are_fluent(language):
+def test_built_in_files_are_fluent(language):
     body = FluentParser().parse((FOLDER / f"{language}.ftl").read_text(encoding="utf-8")).body
     names = [each.id.name for each in body if isinstance(each, ast.Message)]
 
@@ -128,7 +131,7 @@ def serving(redis_url, folder, store):
     return lambda **settings: in_process.serving(redis_url, headers=BROWSER, site_dir=folder, **settings)
 
 
-async def test_texts_of_the_operator_take_the_place_of_those_that_come_along(serving, folder):
+async def test_texts_of_the_operator_take_the_place_of_built_in_ones(serving, folder):
     (folder / "words.ftl").write_text("-thing = threads\nnav-all = All { -thing }\nno-articles = Nothing <here> yet\n")
     found = files.read(folder)
     assert found.faults == (

@@ -80,7 +80,7 @@ class Compiler:
     async def compile(self, text: str) -> None:
         operation = self.operations.find(text, None)
         for _ in range(3):
-            with pytest.raises((NotCompilable, AttributeError)):
+            with pytest.raises((NotCompilable, AttributeError)):  # it is compiled, and then fails without a context
                 await self.execution._plans.setdefault(operation, self.execution._new_plan_cache(operation)).data(
                     operation, {}, None, Budget(1_000_000), Outcomes()
                 )

@@ -89,7 +89,7 @@ HASHING = (
     "resetPassword",
     "editAccount",
 )
-NOT_IN_PAYLOADS = ("search",)  # a search finds what a write has changed a little later
+NOT_IN_PAYLOADS = ("search",)  # as it finds what the same mutation has changed only a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 HELD = "heldEdit { id title link content heldBy at }"
 # fields of the edges of a queue of moderators
@@ -98,7 +98,7 @@ SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
 SEARCH_COST = 60  # added to the cost of a document
 NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Home", "Inbox", "Notification", "ModerationAction")
-# leaves that have other types in other types of nodes, so that they cannot be merged
+# fields whose type differs from that in other types of nodes, so that they cannot be merged: the aliases that they get
 DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "groupTitle"}
 
 
@@ -149,7 +149,7 @@ class DocumentGenerator:
         """The mutation with this name, or random ones: mostly one, and never more with `alone`."""
         count = 1 if name or alone or self.random.random() < 0.85 else self.random.randint(2, 4)
         names = [name] if name else self.random.choices(list(MUTATIONS), list(MUTATIONS.values()), k=count)
-        names = [each for place, each in enumerate(names) if each not in HASHING or place == 0]
+        names = [each for index, each in enumerate(names) if each not in HASHING or index == 0]
         parts, mutations = [], []
         for each in names:
             key = f"m{len(parts)}"

@@ -24,13 +24,12 @@ TITLES = (
 )
 MENTIONING = ("@{}: see above", "thanks, @{} and @{}", "(@{}!)", "all of @{}, @{}, @{}, @{}, @{}, @{}")
 NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "https://a.example/@{}", "@{}@")
-# texts that the rules of some worlds hold or refuse, and texts that they let pass
-HELD = ("Casino", "the CASINO bonus", "a casino, and more")
-UNHELD = ("pills for sale", "pills on sale", "casinos")
+HELD = ("Casino", "the CASINO bonus", "a casino, and more")  # texts that rules of some servers hold for moderators
+UNHELD = ("pills for sale", "pills on sale", "casinos")  # the first is refused by the rules, the others pass
 REPEATED = ("the very same words", "The very same WORDS!", "other words, again and again")
-RULED_LINKS = tuple(
-    f"https://{host}/{place}"
-    for place, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
+RULED_LINKS = tuple(  # two that the rules hold, one that they refuse, and one that passes
+    f"https://{host}/{number}"
+    for number, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
 )
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
@@ -38,7 +37,8 @@ PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 class VariableGenerator(ModeratorInputs):
     """
     Chooses the variables of one operation, also the inputs of mutations: `_input_NAME` makes that of the mutation with
-    this name, in small letters.
+    this name, in lower case. Other values come from methods with the name of the kind of their slot, such as
+    `_articleId`, which `ValueGenerator` has.
     """
 
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class VariableGenerator(ModeratorInputs):
         if self.random.random() < 0.5:
             given["remove"] = self._groups()
         if self._chance(0.04):
-            given["add"] = [f"many-{place}" for place in range(self.random.choice((9, 10, 11)))]
+            given["add"] = [f"many-{number}" for number in range(self.random.choice((9, 10, 11)))]
         return given
 
     def _own_article(self) -> Any:

@@ -34,7 +34,7 @@ def any_text(random: Random, model: Model) -> Article | Comment | None:
 class ModeratorInputs(ValueGenerator):
     """
     Chooses the inputs of the mutations of moderators, and of flags and saved texts: `_input_NAME` makes that of the
-    mutation with this name, in small letters.
+    mutation with this name, in lower case.
     """
 
     def _input_removecontent(self) -> dict[str, Any]:

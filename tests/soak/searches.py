@@ -1,9 +1,10 @@
 """
-Search, as docs/search.md describes it: all words and phrases of a query have to be in a text.
+Search, as docs/search.md describes it: all words and phrases of a query have to be in a text. The server searches in
+its SQL database, the mirror, which follows what is written to Redis and may be behind.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
-that have occurred. Words are simpler than the server's, as the soak writes no others. In the order of relevance the
-model knows what is found, and how much, but not in which order.
+that have occurred. It splits texts into words by simpler rules than the server, as the soak writes no others. Of the
+order by relevance the model knows what is found, but not in which order.
 """
 
 import re
@@ -24,7 +25,7 @@ from tests.soak.words import words
 LONGEST_QUERY = 500  # characters
 SHORTEST_PREFIX = 3  # characters
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
-USUAL_SIZE = 25
+USUAL_SIZE = 25  # matches of a page, by default
 
 # words that follow each other; one that ends with ~ finds its other forms, too, and one with * what begins like it
 Phrase = tuple[str, ...]
@@ -41,7 +42,7 @@ class Unordered(list[Any]):
 
 @dataclass(frozen=True)
 class Between:
-    """Equal to each number between two, and from 0 to 1 to each flag."""
+    """Equal to each number from `low` to `high`; from 0 to 1, also to both booleans."""
 
     low: int
     high: int
@@ -144,7 +145,10 @@ class Search(NamedTuple):
 
 
 def doubt_flag(found: Page, paging: PageArguments) -> None:
-    """Let the flag on the side from which the reader comes be set where it need not be."""
+    """
+    Let either value be right for the flag on the side from which the reader comes, `hasPreviousPage` or `hasNextPage`,
+    where it is false by the model.
+    """
     if paging.last is None:
         found.has_previous = found.has_previous or ANY_FLAG
     else:
@@ -171,7 +175,7 @@ def phrases(query: str) -> tuple[Phrase, ...]:
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
-    texts = [text for place, part in enumerate(parts) for text in ([words(part)] if place % 2 else _apart(part))]
+    texts = [text for index, part in enumerate(parts) for text in ([words(part)] if index % 2 else _apart(part))]
     found = [phrase for phrase in texts if phrase]
     if words(parts[-1]) and len(found[-1][-1].removesuffix("~")) >= SHORTEST_PREFIX:
         found[-1][-1] += "*"  # the last word, if it is not in quotation marks, is a prefix
@@ -291,7 +295,7 @@ def _page_of_before(
 
 
 def _any_page(edges: Sequence[SearchEdge], shown: Between, total: int | Between, some: Sequence[Match]) -> Page:
-    """A page of `shown` of some edges, with any flags, and any ends or none."""
+    """A page of so many of some edges as `shown` allows, with any flags, and with any cursors of its ends, or none."""
     ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in some[:1]]
     return Page("Search", Unordered(edges, shown), ANY_FLAG, ANY_FLAG, total, ends)
 

@@ -17,7 +17,10 @@ Try = Callable[[list[Step]], Awaitable[Difference | None]]
 
 
 class Shrinker:
-    """`attempt` runs a history and returns its difference, if any. `until` is the end, by the monotonic clock."""
+    """
+    Shrinks one history. `attempt` runs a history and returns its difference, if any. `until` is when shrinking ends, by
+    the monotonic clock.
+    """
 
     def __init__(self, attempt: Try, until: float) -> None:
         self._attempt, self._until = attempt, until
@@ -30,7 +33,7 @@ class Shrinker:
         first = await self._differs(steps)
         if first is None:
             return steps, None
-        found, steps = first, steps[: self._place(steps, first) + 1]
+        found, steps = first, steps[: self._index_of(steps, first) + 1]
         for guess in (needed(steps), [*writes(steps), steps[-1]]):
             steps, found = await self._tried(guess, steps, found)
         size = max(len(steps) // 2, 1)
@@ -54,10 +57,10 @@ class Shrinker:
 
     async def _fewer_operations(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference]:
         """Try to remove operations from steps that have several."""
-        for place in reversed(range(len(steps))):
-            for operation in steps[place].operations:
-                if time.monotonic() < self._until and len(steps[place].operations) > 1:
-                    fewer = [*steps[:place], without(steps[place], operation), *steps[place + 1 :]]
+        for index in reversed(range(len(steps))):
+            for operation in steps[index].operations:
+                if time.monotonic() < self._until and len(steps[index].operations) > 1:
+                    fewer = [*steps[:index], without(steps[index], operation), *steps[index + 1 :]]
                     steps, found = await self._tried(fewer, steps, found)
         return steps, found
 
@@ -66,7 +69,7 @@ class Shrinker:
         if len(fewer) == len(steps) and fewer == steps:
             return steps, found
         now = await self._differs(fewer)
-        return (fewer[: self._place(fewer, now) + 1], now) if now else (steps, found)
+        return (fewer[: self._index_of(fewer, now) + 1], now) if now else (steps, found)
 
     async def _differs(self, steps: list[Step]) -> Difference | None:
         self.tries += 1
@@ -74,8 +77,8 @@ class Shrinker:
         number = found.operation.number if found and found.operation else None
         return found if number == self._number else None
 
-    def _place(self, steps: Sequence[Step], found: Difference) -> int:
-        return next(place for place, step in enumerate(steps) if step is found.step)
+    def _index_of(self, steps: Sequence[Step], found: Difference) -> int:
+        return next(index for index, step in enumerate(steps) if step is found.step)
 
 
 def needed(steps: list[Step]) -> list[Step]:
@@ -94,27 +97,27 @@ def writes(steps: list[Step]) -> list[Step]:
 
 
 def changes(step: Step) -> bool:
-    """Whether later answers may depend on a step. Steps without operations are events, such as restarts."""
+    """Whether later answers may depend on a step: a write, or an event without operations, such as a restart."""
     is_write = not step.operations or any(operation.mutations for operation in step.operations)
     return is_write or step.kind in (StepKind.ARTICLES_LEAVE, StepKind.PURGE)
 
 
 def without(step: Step, operation: Operation) -> Step:
     """
-    A step without one of its operations. Reads are overtaken only by a write, and a user is moderated in steps only by
-    the mutation that says so: without it the step is one of other operations.
+    A step without one of its operations. It becomes an ordinary one if the operation is what its kind is about: the
+    write that overtakes reads, or the mutation that moderates a user in steps.
     """
-    places = [place for place, each in enumerate(step.operations) if each is not operation]
+    kept = tuple(each for each in step.operations if each is not operation)
     kind = step.kind
-    if (kind is StepKind.READS_OVERTAKEN and (operation.mutations or len(places) < 2)) or (
+    if (kind is StepKind.READS_OVERTAKEN and (operation.mutations or len(kept) < 2)) or (
         kind is StepKind.MODERATED_IN_STEPS and operation.mutations
     ):
         kind = StepKind.TOGETHER
-    return replace(step, kind=kind, operations=tuple(step.operations[place] for place in places))
+    return replace(step, kind=kind, operations=kept)
 
 
 def script(steps: Sequence[Step], began: int) -> str:
-    """A history as readable text."""
+    """A history as readable text; `began` is its first instant, in unix milliseconds."""
     lines = []
     for step in steps:
         lines.append(f"+{(step.at - began) / 1000:.3f}s {step.kind}")
@@ -125,5 +128,6 @@ def script(steps: Sequence[Step], began: int) -> str:
 
 
 def _written(value: object) -> str:
+    """A value with short references, such as #12('m0', 'token'), and without long runs of one character."""
     text = re.sub(r"Ref\(operation=(\d+), path=(\([^)]*\))\)", r"#\1\2", repr(value))
     return re.sub(r"(.)\1{50,}", lambda found: f"{found[1]}...{len(found[0])} times...", text)

@@ -63,7 +63,7 @@ class Comment:
 
 @dataclass
 class Person:
-    """A user, and what the server has acknowledged."""
+    """A user, and what the server has acknowledged: answered without an error."""
 
     name: str
     token: str = ""
@@ -89,7 +89,7 @@ class Writers:
         self._is_over = False
 
     def close_votes(self) -> None:
-        """Nobody votes any more on what there is. To be called while nobody writes."""
+        """From now on nobody votes on what is there, as voting on it closes. To be called while nobody writes."""
         self.closed = {*self.articles, *self.comments}
 
     async def register(self) -> None:

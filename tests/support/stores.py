@@ -7,6 +7,7 @@ from store import keys, log
 from store.maintenance.restore import ORIGIN_FIELD
 from tests.store.reading import contents
 
+# beginnings of keys that have ids of entries of the log of changes
 OF_THE_LOG = ("logged:", "effects:", "applied:")
 
 

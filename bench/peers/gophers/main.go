@@ -1,4 +1,4 @@
-// graph-gophers on net/http, with a pool of redigo's connections: each batch is one pipeline.
+// graph-gophers, a GraphQL server in Go, on net/http, with a pool of redigo's connections: each batch is one pipeline.
 package main
 
 import (

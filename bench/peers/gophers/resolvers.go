@@ -60,6 +60,7 @@ type posters struct {
 	articles map[string]*connection
 }
 
+// What can be voted on. `time` is when it was posted, in unix milliseconds.
 type subject struct {
 	ID     graphql.ID
 	Votes  int32

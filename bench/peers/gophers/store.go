@@ -22,6 +22,7 @@ type script struct {
 	Text string
 }
 
+// What BENCH_CONFIG has: `_config` of bench/__main__.py describes it.
 var config struct {
 	Redis         string
 	Keys          map[string]string
@@ -117,6 +118,7 @@ func listingOf(group *string) (string, string) {
 	return "group:" + *group + ":score", key("group", *group)
 }
 
+// The places of a page below a cursor, and one more if there is a next page.
 func readPage(index string, first int, after *string) []place {
 	from := "+inf"
 	if after != nil {
@@ -125,6 +127,7 @@ func readPage(index string, first int, after *string) []place {
 	return places(piped(command{"ZRANGE", index, from, "-inf", "BYSCORE", "REV", "LIMIT", 0, first + 1, "WITHSCORES"})[0])
 }
 
+// The same of a feed: the newest articles of a user and of those whom they follow.
 func readFeed(username string, first int) []place {
 	names, err := redis.Strings(piped(command{"ZRANGE", key("following", username), 0, -1})[0], nil)
 	check(err)

@@ -1,4 +1,7 @@
-"""The tables of articles, votes, users, follows and edits, their views, and the positions in the logs."""
+"""
+The tables of articles, votes, users, follows and edits, their views, and the positions up to which the logs of the
+store in Redis were read. Columns that end in `_ms` are unix milliseconds; `docs/database.md` explains the others.
+"""
 
 from collections.abc import Callable
 

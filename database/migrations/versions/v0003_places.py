@@ -1,6 +1,6 @@
 """
-The places of archived articles in listings: an index of each listing, its places (an article with its value), and how
-many places its ranges have.
+The places of archived articles, which only the database has, in listings: an index of each listing, its places (an
+article with its value), and how many places its ranges have. `database/order_index` explains the columns.
 """
 
 import sqlalchemy as sa

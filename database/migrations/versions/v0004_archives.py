@@ -1,4 +1,7 @@
-"""Which archive of a store the database has, which processes move articles into it, and what they moved last."""
+"""
+The archive, old articles that leave Redis and stay in the database: the id of the store's archive, which processes move
+articles into it, and what they moved last.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,7 @@
-"""The tables of comments, of votes on them and of their edits, their full-text index, and views that count comments."""
+"""
+The tables of comments, of votes on them and of their edits, their full-text index, and views that count comments.
+`docs/database.md` explains the columns.
+"""
 
 from collections.abc import Callable
 
@@ -114,7 +117,10 @@ def replace_views(timestamp: Callable[[str], str]) -> None:
 
 
 def replace_view(name: str, query: str) -> None:
-    """Views of other programs may read these, so PostgreSQL keeps them. SQLite cannot replace a view."""
+    """
+    Give a view another query. In PostgreSQL it is not dropped, as views of other programs may read it. SQLite has no
+    other way.
+    """
     if op.get_context().dialect.name == "sqlite":
         op.execute(f"DROP VIEW {name}")
         op.execute(f"CREATE VIEW {name} AS {query}")

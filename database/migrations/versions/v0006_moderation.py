@@ -1,4 +1,4 @@
-"""The table of what moderators did, and its view."""
+"""The table of what moderators did, and its view. `docs/database.md` explains the columns."""
 
 import sqlalchemy as sa
 from alembic import op

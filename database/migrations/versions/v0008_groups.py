@@ -45,7 +45,10 @@ def create_views(timestamp: Callable[[str], str]) -> None:
 
 
 def replace_view(name: str, query: str) -> None:
-    """Views of other programs may read this one, so PostgreSQL keeps it. SQLite cannot replace a view."""
+    """
+    Give a view another query. In PostgreSQL it is not dropped, as views of other programs may read it. SQLite has no
+    other way.
+    """
     if op.get_context().dialect.name == "sqlite":
         op.execute(f"DROP VIEW {name}")
         op.execute(f"CREATE VIEW {name} AS {query}")

@@ -1,4 +1,7 @@
-"""The ban with which a text was removed, and the view of actions with it."""
+"""
+A ban may remove the texts of a user, each by an action of its own: this adds the column `ban`, the number of that ban,
+to the table of actions and its view.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,7 @@
-"""The tables of webhooks: receivers, how far the log was read for them, and messages that wait to be sent."""
+"""
+The tables of webhooks: receivers, how far the log of changes was read for them, and messages that wait to be sent.
+`database/webhooks.py` explains the columns.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The index of comments by time."""
+"""The index of comments by time, for lists of comments of the whole site."""
 
 from alembic import op
 

@@ -1,6 +1,7 @@
 """
 The tables of rings, which are users who vote for each other more than by chance, for moderators: what the last search
-has found, the members, and the articles that would move in the ranking without their votes.
+has found, the members, and the articles that would move in the ranking without their votes. `database/rings.py`
+explains the columns.
 """
 
 import sqlalchemy as sa

@@ -1,6 +1,6 @@
 """
-Texts with names such as `c++`, which are single words from now on, are indexed again. That writes the table of words,
-too, which `v0018_words` fills.
+Texts with names such as `c++`, which are single words from now on, are indexed again for the search. That changes the
+table of words, too, so it is created here; `v0018_words` fills it.
 """
 
 from alembic import op
@@ -17,6 +17,7 @@ HAVE_NAMES = "{0} LIKE '%++%' OR {0} LIKE '%#%' OR lower({0}) LIKE '%.net%'"
 def upgrade() -> None:
     connection = op.get_bind()
     vocabulary.create(connection)
+    # by table: the numbers, or names of users, of the rows that have such a name
     found = {
         table: connection.execute(
             text(f"SELECT {key} FROM {table} WHERE {' OR '.join(map(HAVE_NAMES.format, columns))}")

@@ -1,4 +1,7 @@
-"""What only the database has of the conversation of an archived article: see `KeptOfArticle` and `KeptOfComment`."""
+"""
+Columns for what only the database has of an archived article, which has left Redis, and of its comments: see
+`KeptOfArticle` and `KeptOfComment` in `database/conversations.py`.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,6 +1,6 @@
 """
-What only the database has of a removed article that left Redis (see `KeptOfArticle`), and an index of those that have
-not left.
+Columns for what only the database has of an article that a moderator has removed and that left Redis (`KeptOfArticle`
+in `database/conversations.py`), and an index of the removed articles that have not left.
 """
 
 import sqlalchemy as sa

@@ -10,6 +10,7 @@ import { UserLink } from "./UserLink";
 import { t } from "../words";
 import { Words } from "./Words";
 
+/** An action of a moderator, with all that is said of it. `ban`: because of it the server removed the text. */
 export const ACTION_LINE = graphql(`
   fragment ActionLine on ModerationAction {
     id

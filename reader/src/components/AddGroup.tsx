@@ -21,7 +21,10 @@ const ADD_GROUP = graphql(`
   }
 `);
 
-/** A button for admins that opens a form which makes a group: it is listed from then on, also without articles. */
+/**
+ * A button for admins that opens a form which makes a group: it is listed from then on, also without articles. `onDone`
+ * is called when it is made.
+ */
 export function AddGroup({ onDone }: { onDone: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);

@@ -15,6 +15,7 @@ export const ARTICLES = graphql(`
 
 type Node = { id: string } & Parameters<typeof ArticleLine>[0]["article"];
 
+/** What both lists below take; `Articles` also keeps their votes current. */
 interface ListProps {
   nodes: readonly Node[];
   /** The rank of the first article; without it ranks are not shown. */

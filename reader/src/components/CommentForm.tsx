@@ -95,8 +95,10 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
 }
 
 interface EditFormProps {
+  /** The name of the draft: see `commentDraft`. */
   draft: string;
   comment: { id: string; content: string };
+  /** Called when the text is saved, and when the form is cancelled. */
   onDone: () => void;
 }
 

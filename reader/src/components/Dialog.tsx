@@ -2,7 +2,7 @@ import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 
 interface DialogProps {
   title: string;
-  /** What follows from it, in a sentence. */
+  /** What the dialog is about, or what follows from it. */
   description?: string;
   onCancel: () => void;
   children: ReactNode;

@@ -51,6 +51,7 @@ const UNFLAG = graphql(`
   }
 `);
 
+/** The reasons, and the ids of their texts. */
 const REASONS: readonly { reason: FlagReason; text: string }[] = [
   { reason: "SPAM", text: "flag-spam" },
   { reason: "ABUSE", text: "flag-abuse" },
@@ -62,6 +63,7 @@ const REASONS: readonly { reason: FlagReason; text: string }[] = [
 const textOf = (reason: FlagReason): string => REASONS.find((each) => each.reason === reason)?.text ?? "flag-other";
 
 interface FlagProps {
+  /** The article or the comment; its name is a title, or "comment by alice". */
   subject: { id: string; name: string };
   close: () => void;
 }

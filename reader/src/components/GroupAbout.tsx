@@ -69,6 +69,7 @@ interface GroupFormProps {
   group: { name: string; title: string | null; about: string | null };
   /** Whose draft it is: a username. */
   writer: string;
+  /** Called when it is saved, and when the form is cancelled. */
   onDone: () => void;
 }
 

@@ -3,7 +3,9 @@ import { enableShortcuts, useShortcutsEnabled } from "../keyboard";
 import { moderatesAnything, useRoles } from "../roles";
 import { t } from "../words";
 
-/** Keys, and the ids of the texts that tell what they do. */
+/**
+ * Keys, and the ids of the texts that tell what they do. Elements name the keys that press them in `aria-keyshortcuts`.
+ */
 const KEYS: [string, string][] = [
   ["j", "key-j"],
   ["k", "key-k"],

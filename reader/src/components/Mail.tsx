@@ -62,6 +62,7 @@ export function Mail({ account, proof, renew }: MailProps) {
 /** What both forms of the section need. */
 interface PartProps {
   mail: MailFragment;
+  /** Reads the account again. */
   renew: () => void;
 }
 

@@ -5,6 +5,8 @@ import { sayProblem } from "../status";
 import { focusHeading } from "./Page";
 import { t } from "../words";
 
+// Of the inbox and the feed, the server keeps up to when the viewer has seen all.
+
 interface MarkSeenProps {
   /** How many items the viewer has not seen. */
   count: number;

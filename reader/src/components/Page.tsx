@@ -42,6 +42,7 @@ export function focusHeading(): void {
 }
 
 interface ContentProps<Data> {
+  /** What `useQuery` of urql returned, and its function that sends the query again. */
   result: Pick<UseQueryState<Data>, "data" | "error" | "fetching" | "operation">;
   retry: (options?: { requestPolicy: "network-only" }) => void;
   children: (data: Data) => ReactNode;

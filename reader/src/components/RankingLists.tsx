@@ -6,9 +6,10 @@ import { Tabs } from "./Tabs";
 import { t } from "../words";
 
 interface RankingListsProps {
+  /** The path of the group or of home. */
   path: string;
   order: ArticleOrder;
-  /** The period whose top is shown; null if it is an order. */
+  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
   period: string | null;
 }
 

@@ -37,6 +37,7 @@ const REVOKE_ROLE = graphql(`
 /** "admin" or "moderator", in the language of the page. */
 export const roleText = (role: Role): string => (role === "ADMIN" ? t("role-admin") : t("role-moderator"));
 
+/** What a mutation of a role has returned. */
 interface Answer {
   data?: { done?: FragmentType<typeof ROLE_SET> | null } | undefined;
   error?: Parameters<typeof explain>[0] | undefined;
@@ -102,6 +103,7 @@ interface RevokeRoleProps {
   /** The name of the group that the role is for; null for the site. */
   group: string | null;
   close: () => void;
+  /** Called when the role is taken. */
   onDone: () => void;
 }
 

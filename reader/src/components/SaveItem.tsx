@@ -37,7 +37,9 @@ const UNSAVE = graphql(`
 `);
 
 interface SaveItemProps {
+  /** The id of the article or the comment. */
   id: string;
+  /** Its title, or "comment by alice". */
   name: string;
   isSaved: boolean;
   /** Closes the menu. */

@@ -82,6 +82,7 @@ interface ThreadProps {
   /** How many comments the article has; without it the page is not a visit of the whole article. */
   commentCount?: number;
   order: CommentOrder;
+  /** The first page of comments, which the query of the whole page has. */
   firstPage: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
   above?: readonly ThreadComment[];

@@ -26,6 +26,7 @@ const VOTERS = graphql(`
 `);
 
 interface VotersProps {
+  /** The article; its name is the title. */
   subject: { id: string; name: string };
   close: () => void;
 }

@@ -95,8 +95,9 @@ const ABOUT = graphql(`
 
 interface ActionsProps {
   actions: readonly (FragmentType<typeof DESK_ACTION> & { id: string })[];
-  /** What they are about. */
+  /** The text or the user that they are about. */
   about: About;
+  /** What stands instead of an empty list. */
   empty: string;
 }
 

@@ -88,6 +88,7 @@ interface ActionButtonProps {
   onClick: () => void;
 }
 
+/** A button for one thing that a moderator may do. */
 export function ActionButton({ name, about, shortcut, onClick }: ActionButtonProps) {
   return (
     <button

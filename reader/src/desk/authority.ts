@@ -27,14 +27,20 @@ export function useModerator(): Moderator {
   return { username: useSession()?.username ?? "", roles: useRoles() };
 }
 
-/** Whether somebody may act in some groups on another user: admins on everybody, moderators on users of a lower role. */
+/**
+ * Whether somebody with `roles` may act in some groups on a user with the roles `others`: admins on everybody, moderators
+ * on users of a lower role.
+ */
 function outranks(roles: Roles, others: Roles, groups: readonly string[]): boolean {
   if (roles.isAdmin) return true;
   if (roles.isOfSite) return !others.isOfSite;
   return moderates(roles, groups) && !moderates(others, groups);
 }
 
-/** Whether somebody may act on a text; with a group only there. All of an article needs a role in all of its groups. */
+/**
+ * Whether somebody may act on a text; with a group, whether they may act on it there. To act on an article as a whole
+ * needs a role in all of its groups.
+ */
 export function mayModerate(moderator: Moderator, { id, poster, groups }: Text, group: string | null = null): boolean {
   const { username, roles } = moderator;
   if (roles.isAdmin) return true;
@@ -89,7 +95,7 @@ export function mayAnswer(moderator: Moderator, action: Action, about: About): b
   return author?.username !== moderator.username;
 }
 
-/** Whether somebody may revert an action, or uphold it. */
+/** Whether somebody may decide that an action is reverted, or that it stays. */
 function mayDecide(moderator: Moderator, { kind, subjectId, group }: Action, about: About): boolean {
   const { roles } = moderator;
   const place = group ? [group.name] : [];

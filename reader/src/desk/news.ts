@@ -21,7 +21,7 @@ const MODERATION_NEWS = graphql(`
   }
 `);
 
-const MOMENT = 100; // milliseconds without a change
+const MOMENT = 100; // milliseconds without a change, after which queries are sent again
 
 const renewals = new Map<number, () => unknown>(); // by the keys of their queries
 let timer: ReturnType<typeof setTimeout> | undefined;

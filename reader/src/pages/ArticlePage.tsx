@@ -56,8 +56,10 @@ export default function ArticlePage() {
 export const isNumber = (text: string): boolean => /^[1-9][0-9]{0,18}$/.test(text);
 
 interface WithCommentsProps {
+  /** The id of the article. */
   id: string;
   order: CommentOrder;
+  /** The cursor after which the comments begin; null for the first ones. */
   after: string | null;
 }
 

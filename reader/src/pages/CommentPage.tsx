@@ -60,9 +60,11 @@ export default function CommentPage() {
 }
 
 interface BranchProps {
+  /** The id of the comment. */
   id: string;
   articleId: string;
   order: CommentOrder;
+  /** The cursor after which the answers begin; null for the first ones. */
   after: string | null;
 }
 
@@ -89,6 +91,7 @@ interface LoadedBranchProps {
   order: CommentOrder;
   /** Whether answers before these are left out. */
   isRest: boolean;
+  /** Called when the subscription to comments ends, as some may be missed before the next one begins. */
   onEnd: () => void;
 }
 

@@ -138,10 +138,12 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
 
 type Editable = Pick<NonNullable<EditPageQuery["article"]>, "id" | "title" | "link" | "content" | "groups">;
 
+/** The article as its form has it before anything is typed. */
 function textOf({ title, link, content, groups }: Editable): ArticleText {
   return { title, link: link ?? "", content: content ?? "", groups: groups.map(({ name }) => name).join(" ") };
 }
 
+/** The variables of the mutation: what is typed, and the groups that it adds and removes. */
 function changesOf({ id: articleId, groups }: Editable, text: ArticleText) {
   const [before, after] = [groups.map(({ name }) => name), groupsOf(text.groups)];
   const add = after.filter((name) => !before.includes(name));

@@ -50,7 +50,9 @@ export default function GroupPage() {
 }
 
 interface RankingProps {
+  /** The name of the group. */
   name: string;
+  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
   period: string | null;
   order: ArticleOrder;
   page: number;
@@ -79,7 +81,9 @@ function Ranking({ name, period, order, page }: RankingProps) {
 
 interface GroupProps extends Omit<RankingProps, "name"> {
   group: NonNullable<DocumentType<typeof GROUP>["group"]>;
+  /** The start of the period, in ISO 8601; null without one. */
   since: string | null;
+  /** Reads the page again. */
   renew: () => void;
 }
 

@@ -100,6 +100,7 @@ export default function HomePage() {
 }
 
 interface HomeProps {
+  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
   period: string | null;
   order: ArticleOrder;
 }

@@ -83,7 +83,7 @@ function PostForm({ writer, search }: { writer: string; search: string }) {
     draft.clear();
     const { article, duplicateOf, heldBy } = data.post;
     if (!article) return say(t("article-posted-before"));
-    navigate(articlePath(article.id), { state: { duplicateOf } });
+    navigate(articlePath(article.id), { state: { duplicateOf } }); // its page names the older one
     say(heldBy ? t("article-held") : t("article-posted"));
   }
 

@@ -71,7 +71,9 @@ export default function QueuePage() {
 }
 
 interface WaitingProps {
+  /** The tab that is shown. */
   name: Name;
+  /** The group in which the things are; null for all that the viewer moderates. */
   group: string | null;
 }
 

@@ -104,7 +104,9 @@ const MOST_MATCHES = 10_000; // the server counts no more
 
 /** What an address asks for. */
 interface SearchRequest {
+  /** The words. */
   q: string;
+  /** Null for articles and comments, and on the first page a few users beside them. */
   kind: SearchKind | null;
   order: SearchOrder;
 }

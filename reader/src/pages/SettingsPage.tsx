@@ -87,8 +87,9 @@ export default function SettingsPage() {
 interface AccountProps {
   account: SettingsAccount;
   session: Session;
-  /** That of a link by mail, or "". */
+  /** The token of a link by mail that led here, or "". */
   token: string;
+  /** Reads the page again. */
   renew: () => void;
 }
 

@@ -212,6 +212,7 @@ function FollowingOf({ username }: PartProps) {
 interface ProfileProps<User extends FragmentType<typeof PROFILE>> {
   username: string;
   part?: keyof typeof PARTS;
+  /** What `useQuery` of urql returned, and its function that sends the query again. */
   response: [
     result: Pick<UseQueryState<{ user?: User | null }>, "data" | "error" | "fetching" | "operation">,
     retry: (options?: { requestPolicy: "network-only" }) => void,

@@ -55,12 +55,14 @@ const page = readFileSync('explorer.html', 'utf8')
 writeFileSync(`${STATIC}/explorer.html`, page);
 writeFileSync(`${STATIC}/THIRD-PARTY-LICENCES.txt`, licences([workers, explorer]));
 
+// The name, with its hash, of a file that esbuild has written for an entry point.
 function built(result, name, ending) {
   return Object.keys(result.metafile.outputs)
     .map((path) => basename(path))
     .find((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
 }
 
+// One text with the licences of all packages that are in the bundles.
 function licences(results) {
   const inputs = results.flatMap((result) => Object.keys(result.metafile.inputs));
   const folders = new Set(inputs.map((path) => path.match(/.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
@@ -81,6 +83,7 @@ function licence(folder) {
   return texts.join('\n\n') || 'No text comes with the package.';
 }
 
+// The licence comments of the bundles, whose files are removed.
 function takeComments(result) {
   const files = Object.keys(result.metafile.outputs).filter((path) => path.endsWith('.LEGAL.txt'));
   return files.map((file) => {

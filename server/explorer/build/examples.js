@@ -5,7 +5,7 @@ import texts from './examples.graphql';
 const KEY = 'upvote:examples';
 const TABS = 'graphiql:tabState';
 const QUERY = 'graphiql:query';
-const SECONDS = 3;
+const SECONDS = 3; // in which the store has to answer
 
 const EXISTING = `query Examples {
   newest: articles(order: TIME, first: 1) { nodes { ...Names } }
@@ -14,6 +14,7 @@ const EXISTING = `query Examples {
 }
 fragment Names on Article { id postedAt groups { name } }`;
 
+// The queries of examples.graphql, one for each tab, with ids and names of the store in place of those in the file.
 export async function examples(url) {
   const { newest, highest, frontPage } = await existing(url);
   const article = newest?.nodes[0] ?? highest?.nodes[0]; // a store need not have all orders

@@ -24,4 +24,5 @@ export function SharedHeaders() {
   }, [editor]);
 }
 
+// A text without blanks, which formatting changes.
 const compact = (text) => text.replaceAll(/\s/g, '');

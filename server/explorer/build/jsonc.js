@@ -1,4 +1,5 @@
-// Formats the variables and headers in place of prettier's own plugins, which bring 540 KB of JavaScript parser.
+// A plugin of prettier for the editors of variables and headers, which are JSON with comments. It takes the place of
+// prettier's own plugins, which bring 540 KB of JavaScript parser. The whole text is one node, formatted when parsed.
 import { applyEdits, format } from 'jsonc-parser';
 
 export const parsers = {

@@ -1,4 +1,6 @@
 // Uses the front end of docs/frontend.md as a person would, and prints what was seen.
+// The articles Third, Second, First and "Of 2016" are posted, the last one so long ago that it takes no votes.
+// URL is that of the page, SERVER that of Upvote, OTHER_TOKEN the token of the poster of Second.
 // usage: node frontend.mjs CHROMIUM URL SERVER OTHER_TOKEN
 import { openPage } from './page.mjs';
 
@@ -24,12 +26,12 @@ async function ask(bearer, query, variables) {
   return (await fetch(`${server}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query, variables }) })).json();
 }
 
-/** What an article shows while its vote is on the way, and what after it. */
+/** Votes, and returns what the article shows before, and while the request is held back. */
 async function voteFor(title) {
   let release;
-  const held = new Promise((resolve) => (release = resolve));
+  const released = new Promise((resolve) => (release = resolve));
   await page.route('**/graphql', async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   const answered = page.waitForResponse('**/graphql');

@@ -1,4 +1,4 @@
-// Presses "More" until it is gone, and prints the list after each time.
+// Presses "More" in the front end of docs/frontend.md until it is gone, and prints the list after each time.
 // usage: node pages.mjs CHROMIUM URL
 import { openPage } from './page.mjs';
 

@@ -1,5 +1,7 @@
 """
 The commands `upvote backup`, which writes a whole store to a file, and `upvote restore`, which fills an empty one.
+
+The fixtures `filled` and `empty` are the settings of a store of 300 articles and of one without any.
 """
 
 import os
@@ -58,18 +60,19 @@ def test_file_with_a_missing_changed_or_additional_byte_is_refused(filled, empty
     places = [*range(0, 64), *range(64, len(whole) - 64, len(whole) // 50), *range(len(whole) - 64, len(whole))]
     for place in places:
         file.write_bytes(whole[:place])
-        refused(empty, file)
+        assert_refused(empty, file)
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        refused(empty, file)
+        assert_refused(empty, file)
     for wrong in (whole + b"\0", b"", b"\0" * 100, whole[::-1]):
         file.write_bytes(wrong)
-        refused(empty, file)
+        assert_refused(empty, file)
 
     file.write_bytes(whole)
     assert restore(empty, file) == 0
 
 
-def refused(empty: Settings, file: Path) -> None:
+def assert_refused(empty: Settings, file: Path) -> None:
+    """The file is not restored, not even a part of it."""
     with pytest.raises(BrokenBackup, match=str(file)):
         restore(empty, file)
     assert stored(empty) == {}
@@ -187,6 +190,7 @@ def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
 
 
 def post_until(url: str, token: str, done: threading.Event) -> None:
+    """Post one article after another until `done` is set, or the server refuses one."""
     with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
         for number in count(1_000):
             post = {"query": POST, "variables": {"title": f"{number}"}}

@@ -81,7 +81,7 @@ def test_demo_has_conversations(demo):
     places = [edge["node"] for edge in answer["thread"]["edges"]]
 
     assert demo.printed[1].startswith("comments imported 37, already known 0, without what they answer 0; ")
-    assert (answer["commentCount"], len(places)) == (15, 16)
+    assert (answer["commentCount"], len(places)) == (15, 16)  # one place is that of a deleted comment
     assert {place["depth"] for place in places} == {0, 1, 2, 3, 4}
     assert [place["content"] is None for place in places].count(True) == 1
     assert any("```" in (place["content"] or "") for place in places)

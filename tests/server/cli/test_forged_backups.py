@@ -1,4 +1,9 @@
-"""Backups with a right checksum and wrong contents: each is refused in one line, and nothing is restored."""
+"""
+Backups with a right checksum and wrong contents: each is refused in one line, and nothing is restored.
+
+A backup is made of frames of JSON. The first has the header, a dictionary of settings of the store; the others have
+lists of records, each a list that begins with the kind of the record.
+"""
 
 import copy
 import json
@@ -19,10 +24,11 @@ from server.cli.main import main
 from server.settings import Settings
 from store import keys
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 Backup = tuple[dict[str, Any], list[Any]]  # header and records
 DIGEST = "0" * 64  # as long as a SHA-256 in hexadecimal
+IN_2100 = 4_102_444_800_000  # unix milliseconds
 
 
 @pytest.fixture
@@ -35,24 +41,24 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
     kinds = {record[0]: record for record in records}
     kinds["ranking"] = ["ranking", "score time", {"show": "vote_score=100.0"}]
     kinds["serverkeys"] = ["serverkeys", {"shop": f"{DIGEST} 1470311520000"}]
-    kinds["posted"] = ["posted", "user-1", DIGEST, f"{kinds['article'][1]} 1470311520000 {DIGEST}", 4_102_444_800_000]
+    kinds["posted"] = ["posted", "user-1", DIGEST, f"{kinds['article'][1]} 1470311520000 {DIGEST}", IN_2100]
     kinds["session"] = [
         "session",
         DIGEST,
         "user-1",
-        4_102_444_800_000,
+        IN_2100,
         "site=0",
         1_470_000_000_000,
         f"{DIGEST[:32]} 1 curl",
     ]
-    subject = {
+    ban = {
         "kind": "ban",
         "at": "1470311520000",
         "moderator": "user-2",
         "subject": "user:user-1",
         "reason": "a reason",
     }
-    kinds["action"] = ["action", keys.SLOTS * 2**38 + keys.slot("user-1"), subject]
+    kinds["action"] = ["action", keys.SLOTS * 2**38 + keys.slot("user-1"), ban]
     sequences = kinds.pop("sequences")
     return found.header, [*kinds.values(), *records[:5], sequences]
 
@@ -80,6 +86,7 @@ def run(file: Path, capsys) -> tuple[int, list[str]]:
 
 
 def contents(settings: Settings) -> list[str]:
+    """The keys of a store, from which they are removed, so that it is empty again."""
     with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
         found = redis.keys()
         redis.flushdb()
@@ -106,13 +113,13 @@ HEADERS = {  # what is changed in the header, and a part of the message
 @pytest.mark.parametrize("forged", HEADERS)
 def test_header_that_no_store_can_be_made_with_is_refused(backup, restore, empty, forged):
     header, message = HEADERS[forged]
-    code, said = restore(({**backup[0], **header}, backup[1]))
+    code, errors = restore(({**backup[0], **header}, backup[1]))
 
-    assert (code, len(said), contents(empty)) == (2, 1, [])
-    assert message in said[0] and len(said[0]) < 500
+    assert (code, len(errors), contents(empty)) == (2, 1, [])
+    assert message in errors[0] and len(errors[0]) < 500
 
 
-NUMBER = 2**53
+NUMBER = 2**53  # higher than that of any article
 ACTION = {"kind": "lock", "at": "1", "moderator": "ab", "subject": "article:1024", "reason": ""}
 RECORDS: dict[str, tuple[object, str]] = {  # a record, and a part of the message
     "no list": ("article", "a record is a list with its kind first, not 'article'"),
@@ -158,7 +165,7 @@ RECORDS: dict[str, tuple[object, str]] = {  # a record, and a part of the messag
     "sequence": (["sequences", [-1]], "sequences: -1 is none of 0 to"),
     "sequences": (["sequences", [1, 2, 3]], "sequences: 3 is no power of two up to 1024"),
 }
-FIELDS = {
+FIELDS = {  # of an article, with values that they cannot have
     "title": "",
     "poster": "a b",
     "time": "1e9",
@@ -175,27 +182,27 @@ FIELDS = {
 @pytest.mark.parametrize("forged", RECORDS)
 def test_malformed_record_is_refused(backup, restore, empty, forged):
     record, message = RECORDS[forged]
-    code, said = restore((backup[0], [*backup[1][:2], record, *backup[1][2:]]))
+    code, errors = restore((backup[0], [*backup[1][:2], record, *backup[1][2:]]))
 
-    assert (code, len(said), contents(empty)) == (2, 1, [])
-    assert "record 3 of frame 2: " in said[0] and message in said[0]
+    assert (code, len(errors), contents(empty)) == (2, 1, [])
+    assert "record 3 of frame 2: " in errors[0] and message in errors[0]
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_malformed_field_of_an_article_is_refused(backup, restore, empty, field):
     record = copy.deepcopy(next(record for record in backup[1] if record[0] == "article"))
     record[2][field] = FIELDS[field]
-    code, said = restore((backup[0], [record, *backup[1]]))
+    code, errors = restore((backup[0], [record, *backup[1]]))
 
-    assert (code, len(said), contents(empty)) == (2, 1, [])
-    assert f"record 1 of frame 2: article {record[1]}: " in said[0] and f" is no usable {field}" in said[0]
+    assert (code, len(errors), contents(empty)) == (2, 1, [])
+    assert f"record 1 of frame 2: article {record[1]}: " in errors[0] and f" is no usable {field}" in errors[0]
 
 
 def test_backup_without_its_sequences_is_refused(backup, restore, empty):
-    code, said = restore((backup[0], backup[1][:-1]))
+    code, errors = restore((backup[0], backup[1][:-1]))
 
     assert (code, contents(empty)) == (2, [])
-    assert said[0].endswith("it has 0 records of sequences instead of one")
+    assert errors[0].endswith("it has 0 records of sequences instead of one")
 
 
 JUNK = [None, True, 0, -1, 2**53, 2**63, 1.5, "", "x", "\0", "a b", "\ud7ff" * 70, "9" * 5_000, [], [[]], {}]
@@ -208,9 +215,9 @@ def test_anything_changed_anywhere_is_refused_in_one_line_or_restored(backup, re
     for _ in range(60):
         header, records = forged = copy.deepcopy(backup)
         change(chance, chance.choice([header, records, records, records]))
-        code, said = restore(forged)
+        code, errors = restore(forged)
         left = contents(empty)
-        assert (code, said) == (0, []) if left else (code, len(said)) == (2, 1), (said, left)
+        assert (code, errors) == (0, []) if left else (code, len(errors)) == (2, 1), (errors, left)
         refused += code == 2
 
     assert refused > 20
@@ -273,10 +280,10 @@ def test_file_that_is_not_made_of_frames_is_refused(empty, tmp_path, monkeypatch
     file = tmp_path / "forged"
     file.write_bytes(MAGIC + parts + sha256(MAGIC + parts).digest())
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")
-    code, said = run(file, capsys)
+    code, errors = run(file, capsys)
 
-    assert (code, len(said), contents(empty)) == (2, 1, [])
-    assert said[0].startswith(f"upvote: {file}") and message in said[0]
+    assert (code, len(errors), contents(empty)) == (2, 1, [])
+    assert errors[0].startswith(f"upvote: {file}") and message in errors[0]
 
 
 def test_frame_that_inflates_without_end_is_refused(empty, tmp_path, monkeypatch, capsys):
@@ -284,7 +291,7 @@ def test_frame_that_inflates_without_end_is_refused(empty, tmp_path, monkeypatch
     parts = HEADER + frame(b"[" + b" " * 10**7 + b"]") + END + COUNT.pack(2)
     (tmp_path / "forged").write_bytes(MAGIC + parts + sha256(MAGIC + parts).digest())
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")
-    code, said = run(tmp_path / "forged", capsys)
+    code, errors = run(tmp_path / "forged", capsys)
 
     assert (code, contents(empty)) == (2, [])
-    assert "frame 2 ends at the wrong byte, or is larger than 1,000,000 bytes" in said[0]
+    assert "frame 2 ends at the wrong byte, or is larger than 1,000,000 bytes" in errors[0]

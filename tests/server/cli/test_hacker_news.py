@@ -1,4 +1,8 @@
-"""Files of items in the shape of Hacker News' API: how they are read, and the order in which comments are imported."""
+"""
+Files of items in the shape of Hacker News' API: how they are read, and the order in which comments are imported.
+
+`arranged` takes comments, the partition of each story by the story's id, and the ids of items that are not imported.
+"""
 
 import json
 import random
@@ -20,6 +24,8 @@ COMMENT = {"id": 9, "type": "comment", "by": "Pim", "time": SECONDS, "parent": 8
 
 @pytest.fixture
 def found(tmp_path):
+    """A function that writes items to a file, and returns what is read from it."""
+
     def found(*items: object) -> list[object]:
         file = tmp_path / "items.jsonl"
         file.write_text("".join(json.dumps(item) + "\n" for item in items))

@@ -1,4 +1,8 @@
-"""Comments in the shape of Hacker News' API, imported by `upvote import`, are the conversations that they were."""
+"""
+Comments in the shape of Hacker News' API, imported by `upvote import`, are the conversations that they were.
+
+Codes such as C3 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -26,9 +30,9 @@ from store.threads import CommentOrder
 from tests.store import discussions
 from tests.store.reading import everything, verified
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
-STORIES, COMMENTS, SEED = 12, 300, 5
+STORIES, COMMENTS, SEED = 12, 300, 5  # of the conversations that are made up
 STORY = {"id": 1, "type": "story", "by": "Marlow", "time": 1_400_000_000, "title": "A year", "text": "Why?"}
 COMMENT = {"id": 2, "type": "comment", "by": "Pim", "time": 1_400_000_100, "parent": 1, "text": "Because"}
 DELETED = {"id": 3, "type": "comment", "time": 1_400_000_200, "parent": 2, "deleted": True}
@@ -52,6 +56,8 @@ def file(tmp_path: Path, items: list[Item]) -> Path:
 
 
 def with_store(settings: Settings, action: Callable[[Store], Awaitable[Any]]) -> Any:
+    """Open the store of the settings, and return what an action on it returns."""
+
     async def opened() -> Any:
         store = await Store.open(settings.redis_url or "", partitions=settings.partitions)
         try:
@@ -77,6 +83,7 @@ def threads_of(settings: Settings) -> dict[str, list[Place]]:
 
 
 async def _thread(store: Store, article: int) -> list[Place]:
+    """The comments of an article as its thread shows them: the oldest first, each one before its replies."""
     comments = {each.number: each for each in await discussions.comments(store, article)}
     places = await discussions.walked(store, article, CommentOrder.OLDEST, 50)
     for place in places:
@@ -86,6 +93,7 @@ async def _thread(store: Store, article: int) -> list[Place]:
 
 
 def expected(items: list[Item]) -> dict[str, list[Place]]:
+    """What `threads_of` should return. A deleted comment has a place, without poster and content, above others only."""
     replies = defaultdict(list)
     for item in sorted(items, key=lambda item: (item["time"], item["id"])):
         replies[item.get("parent")].append(item)
@@ -103,6 +111,7 @@ def expected(items: list[Item]) -> dict[str, list[Place]]:
 
 
 def written(tmp_path: Path, *items: Item | str, name: str = "some.jsonl") -> Path:
+    """A file of items as JSON, or of texts, one in each line."""
     lines = (item if isinstance(item, str) else json.dumps(item) for item in items)
     (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     return tmp_path / name
@@ -154,6 +163,8 @@ def test_interrupted_import_continues(settings, items, file, monkeypatch):
 
 
 def test_effects_of_an_interrupted_import_are_completed(settings, items, file, monkeypatch):  # C7
+    """Effects are what a comment changes in other partitions, such as the karma of its poster."""
+
     async def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 

@@ -19,7 +19,7 @@ from tests.server.commands import run
 from tests.server.conftest import HEADER, line, serving
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 SUMMARY = re.compile(
     r"imported (\d+), already known (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
@@ -55,16 +55,18 @@ def test_each_author_follows_the_next_authors_by_name(settings, file, redis, cap
 
 
 def summary(capsys: pytest.CaptureFixture[str]) -> tuple[int, ...]:
+    """The numbers that were printed: of stories imported, stories already known, bad lines, new users and groups."""
     printed = SUMMARY.fullmatch(capsys.readouterr().out)
     assert printed
     return tuple(map(int, printed.groups()))
 
 
 def times(redis) -> list[float]:
+    """When each article was posted, in unix milliseconds, the first one first."""
     return sorted(value for key in redis.scan_iter("time:*") for _, value in redis.zrange(key, 0, -1, withscores=True))
 
 
-def voters_differ(redis) -> list[str]:
+def articles_with_other_voters(redis) -> list[str]:
     """Articles still open to votes whose count of upvotes is not that of known and imported voters."""
     differing = []
     for key in redis.scan_iter("voted:*"):
@@ -129,7 +131,7 @@ def test_interrupted_import_continues_with_the_same_shift(settings, file, redis,
     assert first[:2] == (500, 0)
     assert summary(capsys)[:2] == (700, 500)
     assert times(redis)[-1] - times(redis)[0] == 28 * DAY - DAY / 24
-    assert voters_differ(redis) == []
+    assert articles_with_other_voters(redis) == []
 
 
 def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
@@ -138,7 +140,7 @@ def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
 
     assert before <= times(redis)[-1] <= unix_milliseconds()
     assert {redis.scard(key) for key in redis.scan_iter("voted:*")} == {1}
-    assert voters_differ(redis) == []
+    assert articles_with_other_voters(redis) == []
 
 
 def test_one_voter_is_created_for_each_vote(settings, file, redis):

@@ -1,4 +1,7 @@
-"""The command `upvote log`, which shows how far the consumers of the log of changes are, or removes one."""
+"""
+The command `upvote log`, which shows how far the consumers of the log of changes are, or removes one. A consumer is a
+program that takes the entries of the log one after another, such as the mirror to a database.
+"""
 
 import asyncio
 import re
@@ -10,12 +13,15 @@ from store import log
 from store.store import Store
 from tests.conftest import registered
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
 def used(redis_url, monkeypatch) -> str:
-    """A store with three entries and three consumers, one of which has not taken all, and one has missed some."""
+    """
+    The URL of a store whose log has had four entries. Of its consumers, `done` has taken all of them and `slow` two,
+    which were removed then, and `late` has missed these.
+    """
 
     async def use() -> None:
         store = await Store.open(redis_url)
@@ -59,6 +65,7 @@ def test_forgotten_consumer_keeps_no_entries(used, redis, capsys):
     assert capsys.readouterr().err == (
         "upvote: the log has no consumer slow\nupvote: the log has no consumer trimmed\n"
     )
+    # `trimmed` is no consumer, but the last entry that was removed
     assert redis.hkeys("consumers:{0}") == ["done", "trimmed", "late"]
 
 

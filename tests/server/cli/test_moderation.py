@@ -12,7 +12,7 @@ from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_roles_are_granted_listed_and_revoked(on_store, capsys):
         (["revoke", "alice", "ADMIN"], "alice is the last admin"),
     ],
 )
-def test_what_is_refused_is_reported(on_store, capsys, arguments, message):
+def test_refused_grants_and_revocations_are_reported(on_store, capsys, arguments, message):
     on_store(lambda store: roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, group=None, reason="the first"))
 
     assert main(["role", *arguments]) == 2
@@ -99,8 +99,10 @@ def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
 
     async def left(store):
         found = [await reverts.read_action(store.site, each.number) for each in (early, *done)]
-        held = [group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)]
-        return [bool(each.reverted_by) for each in found], held
+        granted_groups = [
+            group for group in ("early", "g0", "g1", "g2", None) if await roles.granted(store.site, group)
+        ]
+        return [bool(each.reverted_by) for each in found], granted_groups
 
     assert on_store(left) == ([False, True, True, True], ["early", None])
 

@@ -188,15 +188,15 @@ def test_store_in_use_is_not_moved_into(filled):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--to", "http://example.com"], "a store's URL is redis://"),
         (["--to", "redis://127.0.0.1", "--partitions", "3"], "3 is not a power of two up to 1024"),
         ([], "one of the arguments --to --undo is required"),
     ],
 )
-def test_invalid_arguments_are_reported(arguments, said, capsys):
+def test_invalid_arguments_are_reported(arguments, message, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["move", *arguments])
 
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -1,4 +1,8 @@
-"""A moved store answers about moderation what it answered before, to moderators and to strangers."""
+"""
+A moved store answers about moderation what it answered before, to moderators and to strangers.
+
+Codes such as M2 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 

@@ -1,5 +1,6 @@
 """
 The commands `upvote reindex`, which builds the indexes of orders, and `upvote ranking`, which sets weights of groups.
+The settings `front_order` and `site_orders` name the orders of which the site has pages.
 """
 
 import pytest

@@ -1,4 +1,8 @@
-"""The setting UPVOTE_RULES, and the command that prints an example."""
+"""
+The setting UPVOTE_RULES, which names a file of rules, and the commands that print an example of it and try one.
+
+Codes such as M5 name rows of docs/behaviours.md.
+"""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +19,7 @@ from tests.server.commands import run
 from tests.server.conftest import serving
 
 ROOT = Path(__file__).parents[3]
+# the second flag hides a text, whoever sets it
 HIDING = "[flags]\nhide_at = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 0\nlast_flags = 0\n"
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
 FLAG = "mutation($id: ID!) { flag(input: {subjectId: $id, reason: SPAM}) { changed subject { id } } }"
@@ -28,6 +33,7 @@ REGISTER = """mutation($name: String!) {
 
 
 def asked(live, query, token=None, **variables):
+    """The data of an answer."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return live.post({"query": query, "variables": variables}, headers=headers).json()["data"]
 
@@ -71,20 +77,20 @@ def test_flags_hide_in_all_processes_also_after_a_restart(tmp_path):  # M5
         alice, *others = [
             asked(live, REGISTER, name=name)["register"]["token"] for name in ("alice", "bob", "carol", "dave")
         ]
-        hidden, waiting = [
+        hidden, flagged_once = [
             asked(live, POST.replace("a title", title), alice)["post"]["article"] for title in ("a", "b")
         ]
         first = [asked(live, FLAG, token, id=hidden["id"])["flag"] for token in others[:2]]
-        asked(live, FLAG, others[0], id=waiting["id"])
+        asked(live, FLAG, others[0], id=flagged_once["id"])
         assert first == [{"changed": True, "subject": hidden}, {"changed": True, "subject": None}]
         assert [asked(live, TITLE, id=hidden["id"])["article"] for _ in range(10)] == [None] * 10
         assert asked(live, TITLE, alice, id=hidden["id"])["article"] == {"title": "a"}
     with serving(data, rules=file, workers=2, partitions=8) as live:
-        assert asked(live, TITLE, id=waiting["id"])["article"] == {"title": "b"}
-        second = asked(live, FLAG, others[2], id=waiting["id"])["flag"]
+        assert asked(live, TITLE, id=flagged_once["id"])["article"] == {"title": "b"}
+        second = asked(live, FLAG, others[2], id=flagged_once["id"])["flag"]
 
         assert second == {"changed": True, "subject": None}
-        assert [asked(live, TITLE, id=each["id"])["article"] for each in (hidden, waiting)] == [None, None]
+        assert [asked(live, TITLE, id=each["id"])["article"] for each in (hidden, flagged_once)] == [None, None]
 
 
 def test_command_says_what_is_wrong(tmp_path):

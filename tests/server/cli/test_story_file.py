@@ -24,6 +24,8 @@ FIELDS = {
 
 @pytest.fixture
 def found(tmp_path):
+    """A function that writes a file, and returns what is read from it."""
+
     def found(content: str | bytes, name: str = "stories.csv") -> list[Story | BadLine]:
         file = tmp_path / name
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -33,6 +35,7 @@ def found(tmp_path):
 
 
 def line(**changes: object) -> str:
+    """The story as a line of JSON, with changes."""
     return json.dumps(FIELDS | changes) + "\n"
 
 
@@ -219,12 +222,9 @@ def test_stories_are_sorted_by_time_and_then_by_number():
 
 
 def grouped(*titles_and_links):
-    return [
-        s.groups
-        for s in with_groups(
-            [Story("7", title, link=link, poster="Marlow", time=0, votes=1) for title, link in titles_and_links]
-        )
-    ]
+    """The groups of each story."""
+    stories = [Story("7", title, link=link, poster="Marlow", time=0, votes=1) for title, link in titles_and_links]
+    return [story.groups for story in with_groups(stories)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,9 @@
-"""The settings of trusted documents and origins, by the environment and by the command line, in every worker."""
+"""
+The settings of trusted documents and origins, by the environment and by the command line, in every worker.
+
+Trusted documents are the queries of a site's own pages, which a file lists by their SHA-256. With `only_trusted`, no
+others are executed.
+"""
 
 import json
 
@@ -12,6 +17,7 @@ from tests.server.conftest import serving
 from tests.support.logs import digest
 
 HELLO = "query Hello { __typename }"
+# requests that name the document: with the prefix of the hash and without it, and as Apollo's clients do
 TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}
 BARE = {"documentId": digest(HELLO)}
 PERSISTED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": f"sha256:{digest(HELLO)}"}}}
@@ -29,6 +35,7 @@ def documents(tmp_path, request):
 
 
 def asked(live, request):
+    """The data of an answer, or the code of its error."""
     answer = live.post(request).json()
     return answer.get("data") or answer["errors"][0]["extensions"]["code"]
 

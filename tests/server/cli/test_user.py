@@ -1,4 +1,8 @@
-"""The commands `user` and `password`, and the first administrator, whom a start makes."""
+"""
+The commands `user` and `password`, and the first administrator, whom a start makes.
+
+Codes such as U5 name rows of docs/behaviours.md.
+"""
 
 import re
 from urllib.parse import urlsplit
@@ -11,7 +15,7 @@ from tests.server.commands import run
 from tests.server.conftest import REGISTER, redis_of, serving
 from tests.store.reading import everything
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 URL = "https://votes.example/forum"
 LINK = re.compile(rf"{URL}/(reset|register)#([A-Za-z0-9_-]{{46}})")
@@ -25,6 +29,7 @@ INVITED = """mutation { register(input: {username: "%s", password: "correct hors
 
 @pytest.fixture
 def settings(redis_url, monkeypatch):
+    """An empty store and the public address of its site, which commands read from the environment."""
     monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
     monkeypatch.setenv("UPVOTE_PUBLIC_URL", URL)
 

@@ -14,8 +14,9 @@ from store.maintenance import verify as verification
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 
-pytestmark = pytest.mark.many_partitions
+pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
+# 150 articles that were never posted, as indexes have them
 UNPOSTED = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
 
 
@@ -142,7 +143,7 @@ def test_one_repair_at_a_time_runs(settings, redis, monkeypatch):
 
 
 def test_second_repair_exits_with_2_and_changes_nothing(redis_url, redis, filled):
-    redis.set(leases.lease(0, "repair"), "another", px=30_000)
+    redis.set(leases.lease(0, "repair"), "another", px=30_000)  # the lease, a lock that expires, of another process
     redis.zadd(keys.groups(0), {"nobody": 0})
     refused = run("verify", "--repair", redis_url=redis_url)
 

@@ -1,4 +1,4 @@
-"""Limits of connections: how many, the size and time of a request, clients that do not read."""
+"""Limits of connections: how many there are, the size and time of a request, and clients that do not read."""
 
 import asyncio
 import json
@@ -47,6 +47,7 @@ async def exchange(server, *pieces):
 
 
 def refusal(answer):
+    """The status and the error code of a raw HTTP response."""
     head, _, body = answer.partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["errors"][0]["extensions"]["code"]
 

@@ -152,7 +152,7 @@ def body(content, more=False):
     return {"type": "http.response.body", "body": content, "more_body": more}
 
 
-UNUSUAL = {
+UNUSUAL = {  # by path, the ASGI messages of a response
     "/short": [start((b"content-length", b"5")), body(b"1234")],
     "/long": [start((b"content-length", b"3")), body(b"1234")],
     "/split": [start((b"content-length", b"4"), (b"x-a", b"b\r\nx-c: d")), body(b"1234")],
@@ -242,8 +242,8 @@ async def test_whole_responses_beside_others_on_one_connection(unusual_server, p
         await client.send(WHOLE + other.format("GET").encode() + WHOLE + other.format("HEAD").encode() + WHOLE)
         assert await client.answer() == (200, 1234)
         _, headers = await client.head()
-        content = 4 if "content-length" in headers else len(b"4\r\n1234\r\n0\r\n\r\n")
-        assert b"1234" in await client.reader.readexactly(content)
+        length = 4 if "content-length" in headers else len(b"4\r\n1234\r\n0\r\n\r\n")
+        assert b"1234" in await client.reader.readexactly(length)
         assert await client.answer() == (200, 1234)
         assert (await client.head())[1].get("content-length") == headers.get("content-length")
         assert await client.answer() == (200, 1234)

@@ -15,7 +15,7 @@ SIZES = (0, 1, 125, 126, 32_768, 65_535, 65_536, 200_000)
 def sent(size):
     """Parts of a text of so many bytes, some of them of characters of two bytes."""
     text = ("\u00e9" * (size // 2) + "a" * (size % 2)).encode()
-    return text[: size // 4 * 2], b"", text[size // 4 * 2 :]
+    return text[: size // 4 * 2], b"", text[size // 4 * 2 :]  # none ends within a character
 
 
 async def test_texts_arrive_whole_and_in_order_until_the_client_leaves():

@@ -124,11 +124,11 @@ async def messages(client, until):
 
 
 def size_of(data):
-    """The size of the first WebSocket frame in bytes."""
-    short = data[1]
-    if short < 126:
-        return 2 + short
-    return 4 + int.from_bytes(data[2:4]) if short == 126 else 10 + int.from_bytes(data[2:10])
+    """The size of the first WebSocket frame in bytes, with its head of 2, 4 or 10 (RFC 6455, section 5.2)."""
+    length = data[1]
+    if length < 126:
+        return 2 + length
+    return 4 + int.from_bytes(data[2:4]) if length == 126 else 10 + int.from_bytes(data[2:10])
 
 
 async def test_unread_stream_ends_at_the_limit():

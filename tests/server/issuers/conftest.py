@@ -20,7 +20,7 @@ def serve(redis_url, clock):
         given = {"rate_limits": "off", "issuers": file} | settings
         app = create(Settings(redis_url=redis_url, **given), ConnectionLimiter())
         async with in_process.client_of(app) as http:
-            object.__setattr__(app.state.store.site, "clock", clock)
+            object.__setattr__(app.state.store.site, "clock", clock)  # a frozen record
             http.app = app
             yield http
 

@@ -19,7 +19,7 @@ EC = ECKey.generate_key("P-256", {"kid": "ec-1"})
 ED = OKPKey.generate_key("Ed25519", {"kid": "ed-1"})
 SHARED = OctKey.import_key(SECRET)
 ISSUER = "https://id.example/"
-TABLE = {
+TABLE = {  # one issuer, as the TOML file has it
     "name": "site",
     "issuer": ISSUER,
     "audience": "upvote",
@@ -58,7 +58,7 @@ def _table(table: dict[str, Any]) -> str:
 
 @dataclass
 class Tokens:
-    """Signs tokens of an issuer, by the claims that all of them have."""
+    """Makes tokens of an issuer: `claims` are in each of them, `key` signs them, and they are issued at `now`."""
 
     claims: dict[str, Any] = field(default_factory=lambda: {"iss": ISSUER, "aud": "upvote"})
     key: Any = field(default_factory=lambda: RSA)
@@ -75,7 +75,10 @@ class Tokens:
 
 
 def signed(header: dict[str, Any], payload: dict[str, Any], key: Any, algorithm: str | None = None) -> str:
-    """A compact signature with any header, also one that no library would make, and another algorithm than it names."""
+    """
+    A token in the compact form of JWS, with any header, also one that no library would make. It is signed with
+    `algorithm`, or else with the one that the header names.
+    """
     content = ".".join(part(json.dumps(each, separators=(",", ":")).encode()) for each in (header, payload))
     signature = JWSRegistry.algorithms[algorithm or header["alg"]].sign(content.encode(), key)
     return f"{content}.{part(signature)}"

@@ -35,9 +35,9 @@ Answer = tuple[int, str, dict[str, str]]  # status, body, headers
 @dataclass
 class Provider:
     """
-    Answers discovery and the set of its keys. `status` is that of all answers, and `pause` the seconds before each.
-    `asked_at` has when each path was asked. `routes` are further paths. `caching` is the header Cache-Control, and
-    `body` stands in for the set of `keys`.
+    Answers OpenID discovery, and `/keys` with the set of its keys. `status` is that of all answers, and `pause` the
+    seconds before each. `asked` counts the requests of each path, and `asked_at` has the path and the time of each.
+    `routes` answer further paths. `caching` is the header Cache-Control, and `body` stands in for the set of `keys`.
     """
 
     keys: list[Any] = field(default_factory=lambda: [RSA])
@@ -55,7 +55,7 @@ class Provider:
         return f"http://127.0.0.1:{self.port}"
 
     def table(self, **more: Any) -> dict[str, Any]:
-        """What the file of issuers has of it."""
+        """This provider as a table of the file of issuers."""
         discovery = f"{self.url}/.well-known/openid-configuration"
         plain = {"name": "site", "issuer": self.url, "audience": "upvote", "algorithms": ["RS256"], "private": True}
         return plain | {"discovery": discovery, "claims": {"name": "name"}} | more
@@ -113,8 +113,9 @@ async def running(**options: Any) -> AsyncIterator[Provider]:
 
 class Users:
     """
-    The pages of a provider: it logs in whoever comes as the subject `ada`, and gives an ID token for a code, once. The
-    token has also `claims`, and is signed by `key`, or else by the first key of the provider.
+    The pages where users of a provider log in: it logs in whoever comes as the subject `ada`, for the client `door`,
+    which is Upvote, and gives an ID token for a code, once. The token also has `claims`, and is signed by `key`, or
+    else by the first key of the provider. `codes` has the parameters of each request for a code, by that code.
     """
 
     def __init__(self, asked: Provider, secret: str | None = None) -> None:

@@ -1,4 +1,8 @@
-"""Tokens of issuers, which are identity providers, in place of sessions: whose they are, and which are refused."""
+"""
+Tokens of issuers, which are identity providers, in place of sessions: whose they are, and which are refused.
+
+Codes such as U1 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import hmac
@@ -37,7 +41,7 @@ async def reason_of(http, token, query=VIEWER):
 
 
 @pytest.mark.parametrize(("key", "algorithm"), [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA")])
-async def test_token_is_its_user_who_is_made_at_first_sight(http, key, algorithm):  # U1
+async def test_token_stands_for_its_user_who_is_created_by_the_first_one(http, key, algorithm):  # U1
     tokens = Tokens(key=key, algorithm=algorithm)
 
     assert await viewer_of(http, tokens.token("1", name="Alice")) == "Alice"
@@ -105,7 +109,7 @@ def confused(algorithm, secret):
     return f"{content}.{issuing.part(hmac.digest(secret, content.encode(), 'sha256'))}"
 
 
-HEADERS = {  # by the name of an attack: what makes the token, and the reason of the refusal
+ATTACKS = {  # by the name of an attack: what makes the token, and the reason of the refusal
     "none": (lambda: unsigned("none"), "algorithm"),
     "None": (lambda: unsigned("None"), "algorithm"),
     "the public key as a secret": (lambda: confused("HS256", RSA.as_pem(private=False)), "algorithm"),
@@ -144,10 +148,10 @@ def unsigned(algorithm):
     return ".".join(issuing.part(json.dumps(each).encode()) for each in parts) + ".e30"
 
 
-@pytest.mark.parametrize("attack", HEADERS)
+@pytest.mark.parametrize("attack", ATTACKS)
 async def test_forged_token_is_refused(http, redis, attack):  # U2
     await viewer_of(http, TOKENS.token())
-    make, reason = HEADERS[attack]
+    make, reason = ATTACKS[attack]
     before = everything(redis)
 
     assert await reason_of(http, make()) == reason
@@ -222,7 +226,7 @@ async def test_second_check_is_a_look_into_memory(http, monkeypatch):
     assert await viewer_of(http, token) == "Alice"
     assert checked == []
     assert token not in str(list(accepted._remembered.entries))
-    assert calls_of(lambda: accepted.remembered(token)) <= 12  # 1.6 us, where 5 are allowed
+    assert calls_of(lambda: accepted.remembered(token)) <= 12  # they take 1.6 us; the aim is 5 at most
 
 
 def calls_of(function):

@@ -1,4 +1,8 @@
-"""A session in exchange for a token of an identity provider, and what its user may do without a password."""
+"""
+A session in exchange for a token of an identity provider, and what its user may do without a password.
+
+Codes such as U2 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import io
@@ -16,7 +20,7 @@ from tests.server.issuers import issuing
 from tests.server.issuers.issuing import NOW, OTHER_RSA, Tokens
 from tests.store.reading import everything
 
-OWN = {"origin": "http://up"}
+OWN = {"origin": "http://up"}  # the header of a request by a page of the site itself
 EXCHANGE = """mutation($token: String!, $cookie: Boolean) { logInWithToken(input: {token: $token, cookie: $cookie}) {
   user { username } token expiresAt userErrors { code message field } } }"""
 DELETE = "mutation($p: String) { deleteUser(input: {currentPassword: $p}) { deletedUserId userErrors { code } } }"
@@ -59,7 +63,7 @@ async def test_token_that_is_not_accepted_is_a_bad_one(http, redis):  # U2
     forged = {
         TOKENS.token(aud="other"): "audience",
         TOKENS.token(key=OTHER_RSA): "key",
-        TOKENS.token(exp=NOW - 61): "expired",
+        TOKENS.token(exp=NOW - 61): "expired",  # beyond the leeway of a minute
         "x": "form",
     }
     for token, reason in forged.items():
@@ -123,7 +127,7 @@ async def test_fields_that_the_issuer_says_are_not_edited(serve, tmp_path):  # U
 
 
 async def test_user_leaves_with_a_recent_log_in_at_the_issuer(http):
-    for claims in ({}, {"auth_time": NOW - 301}):
+    for claims in ({}, {"auth_time": NOW - 301}):  # a log-in is recent for five minutes
         refused = (await sent(http, DELETE, TOKENS.token(name="Ada", **claims))).json()["data"]["deleteUser"]
         assert refused == {"deletedUserId": None, "userErrors": [{"code": "BAD_CREDENTIALS"}]}
 
@@ -198,7 +202,7 @@ async def test_export_takes_the_token_and_has_the_identities(http):  # U7
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "printed"),
     [
         (("Grace", "site", "1"), "1 of site is Grace"),
         (("nobody", "site", "1"), "there is no user nobody"),
@@ -206,11 +210,11 @@ async def test_export_takes_the_token_and_has_the_identities(http):  # U7
         (("Grace", "site", ""), "a subject has 1 to 255 printable characters"),
     ],
 )
-async def test_command_links_a_subject_to_a_user(store, redis_url, tmp_path, arguments, said):  # U1
+async def test_command_links_a_subject_to_a_user(store, redis_url, tmp_path, arguments, printed):  # U1
     await registered(store, "Grace")
     file = issuing.written(tmp_path)
 
     done = await asyncio.to_thread(run, "user", "link", *arguments, redis_url=redis_url, issuers=file)
 
-    assert said in done.stdout + done.stderr
-    assert done.returncode == (0 if said == "1 of site is Grace" else 2)
+    assert printed in done.stdout + done.stderr
+    assert done.returncode == (0 if printed == "1 of site is Grace" else 2)

@@ -1,5 +1,7 @@
 """
 The file of issuers, identity providers whose tokens a site accepts: what it may say, and how a fault in it is named.
+
+Codes such as U1 name rows of docs/behaviours.md.
 """
 
 import re

@@ -1,4 +1,9 @@
-"""The front door: a browser logs in at a small provider on loopback, and comes back with the cookie of a session."""
+"""
+The front door, which is the path `/log-in/NAME`: a browser logs in at an identity provider, here one on loopback, and
+comes back with the cookie of a session.
+
+Codes such as U1 name rows of docs/behaviours.md.
+"""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -59,6 +64,7 @@ async def returned(browser, location):
 
 
 async def viewer(browser, **headers):
+    """What a page of the site reads about its viewer, by the cookies of the browser."""
     given = {"origin": str(browser.base_url).rstrip("/")} | headers
     return (await browser.post("/graphql", json={"query": VIEWER}, headers=given)).json()["data"]
 
@@ -90,7 +96,7 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
 @pytest.mark.parametrize(
     "next", first(["//evil.example/", "https://evil.example/", "/\\evil.example", "/\tx", "x", ""], 3)
 )
-async def test_only_pages_of_the_site_are_gone_on_with(browser, live, next):
+async def test_browser_goes_on_to_pages_of_the_site_only(browser, live, next):
     location = await begun(browser, "/log-in/site?" + urlencode({"next": next}))
 
     done = await browser.get(await returned(browser, location))
@@ -98,7 +104,7 @@ async def test_only_pages_of_the_site_are_gone_on_with(browser, live, next):
     assert done.headers["location"] == f"{live.url}/"
 
 
-async def test_what_has_begun_ends_once_and_in_the_same_browser(browser, live, asked):
+async def test_log_in_ends_once_and_in_the_browser_where_it_began(browser, live, asked):
     """Neither a code of somebody else, nor a state that was used, nor one of another browser opens a session."""
     back = await returned(browser, await begun(browser))
     async with httpx.AsyncClient(base_url=live.url, timeout=30) as other:

@@ -1,4 +1,9 @@
-"""Keys that a provider publishes: fetched in the background, by one process for all, and rotated without a refusal."""
+"""
+The keys that a provider publishes, of which each process has a keyring: they are fetched in the background, by one
+process for all, and rotated without a refusal.
+
+Codes such as U3 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import itertools
@@ -29,6 +34,7 @@ class Ticking:
 
 @pytest.fixture
 def ticking():
+    """The clock of all keyrings of a test."""
     return Ticking()
 
 
@@ -64,6 +70,7 @@ async def running(store, asked, tmp_path, ticking):
 
 
 async def until(holds, seconds=15):
+    """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - it is another process that changes it
             await asyncio.sleep(0.02)
@@ -128,7 +135,7 @@ async def test_revoked_key_is_refused_in_all_processes_soon_after_the_answer(run
     kept = [await ring.find("rsa-1", "RS256") for ring in rings]
     asked.keys = [EC]
 
-    ticking.ahead += 48_500  # four fifths of a minute
+    ticking.ahead += 48_500  # more than four fifths of a minute, when the keys are fetched again
     await until(lambda: not any(key.is_current for key in kept))
 
     assert all(ring.current.find("rsa-1", "RS256") is None for ring in rings)
@@ -167,7 +174,7 @@ async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking
     ring = await running()
     await ring.find("rsa-1", "RS256")
 
-    ticking.ahead += round(19.5 * HOUR)
+    ticking.ahead += round(19.5 * HOUR)  # more than four fifths of a day
     await until(lambda: asked.asked["/keys"] > 1, 20)
     assert asked.asked["/keys"] == 2
 

@@ -1,4 +1,8 @@
-"""Keys of a provider that are rotated while clients of two processes send tokens of the old and of the new one."""
+"""
+Keys of a provider that are rotated while clients of two processes send tokens of the old and of the new one.
+
+Codes such as U3 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import time
@@ -22,7 +26,7 @@ from tests.servers import PATIENCE
 
 CLIENTS = 24  # that send requests at the same time
 FIRST, SECOND, THIRD = (RSAKey.generate_key(2048, {"kid": f"rotated-{number}"}) for number in range(3))
-FETCHES_APART = 5.0  # seconds
+FETCHES_APART = 5.0  # seconds, at least
 VIEWER = {"query": "{ viewer { username } }"}
 
 

@@ -1,4 +1,8 @@
-"""Sockets and streams with the token of an identity provider: they end with the token, and go on with a newer one."""
+"""
+Sockets and streams with the token of an identity provider: they end with the token, and go on with a newer one.
+
+Codes such as U1 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import json
@@ -27,6 +31,7 @@ def tokens(key=RSA):
 
 @pytest.fixture
 def live(tmp_path):
+    """A server of two processes, and the file with the keys of its issuer."""
     table = {**issuing.TABLE, "claims": {"name": "name", "roles": "roles"}, "roles": {"admin": ["boss"]}, "admin": True}
     file = issuing.written(tmp_path, table)
     with serving(tmp_path / "data", workers=2, partitions=4, issuers=file) as live:
@@ -53,6 +58,7 @@ async def opened(live, token, stack):
 
 
 async def ended(sockets, streams):
+    """Wait until all of them have ended, and say that the session has."""
     assert await asyncio.gather(*map(close_code, sockets)) == [4403] * len(sockets)
     for data, complete in await asyncio.gather(*map(last_event, streams)):
         assert json.loads(data.removeprefix("data: "))["errors"][0]["extensions"] == ENDED
@@ -69,7 +75,7 @@ async def test_sockets_and_streams_end_at_the_end_of_the_token(live):  # U1
 
 
 @pytest.mark.slow
-async def test_they_end_with_a_ban_a_deletion_and_a_key(live):  # U1, U3
+async def test_sockets_and_streams_end_with_a_ban_a_deletion_and_a_key(live):  # U1, U3
     ids = iter(range(10))
 
     async def ban(token, name):

@@ -51,6 +51,7 @@ def lab(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The message of a refusal, after which nothing was printed."""
     try:
         assert main(["lab", *map(str, arguments)]) == 2
     except SystemExit as wrong_usage:

@@ -6,7 +6,7 @@ from server.lab.measures import Push, best_rank, hours, overlap, rank, stays, tu
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
-# three places, and one that moves up if another is removed
+# values and numbers of stories: three places, and one that moves up if another is removed
 RANKED = [
     (9.0, 3),
     (7.0, 5),

@@ -1,6 +1,6 @@
 """
-The figures of docs/rings.md: how many members of voting rings, planted among honest votes, the search finds, and whom
-else.
+The figures of docs/rings.md: how many members of voting rings the search finds if their votes are planted among honest
+ones, and whom else. A ring is a group of accounts that vote for each other.
 """
 
 import re

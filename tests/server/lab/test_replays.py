@@ -42,6 +42,7 @@ def test_votes_count_from_the_instant_of_the_vote():
 
 
 def _histories(random: Random, count: int, most: int) -> Histories:
+    """The times of the votes of each story, in milliseconds: less than `most` beside the first, often few."""
     posted = sorted(random.randrange(0, DAYS, 20) * MINUTE for _ in range(count))
     votes = [int(random.paretovariate(0.8)) % most for _ in range(count)]
     return [
@@ -51,6 +52,7 @@ def _histories(random: Random, count: int, most: int) -> Histories:
 
 
 def _sorted(histories: Histories, variant: Variant, now: int) -> list[tuple[float, int]]:
+    """The value and the number of each story that is posted at an instant, the highest value first."""
     counted = [(number, history[0], bisect_right(history, now)) for number, history in enumerate(histories)]
     articles = [article(*each) for each in counted if each[2]]
     return sorted(((variant.value(each, now), each.number) for each in articles), reverse=True)

@@ -1,4 +1,4 @@
-"""The managed Valkey is kept running, and loses no acknowledged write when it is killed."""
+"""The managed Valkey, which a server starts itself, is kept running, and loses no acknowledged write when killed."""
 
 import errno
 import os
@@ -92,7 +92,7 @@ def test_with_always_writes_are_synced_before_they_are_acknowledged(tmp_path):
         assert redis.config_get("appendfsync") == {"appendfsync": "always"}
 
 
-def test_hash_with_the_text_of_a_comment_is_compact_also_one_of_before(tmp_path):
+def test_hash_with_the_text_of_a_comment_is_compact_also_an_older_one(tmp_path):
     text = "x" * server.COMPACT_VALUE
     with server.running(tmp_path) as url, Redis.from_url(url, decode_responses=True) as redis:
         redis.hset("comment", "content", text)

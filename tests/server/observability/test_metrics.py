@@ -14,6 +14,7 @@ from tests.server.conftest import serving
 from tests.servers import until
 from tests.support.metrics import family, of
 
+# a program that counts, and is killed at once
 COUNTING = """
 import os, signal, sys
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_operation_is_counted_with_its_seconds_and_cost(live):
     assert shown[of("upvote_store_commands_total", operation="Counted")] == sum(cost["commands"] for cost in costs)
 
 
-def test_executions_are_counted_by_way(tmp_path):
+def test_executions_are_counted_by_execution_path(tmp_path):
     with serving(tmp_path) as live:
         for _ in range(3):
             live.ask("{ articles { totalCount } }")

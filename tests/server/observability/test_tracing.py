@@ -98,6 +98,7 @@ def spans_of(requests):
 
 
 def attributes_of(span):
+    """The attributes of a span, without its errors."""
     values = {one.key: one.value for one in span.attributes}
     return {key: getattr(value, value.WhichOneof("value")) for key, value in values.items() if key != "upvote.errors"}
 

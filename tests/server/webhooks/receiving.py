@@ -29,8 +29,8 @@ HOUR, DAY = 3_600, 86_400  # seconds
 class Receiver(ThreadingHTTPServer):
     """
     `taken` has the messages that were answered with success, in their order, `refused` all others with the right
-    signature; `forged` counts the rest. `answers` says what is answered about a subject, else `choose`, which is
-    `answer` unless a test replaces it.
+    signature; `forged` counts the rest. `answers` has what is answered to messages about a subject, by its id. For
+    other subjects, `choose` gives the answer: `answer`, unless a test replaces it.
     """
 
     daemon_threads = True

@@ -1,5 +1,7 @@
 """
 The command `upvote webhook`, and servers that send changes to the receivers that it adds, also when they are killed.
+
+Codes such as U8 name rows of docs/behaviours.md.
 """
 
 import asyncio
@@ -19,11 +21,12 @@ from tests.server.webhooks.receiving import firsts
 from tests.servers import until
 from tests.store.reading import post
 
-pytestmark = pytest.mark.one_server
+pytestmark = pytest.mark.one_server  # not run on a cluster of Valkey servers
 
 
 @pytest.fixture
 def redis_url_in_environment(redis_url, sqlite_url, monkeypatch) -> str:
+    """The URL of a store that commands work on, with a database in a file."""
     monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
     monkeypatch.setenv("UPVOTE_DATABASE_URL", sqlite_url)
     return redis_url
@@ -38,7 +41,7 @@ def test_webhooks_are_added_listed_rotated_and_removed(redis_url_in_environment,
     assert main(added) == 0
     first = capsys.readouterr().out
     assert first.startswith("webhook 1\nsecret  whsec_")
-    assert "webhooks" in redis.hkeys("consumers:{0}")
+    assert "webhooks" in redis.hkeys("consumers:{0}")  # the log keeps what these have not taken
 
     assert main(["webhook", "list"]) == 0
     assert capsys.readouterr().out == "1  on, 0 waiting  http://10.1.2.3:8080/hook  commented,posted\n"
@@ -134,13 +137,14 @@ def test_killed_servers_lose_nothing(receiver, tmp_path):  # U8
                 metrics = metrics_with_webhooks(live)
 
     assert receiver.forged == 0
-    assert sorted(titles_in_first(receiver)) == sorted(titles)
+    assert sorted(titles_once(receiver)) == sorted(titles)
     assert metrics['upvote_webhook_off{webhook="1"}'] == 0
     assert metrics['upvote_webhook_tries_total{result="delivered"}'] > 0
     assert 'upvote_webhook_pending{webhook="1"}' in metrics
 
 
 def titles_in(receiver) -> list[str]:
+    """The titles of posts that the receiver has taken, some more than once."""
     return [title_of(each) for each in receiver.taken if each["type"] == "posted"]
 
 
@@ -151,7 +155,8 @@ def metrics_with_webhooks(live):
     return read[-1]
 
 
-def titles_in_first(receiver) -> list[str]:
+def titles_once(receiver) -> list[str]:
+    """The same, each message once."""
     return [title_of(each) for each in firsts(receiver.taken) if each["type"] == "posted"]
 
 

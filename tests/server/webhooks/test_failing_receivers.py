@@ -1,4 +1,8 @@
-"""Receivers of webhooks that fail, are slow or are away: when their messages are tried again, and what they delay."""
+"""
+Receivers of webhooks that fail, are slow or are away: when their messages are tried again, and what they delay.
+
+Codes such as U8 name rows of docs/behaviours.md.
+"""
 
 import logging
 from itertools import pairwise
@@ -16,6 +20,7 @@ from tests.store.reading import post
 
 
 def long_answer(handler) -> None:
+    """Answer with ten megabytes."""
     handler.send_response(200)
     handler.send_header("content-length", "10000000")
     handler.end_headers()
@@ -92,13 +97,13 @@ async def test_ten_tries_in_75_hours_then_it_is_off_and_a_replay_goes_on(site, r
     id = await site.add(receiver)
     number = (await post(site.store, alice)).number
     receiver.answer = checking.body(b"", 503)
-    began, tries = clock.now, []
+    began, tries = clock.now, []  # the seconds after which the message was tried
     while await site.off_at(id) is None:
         await site.send()
         tries += [(clock.now - began) / 1000] * (len(receiver.refused) - len(tries))
         clock.advance(max(5.5, (clock.now - began) / 1000 * 0.02))
 
-    hours = [5 / HOUR, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]
+    hours = [5 / HOUR, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]  # the pauses between ten tries
     assert len(tries) == 10
     for (earlier, later), pause in zip(pairwise(tries), hours, strict=True):
         assert pause * HOUR <= later - earlier <= 1.1 * pause * HOUR + 6 + later * 0.03

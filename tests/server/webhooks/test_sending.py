@@ -1,4 +1,8 @@
-"""Webhooks: what receivers are sent, in which order, and what becomes of messages that they do not take."""
+"""
+Webhooks: what receivers are sent, in which order, and what becomes of messages that they do not take.
+
+Codes such as U8 name rows of docs/behaviours.md.
+"""
 
 import asyncio
 import random
@@ -68,6 +72,7 @@ async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
 
 
 async def sent_entries(store) -> list[Change]:
+    """The changes in the log, of all partitions, that webhooks send."""
     entries = [
         entry
         for partition in range(store.site.partitions)
@@ -164,9 +169,9 @@ async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, r
     """The entry is written here as the script of a deletion writes it."""
     await site.add(receiver)
     receiver.answer = checking.body(b"", 500)
-    mine, other = await post(site.store, alice), await post(site.store, bob)
+    own, other = await post(site.store, alice), await post(site.store, bob)
     await commented(site.store, other.number, alice, text="my answer, bob")
-    await commented(site.store, mine.number, bob, text="alice, look")
+    await commented(site.store, own.number, bob, text="alice, look")
     await site.send()
     left = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
     entry = {"kind": "user_deleted", "at": str(clock.now), **left}
@@ -181,7 +186,7 @@ async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, r
     sent = [each["data"] for each in receiver.taken if each["type"] != "user_deleted"]
     assert [each for each in sent if "alice" in repr(each).lower() and "alice, look" not in repr(each)] == []
     assert "my answer" not in repr(sent)
-    (posted,) = about(receiver, mine.number)
+    (posted,) = about(receiver, own.number)
     assert posted["data"]["actorId"] == "user:~k3x"
     assert {"name": "content", "value": "alice, look"} in next(
         each["fields"] for each in sent if each["kind"] == "commented" and each["actorId"] == "user:bob"
@@ -267,11 +272,11 @@ async def test_message_that_cannot_be_noted_as_sent_is_sent_again_but_not_at_onc
         await post(store, alice)
         await site.process.turn()
         await site.process.sender.idle()
-        write, monkeypatched = database.write, []
+        write, failures = database.write, []
 
         async def fail_on_delivery(function, *arguments):
             if function is webhooks.delivered:
-                monkeypatched.append(function)
+                failures.append(function)
                 raise DatabaseUnavailable("the disk is full")
             return await write(function, *arguments)
 
@@ -279,10 +284,10 @@ async def test_message_that_cannot_be_noted_as_sent_is_sent_again_but_not_at_onc
         await post(store, alice)
         for _ in range(3):
             await site.send()
-        assert (len(receiver.taken), len(monkeypatched)) == (2, 1)
+        assert (len(receiver.taken), len(failures)) == (2, 1)
 
         monkeypatch.setattr(database, "write", write)
-        clock.advance(61)
+        clock.advance(61)  # longer than it waits after such a failure
         await site.send()
         assert [each["id"] for each in receiver.taken[1:]] == [receiver.taken[1]["id"]] * 2
         assert await site.waiting() == 0

@@ -1,10 +1,10 @@
 """
 Moves articles out of Redis into the database whenever a line on standard input says so: a process of its own with the
-settings of a server, for the soak test. A line has five words: how many articles may stay, in all and of each user, how
-many leave at once, after how many quiet days conversations leave, or None, and how many comments stay in the list of
-each user.
+settings of a server, for the soak test. A line has five words: how many articles may stay, in all and of each user; how
+many leave at once; after how many days in which nothing was written there conversations leave, or None; and how many
+comments stay in the list of each user.
 
-Each line is answered by the numbers of all archived articles, or by why none could leave.
+Each line is answered by the numbers of all articles that have left (are archived), or by why none could leave.
 """
 
 import asyncio
