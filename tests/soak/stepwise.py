@@ -80,8 +80,8 @@ def holding_open_votes(model: Model) -> list[Action]:
 def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:
     """The ids of what a user has voted on last."""
     subjects = _subjects(model)
-    voted = [(each.cast_at[user], place) for place, each in enumerate(subjects) if user in each.cast_at]
-    return [known.id_of(subjects[place]) for _, place in sorted(voted)[-MOST_VOTES:]]
+    voted = [(each.cast_at[user], index) for index, each in enumerate(subjects) if user in each.cast_at]
+    return [known.id_of(subjects[index]) for _, index in sorted(voted)[-MOST_VOTES:]]
 
 
 async def texts_of_ban(connection: Connection, model: Model, id: str, *, is_revert: bool) -> dict[str, int]:
