@@ -139,7 +139,7 @@ async def hide_first(store: Store, listing: HomeListing) -> None:
     members: list[str] = []
     window = Window(200)  # articles at a time
     while len(members) < HIDDEN_ARTICLES:
-        found = await Reads(store, None).home_page(listing, window)
+        found = await Reads(store, login=None).home_page(listing, window)
         members += [place.member for place in found.positions]
         if not found.below:
             break
@@ -169,7 +169,7 @@ async def measured(store: Store, listing: HomeListing) -> Figures:
 
 
 async def page(store: Store, listing: HomeListing) -> None:
-    await Reads(store, None).home_page(listing, Window(COUNT))
+    await Reads(store, login=None).home_page(listing, Window(COUNT))
 
 
 async def milliseconds(run: Callable[[], Awaitable[object]]) -> float:

@@ -115,11 +115,13 @@ def known_or_read_viewer_votes(
     subjects: Sequence[Votable], context: Context
 ) -> Sequence[Vote | None] | Awaitable[Sequence[Vote | None]]:
     """
-    As `viewer_vote`, without waiting if this request knows who the viewer is and all these votes, as after a vote.
+    As `viewer_vote`, without waiting if this request knows who the viewer is, and all these votes: it has cast or read
+    them, or the client-side cache has them.
     """
     viewer = context.known_viewer()
-    votes = context.reads.known_votes(list(map(NUMBER, subjects)), viewer) if viewer else None
-    return votes if votes and all(are_voters_stored(subjects, context)) else viewer_vote(subjects, context)
+    if viewer and all(are_voters_stored(subjects, context)):
+        return context.reads.known_or_read_votes(list(map(NUMBER, subjects)), viewer)
+    return viewer_vote(subjects, context)
 
 
 @paginated

@@ -67,7 +67,8 @@ class Reads:
         self._loader = Loader(site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
-        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number of the article or comment
+        # by voter, by number of the article or comment; None until it was read
+        self._votes: dict[str, dict[int, Vote | None]] = {}
         self._voters: dict[int, tuple[str, ...]] = {}  # usernames, by number of the article
         self._archive: ArchiveReads | None = None  # if the store has archived articles
         if site.rankings.archive is not None:
@@ -91,17 +92,14 @@ class Reads:
     @property
     def known_login(self) -> Login | None:
         """The session, if it was read or set already."""
-        return self._login
-
-    def known_votes(self, numbers: Sequence[int], voter: str) -> list[Vote] | None:
-        """A voter's votes, if this request has read or set all of them already."""
-        votes = self._votes.get(voter)
-        return list(map(votes.__getitem__, numbers)) if votes and votes.keys() >= {*numbers} else None
-
-    async def login(self) -> Login | None:
         if self._login_read and self._login is None:
             load = self._loader.completed(self._login_read)  # a pipeline that was sent has read it, too
-            self._login = load.result if load and load.error is None else await self.load(self._login_read)
+            self._login = load.result if load and load.error is None else None
+        return self._login
+
+    async def login(self) -> Login | None:
+        if self._login_read and self.known_login is None:
+            self._login = await self.load(self._login_read)
         return self._login
 
     async def stored_login(self) -> Login | None:
@@ -232,12 +230,26 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command per partition."""
-        cached = partial(queries.cached_votes, self.site, voter=voter, since=self._started)
-        read = self._votes.setdefault(voter, {})
-        return await self._by_id(numbers, read, cached, partial(self._stored_votes, voter))
+        found = self.known_or_read_votes(numbers, voter)
+        return found if isinstance(found, list) else await found
 
-    async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
-        return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
+    def known_or_read_votes(self, numbers: Sequence[int], voter: str) -> list[Vote] | Awaitable[list[Vote]]:
+        """As `votes`, without waiting if this request or the client-side cache has all of them."""
+        read = self._votes.setdefault(voter, {})
+        known: Any = list(map(read.get, numbers)) if read else []
+        if known and all(known):
+            return known  # type: ignore[no-any-return]  # a `cast` is a call
+        found: Any = queries.cached_votes(self.site, numbers, voter, self._started)
+        if known:
+            found = [vote or cached for vote, cached in zip(known, found, strict=True)]
+        read.update(zip(numbers, found, strict=True))
+        return found if all(found) else self._with_stored_votes(numbers, voter)
+
+    async def _with_stored_votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
+        read: dict[int, Any] = self._votes[voter]
+        unread = [number for number in numbers if read[number] is None]
+        read |= _merged(await self.load_all(queries.votes(self.site, unread, voter)))
+        return list(map(read.__getitem__, numbers))
 
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
         """

@@ -443,7 +443,7 @@ def collect_garbage_less_often() -> None:
     """Requests leave next to no reference cycles. Objects that exist at start are never collected."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(50_000, 20, 20)  # by default Python looks for cycles many times as often
 
 
 def shorten_thread_switches() -> None:

@@ -1,4 +1,4 @@
-"""Compresses responses as Starlette's GZipMiddleware does."""
+"""Compresses responses as Starlette's GZipMiddleware does, with less work for those that stay as they are."""
 
 import re
 from collections.abc import Awaitable

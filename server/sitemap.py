@@ -24,7 +24,7 @@ from store.events import Event
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 XML = "application/xml"
 PAGE = 100  # articles or groups in a query, the most that a client gets
-FILE_LENGTH = 1_000  # articles of a file: ten queries, of some 100 points each
+FILE_LENGTH = 1_000  # articles of a file: ten queries, each of some 100 points of the client's rate limit
 MAX_FILES = 50  # of articles
 MAX_GROUPS = 1_000  # that are listed
 CACHE_SECONDS = 600

@@ -53,6 +53,7 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
 
 
 async def show(store: Store, database: Database) -> None:
+    """Print how far the database is. Each partition, a share of the data, has a log of its own."""
     identity, positions = await database.run(stored_positions)
     is_of_this_log = identity == await log.identity(store.site)
     print(f"database  {database.name}")

@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _show(store: Store, arguments: Namespace) -> None:
-    lengths = await log.lengths(store.site)
+    lengths = await log.lengths(store.site)  # of each partition, a share of the data with a log of its own
     lags = await log.lags(store.site, {})  # of a consumer that has taken no entry: the age of the oldest
     print(f"log       {await log.identity(store.site)}")
     age = f", the oldest {_age(lags)} old" if sum(lengths) else ""

@@ -37,7 +37,8 @@ def run(arguments: Namespace) -> int:
 
 def move(settings: Settings, to: str, partitions: int | None) -> int:
     """
-    Copy a store to an empty one and leave it closed for writes. Returns 1 if damaged data was left out.
+    Copy a store to an empty one, with a number of partitions (shares of the data) of its own if one is given, and leave
+    the store closed for writes. Returns 1 if damaged data was left out.
 
     If the move fails, the store accepts writes again, and no server opens the incomplete copy.
 
@@ -88,7 +89,7 @@ async def _copy(
     archived: AsyncIterator[Sequence[Record]] | None,
     departed: AsyncIterator[Sequence[Record]] | None,
 ) -> None:
-    lock = WriteLock(store.site)
+    lock = WriteLock(store.site)  # no process writes to the store while this one renews the lock
     try:
         await lock.acquire()
         with progress_bar("move", await dump.size(store.site)) as walked:

@@ -57,7 +57,7 @@ def purge(settings: Settings, subject: str, backups: Sequence[Path], reason: str
             if database:
                 await database.open()
             await _purge(store, database, subject, reason)
-            return await _follow(store, database, _number(subject))
+            return await _is_in_database(store, database, _number(subject))
         finally:
             if database:
                 await database.close()
@@ -73,7 +73,7 @@ async def _purge(store: Store, database: Database | None, subject: str, reason: 
     number = _number(subject)
     command = partial(purges.purge, store.site, OPERATOR, number, reason)
     try:
-        await _check(store, database, subject)
+        await _require_subject(store, database, subject)
         done = await write_back.run_moderation(store, database, number, command)
     except Refusal as refusal:
         raise CommandError(refusal.message) from refusal
@@ -82,7 +82,7 @@ async def _purge(store: Store, database: Database | None, subject: str, reason: 
     print(f"{status} {subject}, by {done.action.id}, which cannot be reverted")
 
 
-async def _check(store: Store, database: Database | None, subject: str) -> None:
+async def _require_subject(store: Store, database: Database | None, subject: str) -> None:
     """
     Check that an article or a comment exists. An archived one, which only the database has, is written back to Redis.
 
@@ -98,8 +98,11 @@ async def _check(store: Store, database: Database | None, subject: str) -> None:
         raise NotFound(f"there is no {subject}", "subjectId")
 
 
-async def _follow(store: Store, database: Database | None, number: int) -> bool:
-    """Bring the database up to date, unless a server does so. False if that takes longer than `PATIENCE`."""
+async def _is_in_database(store: Store, database: Database | None, number: int) -> bool:
+    """
+    Bring the database up to the log's newest entry of the partition, unless a server does so. False if it does not have
+    this entry, and so the purge, within `PATIENCE`.
+    """
     if database is None:
         return True
     from database.mirror import Mirror  # slow to import

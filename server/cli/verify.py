@@ -57,6 +57,7 @@ def verify(settings: Settings, repair: bool) -> int:
     async def check(store: Store) -> None:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
+        # only one process repairs a store at a time
         alone = verification.repair_lease(store.site).held() if repair else nullcontext()
         async with alone, opened_store.archive_of(settings, store) as database:
             # What the database has of archived articles, which have left Redis: sums there, such as karma, include it.

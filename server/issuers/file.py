@@ -1,6 +1,6 @@
 """
 The issuers of a site, services at which its users log in, in one TOML file, which is read once at the start: whose
-tokens are accepted, by which keys, and what their claims say of users.
+tokens are accepted, by which keys, and what their claims (the fields of a token) say of users.
 """
 
 import tomllib

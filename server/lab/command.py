@@ -1,4 +1,7 @@
-"""The command `lab`: replays a file of stories, compares orders and weights, and can draw the ranks of one day."""
+"""
+The command `lab`: replays a file of stories, compares orders of ranking and their weights, and can draw the ranks of
+one day. With `--rings` it measures the search for rings, accounts that vote for each other more than chance explains.
+"""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter

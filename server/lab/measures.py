@@ -1,4 +1,7 @@
-"""Measures of listings: overlap, turnover, how long a story stays, and the effect of colluding voters."""
+"""
+Measures of the first places of a ranking at many instants, and of two such rankings: overlap, turnover, how long a
+story stays, and the effect of colluding voters.
+"""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Draws the ranks of a day's ten best stories under each variant. Needs the extra `lab`, which has matplotlib."""
+"""
+Draws the ranks of a day's ten best stories under each variant (an order of ranking with its weights). Needs the extra
+`lab`, which has matplotlib.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

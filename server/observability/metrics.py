@@ -165,7 +165,7 @@ class Metrics(Collector):
         if observation.request.operation.is_subscription:
             values[self._open] -= 1
         else:
-            values[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
+            values[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1  # the bucket of this time
             values[series.sum_of_seconds] += observation.seconds
             if observation.execution_path:  # empty if the operation was refused
                 values[self._counters.index("executions", observation.execution_path)] += 1

@@ -1,4 +1,4 @@
-"""What is known about a page before its head is written."""
+"""What the modules of the pages return for `heads.py`: what the `<head>` of a page says, and the page's content."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from markupsafe import Markup
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
     """
-    What its head tells about a page.
+    What is known about a page of the site.
 
     - `path` is the canonical one, without a slash at its start; a page without it is not for search engines.
     - `feeds` is the folder of its own feeds, such as `group/show/`; "" if it has none beside those of the site.

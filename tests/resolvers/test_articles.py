@@ -1,4 +1,4 @@
-"""The viewer's votes that a request knows without a read: those that it has just cast."""
+"""The viewer's votes that a request knows without a read: just cast, or in the client-side cache."""
 
 from inspect import iscoroutine
 
@@ -35,6 +35,18 @@ async def test_vote_that_was_just_cast_is_known(voted):
 
     assert articles.known_or_read_viewer_votes([article], context) == [Vote.DOWN]
     assert await articles.viewer_vote([article], context) == [Vote.DOWN]
+
+
+async def test_vote_in_the_client_side_cache_is_known_once_the_request_has_read_something(store, voted):
+    context, article = voted
+    context.clear()
+    # this read puts it into the cache, from which the vote had dropped it
+    assert await articles.viewer_vote([article], context) == [Vote.DOWN]
+
+    context.clear()
+    await context.articles([article.number])  # reads the session, too
+
+    assert articles.known_or_read_viewer_votes([article], context) == [Vote.DOWN]
 
 
 async def test_votes_on_other_articles_are_not_known(store, alice, voted):

@@ -144,9 +144,9 @@ def ends_at(text: str, now: int) -> int:
     return ends if ends > now else ends + LEEWAY * 1000
 
 
-def role_ref(operation: int, place: int) -> Ref:
+def role_ref(operation: int, index: int) -> Ref:
     """The reference to an action that gives or takes a role, because of the token that an operation has sent."""
-    return Ref(operation, ("claims", place))
+    return Ref(operation, ("claims", index))
 
 
 def is_token(text: str) -> bool:
