@@ -77,7 +77,7 @@ class FeedEntry:
 
 
 class ShownAs(NamedTuple):
-    """What entries of articles and of comments have from different fields: see `FeedEntry`. `groups` are nodes."""
+    """The values of a `FeedEntry` that articles and comments have in different fields. `groups` are nodes."""
 
     page: str
     title: str

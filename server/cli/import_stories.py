@@ -225,7 +225,10 @@ class Import:
     async def _shifted(
         self, stories: Sequence[Story], conversations: Conversations
     ) -> tuple[list[Story], Conversations]:
-        """Stories and comments with their times moved by the same amount: see `importing.shift_to_now`."""
+        """
+        Stories and comments with their times moved by the same amount: so that the newest is now, or as much as by the
+        interrupted import that goes on.
+        """
         newest = max((comment.time for _, comment in conversations.placed), default=0)
         shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
         placed = [

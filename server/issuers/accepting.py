@@ -142,7 +142,10 @@ class AcceptedTokens:
         return found
 
     def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
-        """What a token says, before its signature is checked. `audience` and what is raised: see `tokens.parse`."""
+        """
+        What a token says, before its signature is checked. With `audience` it must be for one of these clients of its
+        issuer, whatever the file says. Raises TokenRefused.
+        """
         return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
 
     async def require_signed(self, token: Token) -> IssuerKey:
