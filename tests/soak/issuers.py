@@ -68,7 +68,7 @@ def written(folder: Path) -> Path:
 
 def token(random: Random, model: Model, subject: str | None = None) -> str:
     """
-    A random token of a subject, the issuer's id of a user, or of any: mostly one that was issued now, sometimes one that
+    A random token of a subject, the issuer's id of a user, or of any: mostly one of now, sometimes one that
     is not accepted.
     """
     gone = sum(each.user.has_left for each in model.identities.values())
