@@ -30,7 +30,7 @@ BATCH = 500  # stories in one round trip, fewer if they have many votes: each vo
 BATCH_VOTES = 50_000  # of the stories of such a batch, together
 COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # how many faults of a kind are printed
-MOST_FOLLOWED = 10_000  # users, by each of the imported ones
+MOST_FOLLOWED = 10_000  # the largest number for the option `--follow`
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
 # Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived
 # article, which only the database has, is GONE at first: it is written back to Redis before the second time. One that
