@@ -5,7 +5,8 @@ store is then as one in which nothing was annulled.
 A `pair` is two stores with the same history: `pair.world`, in which votes are annulled, and `pair.other`, in which they
 never are.
 
-`on_both` runs a test with SQLite and with PostgreSQL.
+`on_both` runs a test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as
+slow: `make test` leaves them out.
 
 Codes such as M8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -2,7 +2,8 @@
 `verify` finds what is wrong with archived conversations in the database, and repairs what can be computed (D5). An
 archived conversation is an article with its comments that has left Redis: only the database has it.
 
-`on_both` runs a test with SQLite and with PostgreSQL.
+`on_both` runs a test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as
+slow: `make test` leaves them out.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -4,6 +4,8 @@ the front page: articles of the groups that the user follows, without those that
 
 A `pair` is both stores. What `ask` sends to both has to have the same answer in both.
 
+`TAKES_FEW` is true in `make test`, which does less.
+
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

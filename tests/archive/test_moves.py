@@ -5,7 +5,8 @@ answer shows it at any moment.
 A `world` is a store of which some articles are archived, with the answers of all reads. A schedule runs the steps of a
 move at chosen points of a read: before its commands or queries.
 
-`on_both` runs a test with SQLite and with PostgreSQL.
+`on_both` runs a test with SQLite and with PostgreSQL. `examples` is how many examples Hypothesis tries: fewer in `make
+test`.
 
 Codes such as D2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

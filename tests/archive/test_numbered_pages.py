@@ -2,6 +2,8 @@
 Pages that are asked for by a number, such as page 12, of listings of which Redis holds some articles and the archive,
 in the SQL database, the others.
 
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
+
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

@@ -2,6 +2,8 @@
 Listings of archived articles, which only the SQL database has, compared with those of a store that has the same
 articles in Redis. To a listing the archive is one more partition: one more share of the articles.
 
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
+
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 

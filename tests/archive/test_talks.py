@@ -7,7 +7,8 @@ A `pair` is two stores with the same history: in `pair.archiving` conversations 
 what `verify` reports.
 
 `mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
-test with SQLite and with PostgreSQL.
+test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as slow: `make test`
+leaves them out.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

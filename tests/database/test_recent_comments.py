@@ -3,7 +3,7 @@ The field `comments`: the newest comments of the site or of a group. Redis has a
 partition; older ones, below the floor of an index, come from the database.
 
 `mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
-PostgreSQL.
+PostgreSQL. `first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
 """
 
 import random

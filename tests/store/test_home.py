@@ -3,7 +3,8 @@ Homes, the front pages of users, compared with a filter of the site's listing: b
 blocked users. A home is merged from the lists of the followed groups; a list is what a partition, a share of the store,
 has of a group.
 
-`findings` gives what `upvote verify` finds wrong in the store.
+`findings` gives what `upvote verify` finds wrong in the store. `TAKES_FEW` is true in `make test`, which does less.
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
 
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
