@@ -7,8 +7,8 @@ user has the articles of the groups that they follow, without those that they hi
 The naive implementation reads one range of each group in one redis-py pipeline, and merges them in Python. Only the
 indexes of the groups are written: one article a minute, with votes as unevenly spread as on a real site. Groups differ
 in size as on a real site, too. The server is restarted before it is measured: writing so many articles at once leaves
-its memory in pieces, in which each reply takes two to four times as long. Then it rewrites its log, which is waited for.
-What is measured are the places of a page: the articles cost the same in every list.
+its memory in pieces, in which each reply takes two to four times as long. Then it rewrites its log, before it is
+measured. What is measured are the places of a page: the articles cost the same in every list.
 """
 
 import asyncio
@@ -89,7 +89,9 @@ async def opened(folder: str) -> AsyncIterator[tuple[Store, "Redis"]]:
 async def rewritten(store: Store) -> None:
     """Let Valkey rewrite its append-only file now, and wait until it has: else it may do so while it is measured."""
     await store.site.redis.run(("BGREWRITEAOF",))
-    while "aof_rewrite_in_progress:1" in await store.site.redis.run(("INFO", "persistence")):
+    while True:
+        if "aof_rewrite_in_progress:0" in await store.site.redis.run(("INFO", "persistence")):
+            return
         await asyncio.sleep(0.1)
 
 
