@@ -72,8 +72,8 @@ class Sender:
     ) -> None:
         """`clock` gives unix milliseconds. `on_result` gets a word for each try, for the metrics."""
         self._database, self._clock, self._on_result, self._chance = database, clock, on_result, chance
-        self._webhooks: dict[int, Webhook] = {}
-        self._lanes: defaultdict[int, Lane] = defaultdict(Lane)
+        self._webhooks: dict[int, Webhook] = {}  # those that are on, by id
+        self._lanes: defaultdict[int, Lane] = defaultdict(Lane)  # by id of the webhook
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._clients: dict[Collection[int], GuardedClient] = {}  # by the ports to which they may connect
