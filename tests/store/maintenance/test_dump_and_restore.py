@@ -365,6 +365,17 @@ async def test_store_cannot_be_opened_until_an_interrupted_restore_is_repeated(s
     await store.close()
 
 
+async def test_interrupted_restore_is_not_repeated_into_other_partitions(scene, place, copied):
+    interrupted = await begun(place, scene, partitions=4)
+    await interrupted.put(await dumped(scene.store))
+    await interrupted.close()
+    before = contents(copied)
+
+    with pytest.raises(StoreMismatch, match="another number of partitions"):
+        await begun(place, scene, partitions=2)
+    assert contents(copied) == before
+
+
 async def test_damaged_article_is_skipped_and_reported(scene, place):
     scene.redis.hdel(scene.hash, "time")
     skipped: list[str] = []
