@@ -81,7 +81,14 @@ class Restoration:
         return cls(Site(redis, partitions, policy, clock, session_lifetime=0))
 
     async def put(self, records: Sequence[Record]) -> None:
-        """Write some records, in the order of the dump. Two round trips."""
+        """
+        Write some records, in the order of the dump. Three round trips.
+
+        Raises:
+            StoreMismatch: another process has completed the same restore, so that servers may write to the store.
+        """
+        if await self.site.redis.run(("HGET", keys.store(), RESTORING_FIELD)) is None:
+            raise StoreMismatch("another process has completed this restore: this one was stopped")
         voted_on = [record for record in records if isinstance(record, VotedOnRecord)]
         await self.site.redis.pipeline([command for each in voted_on for command in each.voter_commands(self.site)])
         await self.site.redis.pipeline([command for each in records for command in each.commands(self.site)])
