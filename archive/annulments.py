@@ -106,17 +106,17 @@ async def _annul(
     store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
-    site, seen, total, reaches = store.site, 0, None, None
+    site, seen, total, reaches_back_to = store.site, 0, None, None
     complete_at, pace = 0, Pace()  # the database has all votes until `complete_at` (unix milliseconds); 0 without one
     if database is None:
-        reaches = await _reaches_back_to(site)
+        reaches_back_to = await _reaches_back_to(site)
     else:
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter):
         if await _annul_some(store, database, action, voter, complete_at, votes, pace):
             raise ConsumerBehind  # some votes may not be in the database yet: the next time
-        if not await annulments.note(site, action, total=total, reaches_back_to=reaches):
+        if not await annulments.note(site, action, total=total, reaches_back_to=reaches_back_to):
             raise Reverted
         await _require_room(site)
         seen += len(votes)
@@ -124,7 +124,7 @@ async def _annul(
             return False
     await _wait_until_shown(site, most)
     count = await annulments.held(site, action.number)
-    return await annulments.note(site, action, total=count, reaches_back_to=reaches, state=AnnulmentState.DONE)
+    return await annulments.note(site, action, total=count, reaches_back_to=reaches_back_to, state=AnnulmentState.DONE)
 
 
 async def _annul_some(

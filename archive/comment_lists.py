@@ -15,10 +15,10 @@ async def cut(
     site: Site, partitions: Collection[int], kept: int, wait_for_database: Callable[[], Awaitable[bool]]
 ) -> int:
     """
-    Cut the lists of all users of some partitions down to their newest `kept` comments, and return how many comments
-    were cut off. `wait_for_database` waits until the database has all changes up to now, and returns whether the store
-    has an archive there: without one nothing is cut. Passes over all keys once; for each user with many comments four
-    more round trips for 1,000 of them.
+    Cut the lists of all users of some partitions, which are shares of the store, down to their newest `kept` comments,
+    and return how many comments were cut off. `wait_for_database` waits until the database has all changes up to now,
+    and returns whether the store has an archive there: without one nothing is cut. Passes over all keys once; for each
+    user with many comments four more round trips for 1,000 of them.
 
     Raises:
         StoreUnavailable, DatabaseUnavailable: one does not answer, takes no writes, or is far behind.

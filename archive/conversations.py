@@ -159,9 +159,9 @@ class Conversation:
 @dataclass(frozen=True, slots=True)
 class _Walk:
     """
-    A walk through a thread in pre-order. `path` has the levels of the place from which it goes on; empty, it begins at
-    an end of the thread. `is_cut` says that the path ends above that place. Comments whose numbers are above `newest`,
-    if it is given, are left out.
+    A walk through a thread in pre-order, below the comment or article `root` and down to `max_depth`. `path` has the
+    levels of the place from which it goes on; empty, it begins at an end of the thread. `is_cut` says that the path
+    ends above that place. Comments whose numbers are above `newest`, if it is given, are left out.
     """
 
     conversation: Conversation

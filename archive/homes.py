@@ -75,7 +75,7 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
     weighted = _weighted(site, listing)
     ahead = Part(listing, weighted, window.upwards, window.count + 1, window.beyond, window.at)
     parts = [ahead]
-    if window.beyond is not None:
+    if window.beyond is not None:  # one place on the other side of the position shows that there is a page before
         beyond = home.before(window.beyond, window.upwards)
         parts.append(Part(listing, weighted, not window.upwards, 1, beyond, window.at))
     for _ in range(moments.TRIES):
@@ -141,6 +141,7 @@ async def _shown(site: Site, archive: Archive, listing: HomeListing, found: Sequ
     hides: dict[int, bool] = {}
     for part in await load_again(site, hidden.among(site, choices.username, [each.number for each in found])):
         hides |= part
+    # the number of an article contains the slot of its poster's name: only these articles can be of blocked users
     suspects = [each.number for each in found if each.number % keys.SLOTS in slots]
     posters = {article.number: article.poster.lower() for article in await archive.records(suspects) if article}
     return [each for each in found if not hides[each.number] and posters.get(each.number) not in names]

@@ -1,7 +1,8 @@
 """
 Deletes users: their names are replaced by pseudonyms (`~` and random characters) everywhere in Redis and in the SQL
-database, and their texts are removed if they wish so. This is done in steps that may be repeated. So an interruption
-leaves the rest to a background task, which every server runs.
+database, which alone has archived articles, and their texts are removed if they wish so. This is done in steps that may
+be repeated, for one partition (a share of the data in Redis) after the other. So an interruption leaves the rest to a
+background task, which every server runs.
 
 The request that deletes a user does it once, as far as there is time. The task does it again once all requests have
 ended that may have read the user before, and when the database has what they have written. Until then the user is

@@ -8,6 +8,8 @@ can be on the page, or before it. The results are of one moment, which means tha
 between the reads (see `moments`). Articles that are between Redis and the database are marked as moving, and each
 partition counts how often articles were marked: if the count is the same before and after a query, the database has not
 changed what the query has read.
+
+Values that change with the age of articles, as by GRAVITY, are said to decay: pages of them take further reads.
 """
 
 from asyncio import gather
@@ -139,13 +141,14 @@ class ArchiveReads:
         """
         archived = {each.number for each in articles if isinstance(each, ArchivedConversation)}
         latest = self._site.clock() - self._site.policy.voting_ms
+        # those in Redis that may leave it meanwhile, as their voting has closed
         old = {each.number for each in articles if each and type(each) in IN_REDIS and each.posted_at < latest}
-        load, results = self._load, dict[int, T]()
+        load, results = self._load, dict[int, T]()  # results by the index in `wanted`
         for _ in range(moments.TRIES):
             left = [
                 place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
             ]
-            # Articles leave before their comments are removed: so what was read before this was whole.
+            # An article leaves before its comments are removed: if it is still there after the reads, they found all.
             checked = sorted({wanted[place][0] for place in left} & old)
             call, home = moving.new_call(), self._site.home_of_article
             exist = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]

@@ -335,8 +335,9 @@ async def _bring_back_article(
     store: Store, database: Database | None, archived: Article, comments: int, token: str
 ) -> bool:
     """
-    Write an archived article back to Redis. If it has `comments`, so many of them are there already, and `token` is
-    that of the lease of conversations, which the caller holds; "" without comments.
+    Write an archived article back to Redis; False if it was deleted. If it has `comments`, so many of them are in Redis
+    already, and `token` is that of the lease by which one process at a time writes conversations back, the caller; ""
+    without comments.
     """
     number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
     while tries and monotonic() < deadline:

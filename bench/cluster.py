@@ -113,7 +113,7 @@ class Load:
 
     async def page(self, turn: int) -> None:
         """The first page by score, with the votes of a different reader each time."""
-        found = Reads(self.store, None)
+        found = Reads(self.store, login=None)
         (shown,) = await found.pages([(listings.whole(self.store.site, Order.SCORE), Window(25))])
         numbers = [position.number for position in shown.positions]
         await asyncio.gather(found.articles(numbers), found.votes(numbers, f"voter-{turn}"))

@@ -106,7 +106,19 @@ def article(chance: random.Random, sequence: int, poster: str, time: int, up: in
     number = sequence * keys.SLOTS + keys.slot(poster)
     title = f"Article {sequence}: what {poster} found, and why others should read it too"
     link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
-    return Article(number, title, link, None, poster, time, None, up, down, imported=0, groups=groups)
+    return Article(
+        number,
+        title,
+        link,
+        content=None,
+        poster=poster,
+        posted_at=time,
+        edited_at=None,
+        upvotes=up,
+        downvotes=down,
+        imported=0,
+        groups=groups,
+    )
 
 
 def commands(store: Store, batch: list[Posted]) -> list[Command]:

@@ -63,8 +63,8 @@ async def main(sizes: Sequence[int]) -> None:
         whole = Table(
             "order", *(f"{size:,}" for size in sizes), title="Complete first pages of 25: µs until the response"
         )
-        columns: dict[tuple[str, int], dict[Order, float]] = {}
-        responses: dict[int, dict[Order, float]] = {}
+        columns: dict[tuple[str, int], dict[Order, float]] = {}  # microseconds, by page and size
+        responses: dict[int, dict[Order, float]] = {}  # microseconds, by size
         for size in sizes:
             await store.site.redis.run(("FLUSHALL",))
             bytes_each = await fill(store, size)
@@ -119,8 +119,24 @@ def made_up(chance: random.Random, each: int, size: int) -> Article:
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE
-    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as of a post of that instant: store/numbering.py
-    return Article(number, "", None, None, "", at, None, up, down, 0, ())
+    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
+    return without_texts(number, at, up, down)
+
+
+def without_texts(number: int, posted_at: int, upvotes: int, downvotes: int) -> Article:
+    return Article(
+        number,
+        title="",
+        link=None,
+        content=None,
+        poster="",
+        posted_at=posted_at,
+        edited_at=None,
+        upvotes=upvotes,
+        downvotes=downvotes,
+        imported=0,
+        groups=(),
+    )
 
 
 async def memory(store: Store) -> int:
@@ -145,17 +161,17 @@ async def window(store: Store, order: Order, size: int, depth: float) -> Window:
     found = await connection.run(("ZMSCORE", votes, *members))
     member, up = next((member, up) for member, up in zip(members, found, strict=True) if up > 2)
     posted_at = await connection.run(("ZSCORE", time, member))
-    article = Article(int(member), "", None, None, "", int(posted_at), None, int(up), 0, 0, ())
+    article = without_texts(int(member), int(posted_at), int(up), 0)
     return Window(25, beyond=Position(store.site.policy.value_at(order, article, NOW), member))
 
 
 async def page(store: Store, order: Order, window: Window) -> None:
-    await Reads(store, None).pages([(listings.whole(store.site, order), window)])
+    await Reads(store, login=None).pages([(listings.whole(store.site, order), window)])
 
 
 async def response_time(store: Store, order: Order) -> float:
     """Median time until the result of a first page, with the fields of its articles, in microseconds."""
-    (shown,) = await Reads(store, None).pages([(listings.whole(store.site, order), Window(25))])
+    (shown,) = await Reads(store, login=None).pages([(listings.whole(store.site, order), Window(25))])
     texts = ("title", "a title", "link", "https://example.com/", "poster", "alice", "groups", "show")
     await store.site.redis.pipeline(
         [("HSET", keys.article(0, position.number), *texts, "up", 1, "down", 0) for position in shown.positions]
@@ -175,7 +191,8 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
     store = await Store.open(url, orders=orders, clock=lambda: NOW)
     times = []
     for turn in range(TURNS):
-        # A sequence that no article of `fill` has, and none of another number of groups; the slot is 0.
+        # A number consists of a sequence, here one that no article of `fill` and none of another number of groups has,
+        # and the slot of the poster, here 0.
         number = (SIZES[1] + TURNS * len(groups) + turn + 1) * keys.SLOTS
         fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
         made: list[Command] = [("HSET", keys.article(0, number), *fields), ("SADD", keys.voted(0, number), "alice")]

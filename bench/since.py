@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.orders import places
+from bench.orders import places, without_texts
 from resolvers.dataloader import Reads
 from server.managed_valkey import server
 from store import keys, listings
@@ -65,7 +65,7 @@ def random_article(chance: random.Random, posted_at: int, votes: Callable[[rando
     """An article posted within the minute from `posted_at`, with what orders it and no texts."""
     posted_at += chance.randrange(MINUTE)
     number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
-    return Article(number, "", None, None, "", posted_at, None, max(count, 0), max(-count, 0), 0, ())
+    return without_texts(number, posted_at, upvotes=max(count, 0), downvotes=max(-count, 0))
 
 
 async def table(store: Store, title: str) -> Table:
@@ -92,7 +92,7 @@ def posted_since(store: Store, days: int, turn: int) -> Listing:
 
 
 async def page(store: Store, listing: Listing, window: Window) -> listings.Page:
-    (found,) = await Reads(store, None).pages([(listing, window)])
+    (found,) = await Reads(store, login=None).pages([(listing, window)])
     return found
 
 

@@ -103,7 +103,8 @@ async def _costs(store: Store, scripts: Sequence[VoteScript], groups: Sequence[s
 
 async def _votes(store: Store, script: VoteScript, groups: Sequence[str], number: int) -> list[Cost]:
     """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
-    # A sequence that no article of `fill` has, and none of another number of groups; the slot is 0.
+    # A number consists of a sequence, here one that no article of `fill` and none of another number of groups has, and
+    # the slot of the poster, here 0.
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
     fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
     voters = [f"voter-{each}" for each in range(VOTES + 1)]

@@ -63,7 +63,8 @@ OTHERS = [
 ]
 SEARCHED = Statement("SELECT id FROM search_users WHERE username = :folded")
 FORGET_SEARCHED = Statement("DELETE FROM search_users WHERE username = :folded")
-# The listing of a user's articles, which nobody sees any more. There are two if one was archived meanwhile.
+# The listing of a user's archived articles, which Redis no longer has; nobody sees it any more. There are two, under
+# the name and the pseudonym, if another article was archived meanwhile.
 LISTING = "SELECT id FROM listings WHERE name = :{}"
 OLD_LISTING, NEW_LISTING = Statement(LISTING.format("old_listing")), Statement(LISTING.format("new_listing"))
 RENAME_LISTING = Statement("UPDATE listings SET name = :new_listing WHERE name = :old_listing")

@@ -84,6 +84,7 @@ class Rebuild:
             LogCutOff: the log has lost entries meanwhile, so all has to be done again.
         """
         identity, ends = await log.identity(self.site), await log.newest(self.site)
+        # from here on the log keeps all entries until `_replay` has read them
         for partition in range(self.site.partitions):
             await log.advance(self.site, self.consumer, partition, log.START)
         origin = await self.site.redis.run(("HGET", keys.store(), ORIGIN_FIELD))

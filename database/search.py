@@ -316,7 +316,8 @@ def _without(
     left = [place for place in places if place[1] not in deleted]
     if table == INDEX:
         return left
-    slots = {number % SLOTS for number in deleted}  # a comment has the slot of its article
+    # Modulo SLOTS, the number of a comment is that of its article: others cannot be of a deleted article.
+    slots = {number % SLOTS for number in deleted}
     doubtful = [number for _, number in left if number % SLOTS in slots]
     of_comments = "SELECT number, article FROM comments WHERE number {among}"
     rows = _rows(connection, of_comments, doubtful) if doubtful else []

@@ -59,7 +59,7 @@ class SessionCookie:
         return client._replace(token=NOBODY) if client.token is None else client._replace(viewer=viewer)
 
     def token(self, scope: MutableMapping[str, Any], headers: Headers) -> str | None:
-        """The token of the cookie, if the page that sends the request may use it; None if there are several cookies."""
+        """The token of the cookie, if the page that sends the request may use it. None if there are several tokens."""
         if b"cookie" not in headers or not self.is_of_page(scope, headers):
             return None
         sent = b";".join(value for name, value in scope["headers"] if name == b"cookie")
@@ -112,7 +112,7 @@ def takes_cookies(scope: MutableMapping[str, Any], headers: Headers) -> bool:
 
 @memo(entry_bytes=300, call_microseconds=4)
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a URL as browsers send them, in lower case and without the default port."""
+    """Scheme, host and port of a URL in lower case, as browsers send them: without the default port."""
     parts = urlsplit(url)
     port = f":{DEFAULT_PORTS.get(parts.scheme, '')}"
     return f"{parts.scheme}://{parts.netloc}".removesuffix(port)

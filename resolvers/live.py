@@ -89,9 +89,9 @@ class ChangedArticles:
     __slots__ = ("_changes", "_shared", "_waiting")
 
     def __init__(self) -> None:
-        self._shared: dict[int, SharedArticle] = {}
-        self._changes: dict[int, Article | Exception | None] = {}
-        self._waiting: asyncio.Future[None] | None = None
+        self._shared: dict[int, SharedArticle] = {}  # what is watched, by number of the article
+        self._changes: dict[int, Article | Exception | None] = {}  # by number, the oldest first; None: it is gone
+        self._waiting: asyncio.Future[None] | None = None  # while `take` waits for a change
 
     def watch(self, shared: "SharedArticle") -> None:
         self._shared[shared.number] = shared

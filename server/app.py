@@ -165,6 +165,7 @@ class Contexts:
         return name
 
     def open(self, client: Client) -> Context:
+        """The context of an operation that a client sends."""
         address = client.address if self._rates else None
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
@@ -303,6 +304,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
 
 
 def _endpoint(settings: Settings, app: Application) -> Endpoint:
+    """The GraphQL endpoint, with what the engine asks of this application as its options."""
     options = Options(
         trusted_documents=trusted_documents(settings),
         limits=document_limits(settings),

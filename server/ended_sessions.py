@@ -100,6 +100,7 @@ class EndedSessions:
             self._has_outdated.set()
 
     async def _run(self, store: Store) -> None:
+        """Check the outdated slots whenever there are some; again after a pause if the store does not answer."""
         while True:
             await self._has_outdated.wait()
             self._has_outdated.clear()

@@ -102,6 +102,7 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
         self._inner, self._schemes, self._ports, self._allows_private = inner, schemes, ports, allows_private
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Called by httpx for a request and for each redirect of it."""
         url = request.url
         if url.scheme not in self._schemes:
             raise NoAnswer(f"{url.scheme or 'no scheme'}: only {' and '.join(sorted(self._schemes))} may be used")

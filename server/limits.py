@@ -38,7 +38,9 @@ def search_points(query: str) -> int:
 
 # Each computes a password hash, so a request may have one of them only.
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
-WEIGHTS = Weights(  # what parts of a document cost in points, by type and field or by argument: see `Weights`
+# What the parts of a document cost in points, by type and field or by argument. `lists`, `pages` and `sizes` have how
+# many items of a list are counted: a given number, or that of the page (its default, its most).
+WEIGHTS = Weights(
     long_texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,  # a point for each 10,000 characters that it may have
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
@@ -56,7 +58,7 @@ WEIGHTS = Weights(  # what parts of a document cost in points, by type and field
     string_costs={"query": search_points},
     largest_page=SIZES[-1],
     lists={
-        ("Comment", "ancestors"): 100,  # items that are counted for the list; there may be 1,000
+        ("Comment", "ancestors"): 100,  # there may be 1,000
         ("VotingRing", "annulledMembers"): 100,
         ("VotingRing", "members"): 100,
         ("VotingRing", "moves"): 20,

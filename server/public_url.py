@@ -71,7 +71,8 @@ def check_public_url(text: str) -> str:
         ValueError: it is not an absolute http or https URL, or has more than a host and a path.
     """
     parts = urlsplit(text)
-    if parts.scheme not in SCHEMES or not HOST.fullmatch(parts.netloc):
+    scheme = text.partition(":")[0]  # as it is written: that of `parts` is in lower case
+    if scheme not in SCHEMES or not HOST.fullmatch(parts.netloc):
         raise ValueError("a public URL looks like https://example.com or https://example.com/path, in lower case")
     if parts.query or parts.fragment or not re.fullmatch(r"(?:/[A-Za-z0-9._~-]+)*/?", parts.path):
         raise ValueError("a public URL has a host and a path of letters, digits and ._~- and nothing else")

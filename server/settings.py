@@ -30,7 +30,7 @@ SECRET_SETTINGS = tuple(  # whose values no message shows: they may contain pass
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # users who were deleted, in the data directory: a restore deletes them again
 SITE_FOLDER = "site"  # in the data directory
-MAX_DAYS = 36_500
+MAX_DAYS = 36_500  # a hundred years
 MAX_SHOWN = 100  # characters of an invalid value
 
 

@@ -16,7 +16,7 @@ from store.rate_limits import TokenBuckets
 from store.sessions import parse_token
 from store.store import Store
 
-INTERVAL_SECONDS = 0.1
+INTERVAL_SECONDS = 0.1  # between two exchanges of points with the store
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from hashlib import sha256
 from secrets import token_bytes
 
 SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)  # how many bytes a secret may have
-NEW_SECRET_BYTES = 32
+NEW_SECRET_BYTES = 32  # of a secret that is made here
 
 
 def new_secret() -> str:

@@ -25,9 +25,9 @@ NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 XML = "application/xml"
 PAGE = 100  # articles or groups in a query, the most that a client gets
 FILE_LENGTH = 1_000  # articles of a file: ten queries, each of some 100 points of the client's rate limit
-MAX_FILES = 50  # of articles
+MAX_FILES = 50  # of articles: older ones are not listed
 MAX_GROUPS = 1_000  # that are listed
-CACHE_SECONDS = 600
+CACHE_SECONDS = 600  # for which a file of articles is used
 URL_BYTES = 250  # of a cached URL, with its date
 PAGES = ["", "top/day", "top/week", "top/month", "good", "groups"]  # paths; "" is the front page
 

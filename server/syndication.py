@@ -77,7 +77,7 @@ class FeedEntry:
 
 
 class ShownAs(NamedTuple):
-    """What entries of articles and of comments have from different fields: see `FeedEntry`. `groups` are nodes."""
+    """The values of a `FeedEntry` that articles and comments have in different fields. `groups` are nodes."""
 
     page: str
     title: str
@@ -235,6 +235,7 @@ async def user_listing(request: Request, order: str) -> FeedSource:
 
 
 async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
+    """The feed with its title, its addresses and its entries."""
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""

@@ -3,8 +3,8 @@ Kinds of keys: what a declaration says, and the texts of keys that are made and 
 beside the commands that write it or in `keys`. Its declaration also says what a key holds, how it gets into a backup
 and how `verify` checks it, and gives its row in docs/redis.md.
 
-The tag `{p}` is the partition: all keys of a partition share one slot of Redis Cluster, so that one script may change
-them all.
+The tag `{p}` is the partition, a share of the data: all keys of a partition have one hash slot of Redis Cluster, so
+that one script may change them all.
 """
 
 import re
@@ -64,8 +64,8 @@ class Text:
     """
     A part of keys: its pattern, and how the table of docs/redis.md shows it.
 
-    `slot` gives the slot of what the text names, if that decides in which partition a key is. A text that `is_folded`
-    is stored in lower case.
+    `slot` gives the slot (0 to 1,023) of the user, group or article that the text names, if that decides in which
+    partition a key is. A text that `is_folded` is stored in lower case.
     """
 
     shown: str

@@ -41,7 +41,7 @@ from store.sessions import Sessions
 from store.site import MAX_MENTIONS, WOKEN_COMMENTS, Check, Site, unix_milliseconds
 from store.users import Users
 
-SESSION_LIFETIME = 30 * 24 * 60 * 60
+SESSION_LIFETIME = 30 * 24 * 60 * 60  # seconds
 
 
 @dataclass(frozen=True, slots=True)

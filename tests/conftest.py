@@ -107,6 +107,7 @@ def running_client(running_valkey: str) -> "Iterator[Redis]":
 
 @pytest.fixture
 def redis_url(running_valkey: str, running_client: "Redis") -> str:
+    """The URL of the running Valkey, emptied for this test."""
     running_client.flushall()
     return running_valkey
 

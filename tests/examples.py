@@ -21,5 +21,5 @@ def examples(count: int) -> int:
 def first(parameters: Iterable[Any], count: int = 1) -> list[Any]:
     """The parameters of a test. `make test` takes the first `count` of them: the others are marked `slow`."""
     return [
-        pytest.param(each, marks=pytest.mark.slow if place >= count else ()) for place, each in enumerate(parameters)
+        pytest.param(each, marks=pytest.mark.slow if index >= count else ()) for index, each in enumerate(parameters)
     ]

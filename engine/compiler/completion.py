@@ -210,7 +210,7 @@ class JsonTemplate:
         is_own = len(self.order) == 1 and placeholders[self.order[0]][0] is record
         self.own_field = self.order[0] if is_own else None
         self.length = len(text)
-        record_bytes = getattr(record, "held_bytes", 0)
+        record_bytes = getattr(record, "held_bytes", 0)  # the memory that a record says it takes
         self.size = 2 * len(text) + record_bytes + TEMPLATE_SIZE * (1 + sum(map(len, placeholders.values())))
 
     def filled(self, values: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:

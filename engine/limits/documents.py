@@ -37,12 +37,12 @@ class Limits:
 
     tokens: int = 2_000
     characters: int = 20_000
-    depth: int = 12
+    depth: int = 12  # levels of nested fields
     introspection_depth: int = 16  # the standard introspection query has 14
     aliases: int = 30
     root_fields: int = 20
     directives: int = 50
-    mutations: int = 5
+    mutations: int = 5  # root fields of a mutation
     exclusive: frozenset[str] = frozenset()
     fields: int = 5_000
     comparisons: int = 5_000

@@ -129,6 +129,7 @@ def svg(body: bytes) -> Ratio:
 
 
 def _ratio(root: Mapping[str, str]) -> Ratio:
+    """The ratio of a drawing by the attributes of its root: see `svg`."""
     width, height = (LENGTH.fullmatch(root.get(side, "")) for side in ("width", "height"))
     sides = [width[1], height[1]] if width and height and width[2] == height[2] else []
     for some in (sides, root.get("viewBox", "").replace(",", " ").split()[2:]):

@@ -31,8 +31,8 @@ MAGIC = b"upvote backup 1\n"
 LENGTH = struct.Struct(">I")
 COUNT = struct.Struct(">Q")
 FRAME_BYTES = 1_000_000  # approximate, before compression
-DIGEST_BYTES = 32
-CHUNK_BYTES = 1_000_000
+DIGEST_BYTES = 32  # of SHA-256
+CHUNK_BYTES = 1_000_000  # that are read and copied at once
 MAX_FRAME_BYTES = 2**30  # inflated: about ten times the largest article with its voters
 MIN_BYTES = len(MAGIC) + LENGTH.size + COUNT.size  # without frames
 

@@ -30,7 +30,7 @@ BATCH = 500  # stories in one round trip, fewer if they have many votes: each vo
 BATCH_VOTES = 50_000  # of the stories of such a batch, together
 COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # how many faults of a kind are printed
-MOST_FOLLOWED = 10_000  # users, by each of the imported ones
+MOST_FOLLOWED = 10_000  # the largest number for the option `--follow`
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
 # Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived
 # article, which only the database has, is GONE at first: it is written back to Redis before the second time. One that
@@ -225,7 +225,10 @@ class Import:
     async def _shifted(
         self, stories: Sequence[Story], conversations: Conversations
     ) -> tuple[list[Story], Conversations]:
-        """Stories and comments with their times moved by the same amount: see `importing.shift_to_now`."""
+        """
+        Stories and comments with their times moved by the same amount: so that the newest is now, or as much as by the
+        interrupted import that goes on.
+        """
         newest = max((comment.time for _, comment in conversations.placed), default=0)
         shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
         placed = [

@@ -89,6 +89,7 @@ async def _copy(
     archived: AsyncIterator[Sequence[Record]] | None,
     departed: AsyncIterator[Sequence[Record]] | None,
 ) -> None:
+    """Copy all records while writes are refused. They stay refused, unless the copy fails."""
     lock = WriteLock(store.site)  # no process writes to the store while this one renews the lock
     try:
         await lock.acquire()

@@ -27,5 +27,7 @@ def progress_bars() -> Progress:
 
 
 class Rate(ProgressColumn):
+    """The speed of a bar, in steps a second."""
+
     def render(self, task: Task) -> Text:
         return Text(f"{task.finished_speed or task.speed or 0:,.0f}/s")

@@ -88,6 +88,7 @@ def _rebuild_database(settings: Settings) -> None:
 async def _restore(
     settings: Settings, backup: CheckedBackup, header: Settings, counts: RecordCounts, *, exclusive: bool
 ) -> None:
+    """Write the records of a checked backup into the store."""
     restoration = await Restoration.begin(
         settings.redis_url or "",
         source=backup.digest,

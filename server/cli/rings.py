@@ -44,6 +44,7 @@ def require_numpy() -> None:
 
 
 async def _search(store: Store, database: Database, is_dry: bool) -> None:
+    """Search for rings and print them. The database keeps them, unless this is a dry run."""
     from server.rings.search import search  # needs numpy
 
     now = store.site.clock()

@@ -1,4 +1,7 @@
-"""Tries rules on what the database has, and prints what they would have caught, by rule, with examples."""
+"""
+Tries the rules of a site, by which texts and votes are held or refused without a moderator, on the texts and votes that
+the database has. Prints what each would have caught, with examples.
+"""
 
 from collections.abc import Iterator
 from dataclasses import fields

@@ -227,6 +227,7 @@ class _Lines:
 
 
 def _csv_rows(lines: _Lines, required: Iterable[str]) -> Iterator[Row | BadLine]:
+    """The rows of a CSV file. Of one that is not valid, all lines but the first are read again."""
     rows = csv.reader(lines, strict=True)
     columns = _columns(rows, required)
     while True:

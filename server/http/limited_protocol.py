@@ -184,6 +184,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._idle_since = None
 
     def _check_idle(self) -> None:
+        """Close the connection if it was idle long enough; if it became idle later, look again then."""
         self._idle_timer = None
         if self._idle_since is None:
             return

@@ -20,7 +20,7 @@ from server.http.connections import ConnectionLimiter, address_of
 from server.http.unread_output import SMALL
 
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a client to answer the close frame while the server stops
-MAX_PINGS = 100  # a second
+MAX_PINGS = 100  # of a client, in a second
 MAX_FRAGMENTS = 1_000  # of a message
 SHORT_FRAME = 126  # bytes: from here on the length of a frame takes two bytes more
 

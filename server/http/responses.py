@@ -68,6 +68,7 @@ class LimitedSend:
             await self._forward(message)
 
     async def _forward(self, message: Message) -> None:
+        """Send a message, and the held back start of the response before it, with one write."""
         self._writer.hold()
         try:
             if self._start is not None:

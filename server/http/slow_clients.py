@@ -38,6 +38,7 @@ class SlowClients:
         self._timer = asyncio.get_running_loop().call_later(self.seconds / CHECKS, self._check)
 
     def _check(self) -> None:
+        """Count the checks without progress of each connection, and abort those with too many."""
         for transport, (size, checks) in list(self._unread.items()):
             unread = unread_bytes(transport)
             checks = checks + 1 if unread >= size > 0 else 0

@@ -23,8 +23,8 @@ from store.key_sets import KeySets
 from store.store import Store
 
 COST_OF_A_REFUSAL = 10  # points of the address: a token that is not accepted is checked every time
-REMEMBERED_BYTES = 700  # of a user, beside the entry of the cache
-MICROSECONDS = 300  # to check a token, and to find its user
+REMEMBERED_BYTES = 700  # of a remembered token and its user, for the size of the cache
+MICROSECONDS = 300  # that it takes to check a token and to find its user
 EXPIRED = "expired"
 
 
@@ -131,6 +131,7 @@ class AcceptedTokens:
             check.exception()  # it is not logged if all who wait for it are gone
 
     async def _check(self, text: str, digest: bytes) -> Remembered:
+        """Check a token and find its user. The result is remembered, unless it may be outdated by now."""
         deletions, token = self._deletions, self.parse(text)
         key = await self.require_signed(token)
         username = await self._store.identities.user_of(people.claims_of(token))
@@ -141,7 +142,10 @@ class AcceptedTokens:
         return found
 
     def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
-        """What a token says, before its signature is checked. `audience` and what is raised: see `tokens.parse`."""
+        """
+        What a token says, before its signature is checked. With `audience` it must be for one of these clients of its
+        issuer, whatever the file says. Raises TokenRefused.
+        """
         return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
 
     async def require_signed(self, token: Token) -> IssuerKey:

@@ -49,6 +49,8 @@ URL: TypeAlias = Annotated[str, AfterValidator(_url)]
 
 
 class _Table(BaseModel):
+    """A table of the file. Keys that it does not declare are refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
 

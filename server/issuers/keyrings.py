@@ -107,6 +107,7 @@ class Keyring:
             self._own_waiting -= 1
 
     async def _awaited_in_time(self, id: str | None, algorithm: str) -> IssuerKey | None:
+        """As `find`, for a key that is not known. Raises TimeoutError if none could be fetched in time."""
         arrived = self.clock()
         try:
             async with asyncio.timeout(PATIENCE):
@@ -119,6 +120,7 @@ class Keyring:
             return await self._awaited(id, algorithm, arrived)
 
     async def _awaited(self, id: str | None, algorithm: str, arrived: int) -> IssuerKey | None:
+        """Wait until the key is known, or a fetch that began after `arrived` (unix milliseconds) has not found it."""
         self._wanted.set()
         while True:
             changed = self._changed
@@ -180,6 +182,7 @@ class Keyring:
         return self.issuer.discovery or self.issuer.jwks_url or ""
 
     async def _fetch(self, client: GuardedClient, shared: KeySets, now: int) -> None:
+        """Fetch the keys, and share and use them. After failures the next try waits longer each time."""
         try:
             fetched = await self._answered(client, now)
         except (NoAnswer, NotAKeySet) as fault:

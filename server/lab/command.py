@@ -27,7 +27,7 @@ DRAWN_STORIES = 10  # the best of a day
 DRAWN_STEP = HOUR // 12  # milliseconds between the instants of a picture
 DEFAULTS = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes that divide an hour
-MIN_WEIGHT = 0.01
+MIN_WEIGHT = 0.01  # the least value of an option for weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,7 @@ def find_rings(file: Path, seed: int) -> int:
 
 
 def _variants(options: LabOptions) -> list[Variant]:
+    """Each order, with each of the weights that the options give for it."""
     weighed = {
         Order.SCORE: {weight: Policy(vote_score=weight) for weight in options.vote_scores},
         Order.GRAVITY: {weight: Policy(gravity_age=weight) for weight in options.gravity_ages},
@@ -192,6 +193,7 @@ def _start_of_day(stories: Sequence[Story], wanted: date | None) -> int:
 
 
 def _draw(picture: Path, start: int, stories: Sequence[Story], histories: Histories, plan: ExperimentPlan) -> None:
+    """Draw the ranks of the best stories of a day, which begins at `start` (unix milliseconds)."""
     from server.lab import pictures
 
     posted = [number for number, story in enumerate(stories) if start <= story.time < start + DAY]

@@ -38,7 +38,7 @@ class ExperimentPlan:
     per_hour: int
 
     def replay(self, histories: Histories) -> Iterator[Listings]:
-        """Listings with one place more than the plan has: the rank of a story is that among the others (see `Push`)."""
+        """Listings with one place more than the plan has: the rank of a pushed story is found among the others only."""
         return replay(histories, self.variants, self.places + 1, self.instants)
 
 

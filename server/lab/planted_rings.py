@@ -24,7 +24,7 @@ from store.maintenance.import_stories import Story
 SIZES = (5, 10, 20, 50)  # of rings and circles
 OF_EACH_SIZE = 6  # rings
 VOTERS = 5_000  # honest ones, of whom the friends are some
-GROUPS = 20
+GROUPS = 20  # of the site, in one of which each user posts
 IN_OWN_GROUPS = 0.7  # of the votes of honest users: the share that is cast in their own groups
 LEAST_STORIES = 5_000  # a file with fewer is repeated, each time with other posters
 MOST_VOTES = 200  # of a story

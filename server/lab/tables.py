@@ -12,7 +12,7 @@ from server.lab.experiments import ExperimentPlan, Measures, Results
 if TYPE_CHECKING:
     from server.lab.planted_rings import Measured  # which needs numpy
 
-WIDTH = 100
+WIDTH = 100  # columns of text
 MOST_VARIANTS = 7  # that fit into the width
 
 

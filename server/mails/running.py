@@ -90,6 +90,7 @@ def _sender(
 
 
 async def _send(work: Mails) -> NoReturn:
+    """Take turns for ever. A fault that lasts is logged once."""
     fault = ""
     try:
         while True:

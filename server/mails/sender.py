@@ -91,6 +91,7 @@ class MailSender:
         await self._connection.close()
 
     async def _send(self, waiting: WaitingMail) -> None:
+        """Send or drop a mail. If this program has a fault, the mail is put off."""
         try:
             letter = await self._letters.prepare(waiting)
             if letter is None:

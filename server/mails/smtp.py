@@ -143,6 +143,7 @@ class MailConnection:
             smtp.close()
 
     async def _opened(self) -> SMTP:
+        """The open connection. Raises Unavailable."""
         if self._smtp and self._smtp.is_connected:
             return self._smtp
         url = self._url

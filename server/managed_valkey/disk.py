@@ -137,6 +137,7 @@ class DiskMonitor:
             time.sleep(CHECK_SECONDS)
 
     def _is_written(self) -> bool:
+        """Whether all acknowledged writes are in the append-only file."""
         try:
             state = execute(self._socket_path, b"INFO persistence")
         except OSError:

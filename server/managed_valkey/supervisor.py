@@ -65,6 +65,7 @@ class ValkeySupervisor:
             process.wait()
 
     def _run_until_stopped(self) -> None:
+        """What the thread runs: starts Valkey, again whenever it ends, until `stop` or too many failures."""
         attempts = self._attempt(MAX_ATTEMPTS - 1)  # the first start is not tried again
         while not self._stopping.is_set() and attempts < MAX_ATTEMPTS:
             logger.error("Valkey ended and is restarted")

@@ -1,0 +1,1 @@
+"""What operators see of a running server: logs, metrics, traces, health, and the memory of the store."""

@@ -205,6 +205,7 @@ class LogStream(TextIOBase):
         return True
 
     def _write_in_background(self) -> None:
+        """What the thread runs: writes gathered lines, and waits in place of others where the system blocks."""
         while True:
             with self._lock:
                 self._changed.wait_for(lambda: self._queue or self._later)

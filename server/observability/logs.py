@@ -93,6 +93,7 @@ class EndedOperation(NamedTuple):
     traceparent: str
 
     def fields(self) -> Fields:
+        """The fields of the line, by name."""
         _, request_id, operation, seconds, results, round_trips, commands, codes, trace_id, traceparent = self
         name = operation.name
         fields = {

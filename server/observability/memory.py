@@ -79,6 +79,7 @@ def limit_of(process: int, processes: Path = PROCESSES, cgroups: Path = CGROUPS)
 
 
 def _limits(controllers: str, path: str, cgroups: Path) -> Iterator[int]:
+    """The limits (bytes) of a cgroup, by its line in `/proc/PID/cgroup`, and of those that it is in."""
     if controllers and "memory" not in controllers.split(","):
         return
     root, name = (cgroups / "memory", "memory.limit_in_bytes") if controllers else (cgroups, "memory.max")

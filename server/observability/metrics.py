@@ -31,8 +31,8 @@ BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0
 BUCKETS = (*map(str, BOUNDS), "+Inf")
 
 # Clients choose the names of operations, and each takes memory for as long as the process runs.
-MAX_NAMES = 100
-MAX_CHARACTERS = 100
+MAX_NAMES = 100  # that are counted by themselves
+MAX_CHARACTERS = 100  # of such a name
 OTHER = "other"  # counts the operations whose names are too long, or too many
 LEVELS = ("warning", "error")
 

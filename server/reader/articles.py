@@ -26,7 +26,7 @@ from server.words.words import Words
 from store.links import web_address
 from store.records import DELETED
 
-PAGE_SIZE = 100  # comments
+PAGE_SIZE = 100  # comments of a page
 NO_COMMENTS = "[]}"  # the end of an article's JSON
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"

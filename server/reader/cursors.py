@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from server.reader.frames import address
 
-CURSOR_PAGE = 25  # items
+CURSOR_PAGE = 25  # items of a page
 ARGUMENTS = "first: $first, after: $after, last: $last, before: $before"
 VARIABLES = "$first: Int, $after: String, $last: Int, $before: String"
 PAGE_INFO = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"

@@ -20,7 +20,7 @@ from server.reader.translations import words_of
 from server.site_orders import ShownOrders
 from server.words.words import Words
 
-PAGE_SIZE = 30  # articles
+PAGE_SIZE = 30  # articles of a page
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
 # lists beside the orders: the names of their texts, by their paths
 LISTS = {"top/day": "list-day", "top/week": "list-week", "top/month": "list-month", "good": "list-good"}
@@ -122,6 +122,8 @@ class OrderLink(NamedTuple):
 
 
 class ListLink(NamedTuple):
+    """The name of a list, and its title, which the link shows when it is pointed at."""
+
     name: str
     title: str
 

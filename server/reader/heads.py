@@ -86,6 +86,7 @@ def head_of_unknown_path(request: Request) -> Head:
 
 
 async def page_metadata(request: Request) -> PageMetadata:
+    """What is known about the page of this path, and its content: each kind of page has a module."""
     match request.scope["path"].strip("/").split("/"):
         case [""]:
             return await front_page_metadata(request)
@@ -202,6 +203,7 @@ async def gone(request: Request, *subject_ids: str) -> PageMetadata:
 
 
 def head(request: Request, page: PageMetadata) -> Head:
+    """The head of a page, and its content with links that keep the language."""
     site, words = request.app.state.site_name, words_of(request)
     title = words("not-found") if page.status == 404 else page.title
     html = render_template(

@@ -11,6 +11,7 @@ from server.markdown_html import cut
 from server.reader.texts import PLAIN_LENGTH, RenderedText, render_texts
 from store.words import composed
 
+# what the queries of pages select for the line of an article, and of a comment
 ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } groups { name }"
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
 ANSWERED = "parent { id content }"  # the comment that one answers
@@ -18,7 +19,7 @@ MAX_LINES = 187_000  # bytes of all lines of comments of a page, which has at mo
 LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # of such a line beside its texts, and of what it answers
 # a match of a search, with the marks around it: as in reader/src/components/Matches.tsx
 MATCH = re.compile("\ue000([^\ue001]*)\ue001")
-MARKS = str.maketrans("", "", "\ue000\ue001")
+MARKS = str.maketrans("", "", "\ue000\ue001")  # removes the marks
 
 
 async def with_texts(

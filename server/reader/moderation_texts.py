@@ -84,6 +84,7 @@ def _given_of(words: Words, action: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _names_of(action: Mapping[str, Any]) -> TextNames:
+    """The names of the texts about an action, by its kind, what it reverts, and its group."""
     kind, reverts, group = action["kind"], action["reverts"], action["group"]
     is_out_of_group = group is not None and action["subjectId"].startswith("article:")
     if kind == "REVERT":

@@ -97,6 +97,7 @@ def asked_of(request: Request, query: str) -> dict[str, str]:
 def found_page(
     request: Request, title: str, asked: Mapping[str, str], found: Mapping[str, Any], people: Mapping[str, Any]
 ) -> str:
+    """The page of what was found. `people` are a few users, who stand above the list."""
     suggestion, texts = found["suggestion"], words_of(request)
     return render_page(
         request,

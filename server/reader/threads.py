@@ -2,8 +2,8 @@
 The comments of an article as rows of its page, in the order in which the schema gives them, as `reader/src/thread.ts`
 has them.
 
-Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes, but there is at least one row. The
-next page begins with the first row that is left out.
+Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes, but there is at least one row, and
+on the page of one comment at least one answer. The next page begins with the first row that is left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def thread_of(
     """
     The rows of a thread, in a language. `edges` are those of the connection `thread` of the article; each of `texts` is
     that of the edge at the same place. The page has `size` bytes of other texts. On the page of one comment, `current`
-    is its id, and the first of the edges is not indented.
+    is its id, the first of the edges is not indented, and those up to it have the cursor "": no page begins after them.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
@@ -68,8 +68,8 @@ def thread_of(
         edge, text = edges[index], texts[index]
         row, row_size = known or drawn(words, article, edge, text, places[index], now)
         size += row_size
-        if size > MAX_TEXTS and thread.rows:
-            thread.next = edges[index - 1]["cursor"]
+        if size > MAX_TEXTS and thread.rows and (cursor := edges[index - 1]["cursor"]):
+            thread.next = cursor
             return thread
         if known is None:
             ROWS.put(key, (row, row_size), KEY_BYTES + CHARACTER_BYTES * len(row))

@@ -117,7 +117,7 @@ def _place(text: str | None) -> int:
 
 
 def _full_day(words: Words, day: str) -> str:
-    """As `fullDay` of `reader/src/times.ts`."""
+    """A day such as 2016-08-04 in the words of a language, as `fullDay` of `reader/src/times.ts` writes it."""
     return format_date(date.fromisoformat(day), "long", Locale.parse(words.language, sep="-"))
 
 

@@ -31,7 +31,7 @@ HOUR = 60 * MINUTE  # milliseconds
 # milliseconds between the ten tries of a message
 PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))
 JITTER = 0.1  # of a pause, by which it may be longer
-AWAY = 3  # subjects, messages of which were not taken in a row
+AWAY = 3  # subjects whose messages were not taken, in a row, after which a receiver is away
 AWAY_PAUSE = MINUTE  # milliseconds between two tries of a webhook that is away
 GONE = 410  # HTTP status: the receiver wants no more messages
 MAX_FAULT = 300  # characters of the reason why a message was not taken
@@ -72,8 +72,8 @@ class Sender:
     ) -> None:
         """`clock` gives unix milliseconds. `on_result` gets a word for each try, for the metrics."""
         self._database, self._clock, self._on_result, self._chance = database, clock, on_result, chance
-        self._webhooks: dict[int, Webhook] = {}
-        self._lanes: defaultdict[int, Lane] = defaultdict(Lane)
+        self._webhooks: dict[int, Webhook] = {}  # those that are on, by id
+        self._lanes: defaultdict[int, Lane] = defaultdict(Lane)  # by id of the webhook
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._clients: dict[Collection[int], GuardedClient] = {}  # by the ports to which they may connect
@@ -111,6 +111,7 @@ class Sender:
             await client.close()
 
     async def _start_due(self) -> None:
+        """Begin to send what is due, until no webhook may get one more message."""
         async with self._starting:
             while (id := self._next_free()) is not None:
                 lane = self._lanes[id]
@@ -160,6 +161,7 @@ class Sender:
             await self._note_failure(hook, lane, message, fault)
 
     async def _note_failure(self, hook: Webhook, lane: Lane, message: PendingMessage, fault: str) -> None:
+        """Put a message off, or switch the webhook off if this was the last try."""
         now = self._clock()
         counts = message.tries > 0 or not lane.is_away
         if not lane.failed:

@@ -60,6 +60,7 @@ class Spooler:
             self.reset()
 
     async def _take_all(self, reader: LogReader) -> None:
+        """Take entries in batches up to the end of the log, as long as this process has the lease."""
         await self._note(reader.position)
         reader.refresh()
         while not reader.is_at_end and await self._lease.extend():

@@ -1,6 +1,8 @@
 """
-Two stores with the same history, of which one annuls votes of Mallory, so that they do not count until the action is
-reverted, and what the stores hold.
+A `Pair` of stores with the same history. In `world` a moderator annuls the votes of the user Mallory: they do not count
+until this action is reverted. In `other` nobody does. Functions read what both hold, to compare it.
+
+What is archived is in the SQL database only; `archive` moves articles there, with their comments, as a server does.
 """
 
 import asyncio
@@ -38,7 +40,7 @@ from tests.database.conftest import mirrored
 from tests.store.reading import contents
 
 WINDOW = 3_600  # seconds of voting
-TRIES = 10
+TRIES = 10  # of the steps in a partition, while the database is behind
 POLICY = Policy(good_votes=3, voting_window=WINDOW)
 PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
 VOTES_OF_MALLORY = 14  # that `Pair.fill` casts: on all articles and comments of others
@@ -89,35 +91,43 @@ class World:
         await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake", **given)
 
     async def settle(self) -> None:
-        """What the tasks of a server do, which try again where the database takes long, as on a busy machine."""
+        """
+        Annul or restore all votes that actions ask for, as the tasks of a server do. They try again where the database
+        takes long, as on a busy machine.
+        """
         async with self.mirrored():
-            for p in range(self.store.site.partitions):
+            for partition in range(self.store.site.partitions):
                 for _ in range(TRIES):
                     with suppress(annulments.ConsumerBehind):
-                        await annulments.WORK.settle_all(self.store, self.database, p)
+                        await annulments.WORK.settle_all(self.store, self.database, partition)
                         break
         await self.finish()
 
     async def finish(self) -> None:
+        """Do what changes have left for later: effects in other partitions, such as karma, and removals of comments."""
         await effects.complete(self.store.site)
-        for p in range(self.store.site.partitions):
-            await removals.remove_all(self.store.site, p)
+        for partition in range(self.store.site.partitions):
+            await removals.remove_all(self.store.site, partition)
         await self.mirror()
 
     async def mirror(self) -> None:
+        """Bring the database up to date with the store."""
         if self.database:
             await mirrored(self.store, self.database)
 
     async def read(self, action: ModerationAction) -> ModerationAction:
+        """The action as it is now."""
         found = await reverts.read_action(self.store.site, action.number)
         assert found
         return found
 
     async def archive(self) -> None:
+        """Move all articles whose voting is closed from Redis to the database, with their comments."""
         assert self.database
         await self.mirror()
         # conversations leave once voting on all of them is closed
         limits = HotLimits(articles=0, articles_per_user=0, days=0)
+        # without the waits, in seconds, that give other processes of a server time
         mover = Mover(self.store.site, self.database, limits, notice=0, removal_delay=0)
         async with self.mirrored():  # the mover waits for the mirror
             await mover.move()
@@ -141,10 +151,11 @@ class World:
             await task
 
     def shown(self) -> dict[str, Any]:
-        """The contents but for annulled votes, actions, and what only grows."""
+        """The values of all keys, but for annulled votes, actions, and what only grows (see `OWN` and `GROWING`)."""
         found = {key: value for key, value in contents(self.redis).items() if not key.startswith((*OWN, *GROWING))}
         for value in found.values():
             if isinstance(value, dict):
+                # fields that only grow or depend on the time
                 for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
                     value.pop(name, None)
                 if value.get("replies") == "0":  # what comes back lacks it
@@ -154,7 +165,10 @@ class World:
 
 @dataclass
 class Pair:
-    """Two stores with the same history, of which `other` never annuls. Whoever is in `left_out` does not vote there."""
+    """
+    Two stores with the same history, of which `other` never annuls. Whoever is in `left_out` does not vote there.
+    `articles` and `comments` have the numbers of all that were posted.
+    """
 
     world: World
     other: World
@@ -228,6 +242,7 @@ class Pair:
                     world.redis.pexpire(key, left - (WINDOW + 120) * 1000)
 
     def assert_equal(self) -> None:
+        """Check that both stores hold the same, as `shown` tells it."""
         found, expected = self.world.shown(), self.other.shown()
         differing = {key: (found.get(key), expected.get(key)) for key in {*found, *expected}}
         differing = {key: pair for key, pair in differing.items() if pair[0] != pair[1]}
@@ -238,7 +253,7 @@ class Pair:
         found: list[Finding] = []
         site, database = self.world.store.site, self.world.database
         await site.rankings.read(site.redis)
-        tally = None
+        tally = None  # sums of all archived articles, which verification of the store adds to those in Redis
         if database and site.rankings.archive:
             await self.world.mirror()
             tally = await maintenance.verify(site, database, found.append, repair=False)

@@ -1,4 +1,7 @@
-"""Fixtures of `tests/database/conftest.py`, and `pair`: two stores, of which one archives."""
+"""
+Fixtures of `tests/database/conftest.py`, and `pair`: two stores, of which one archives, so that it has old articles in
+its database only.
+"""
 
 import random
 from collections.abc import AsyncIterator
@@ -50,7 +53,7 @@ async def pair(
 
 @pytest.fixture
 def calm(pair: Pair) -> Pair:
-    """Two stores whose processes are not killed."""
+    """As `pair`; passes of the process that archives do not end in simulated crashes."""
     pair.crashes = False
     return pair
 
@@ -74,6 +77,7 @@ async def findings(world: World, *, repair: bool = False) -> list[str]:
 
 
 def settings_of(redis_url: str, db: int, database_at: str = "none") -> Settings:
+    """Settings of a command on a store: in a database of Redis, with the SQL database of a URL."""
     return Settings(
         redis_url=f"{redis_url}?db={db}",
         database_url=database_at,

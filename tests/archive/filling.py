@@ -1,4 +1,6 @@
-"""Articles in the archive, for tests of what it answers."""
+"""
+Writes articles to the archive in the SQL database directly, without a move from Redis, for tests of what it answers.
+"""
 
 from collections.abc import Sequence
 
@@ -17,6 +19,7 @@ def archive_all(connection: Connection, site: Site, articles: Sequence[Article])
 
 
 def write_rows(connection: Connection, articles: Sequence[Article]) -> None:
+    """Write the rows of articles and of their groups as the mirror does, which follows the log of the store."""
     rows = [
         {
             "number": each.number, "poster": each.poster, "title": each.title, "link": each.link,

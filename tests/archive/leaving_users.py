@@ -1,4 +1,7 @@
-"""A site just before its user Zelda is deleted, with all that names her."""
+"""
+A site just before its user Zelda is deleted, with all that names her: texts, votes, follows, flags, a role, a ban.
+Some articles are archived, which means that only the SQL database has them.
+"""
 
 from contextlib import suppress
 from typing import Any
@@ -16,7 +19,7 @@ from store.moderation_records import Role
 from store.one_time_tokens import Purpose, issue
 from store.records import Vote
 from store.roles import OPERATOR
-from tests.archive.annulling import World as Follower
+from tests.archive.annulling import World as MirroredStore
 from tests.archive.worlds import WINDOW, World
 from tests.conftest import Clock
 from tests.database.conftest import mirrored
@@ -126,11 +129,16 @@ class Site(World):
         await self.settle_annulments()
 
     async def settle_annulments(self) -> None:
+        """Annul the votes that actions ask for, as the task of a server does."""
         async with following(self):
             for partition in range(self.store.site.partitions):
                 await annulling.WORK.settle_all(self.store, self.database, partition)
 
     async def archive(self) -> None:
+        """
+        Move all articles whose voting is closed from Redis to the database, without the waits (`notice`,
+        `removal_delay`) that give other processes of a server time.
+        """
         mover = Mover(
             self.store.site, self.database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0
         )
@@ -139,16 +147,19 @@ class Site(World):
         await mover.close()
 
     async def settle(self) -> None:
+        """Do the rest of all deletions of users, as the task of a server does once no request may know the user."""
         self.clock.advance(leaving.WAIT + 1)
         async with following(self):
             await leaving.settle_all(self.store, self.database)
         await mirrored(self.store, self.database)
 
     async def settle_if_ready(self) -> None:
+        """As `settle`; does nothing while a deletion has to wait for something else, such as a ban in progress."""
         with suppress(Delayed):
             await self.settle()
 
     async def delete(self, texts: str = "KEEP", password: str | None = PASSWORD) -> dict[str, Any]:
+        """Let Zelda delete her account, and return the payload. `texts` is KEEP or REMOVE."""
         return (await self.ask(DELETE, NAME, {"texts": texts, "password": password}))["data"]["deleteUser"]
 
     async def shown(self, *ids: str) -> list[Any]:
@@ -164,5 +175,5 @@ class Site(World):
 
 
 def following(site: World) -> Any:
-    """Keep the database up to date meanwhile."""
-    return Follower(site.store, None, site.database).mirrored()  # type: ignore[arg-type]
+    """A context in which the database is kept up to date."""
+    return MirroredStore(site.store, None, site.database).mirrored()  # type: ignore[arg-type]

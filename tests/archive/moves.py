@@ -1,6 +1,8 @@
 """
-Moves of articles that run during reads: each step of a move, a command to Redis or a transaction of the database, runs
-at a chosen point of a read, before one of its commands or queries. Moves change no answer.
+Moves articles during reads, from Redis to the archive in the SQL database and back, which must not change any answer.
+
+Each step of a move, a command to Redis or a transaction of the database, runs at a chosen point of a read: before one
+of its commands or queries.
 """
 
 import asyncio
@@ -35,7 +37,10 @@ POLICY = Policy(good_votes=1)  # most articles are good, so that days have many
 
 
 class Schedule:
-    """Lets the moves run one step at a time, after `pauses` points of the reads, which are repeated."""
+    """
+    Lets the moves run one step at a time. A point is where a read is about to send something; `pauses` are the numbers
+    of points before each next step, and begin again when they are used up.
+    """
 
     def __init__(self, pauses: Sequence[int]) -> None:
         self._pauses = cycle(pauses)
@@ -120,7 +125,7 @@ class World:
     store: Store
     database: Database
     moving: Store
-    articles: list[Article]
+    articles: list[Article]  # all, newest first
     asked: dict[str, Ask]
     expected: dict[str, Any] = field(default_factory=dict)
     saved: dict[str, bytes] = field(default_factory=dict)
@@ -158,6 +163,7 @@ class World:
         return world
 
     async def save(self) -> None:
+        """Note what Redis has, and which articles are archived, for `reset`."""
         redis = self.store.site.redis
         names = [name async for some in redis.scan(1_000) for name in some if not name.startswith("lease:")]
         dumps = await redis.pipeline([("DUMP", name) for name in names])
@@ -193,12 +199,14 @@ class World:
             await self.compare(self.store, self.database, chance)
 
     async def compare(self, store: Store, database: Database, chance: random.Random) -> None:
+        """Read one of `asked`, and compare the answer with the expected one."""
         name = chance.choice(self.names)
         found = await self.asked[name](Reads(store, login=None, database=database))
         assert found == self.expected[name], name
         self.compared[name] += 1
 
     async def move(self, before: Before, plan: Sequence["Move"]) -> None:
+        """Run the moves of a plan, one after the other."""
         store = replace(self.moving, site=separate(self.moving, before))
         database: Any = SeparateQueries(self.database, before)
         moving = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
@@ -206,7 +214,7 @@ class World:
             await move(moving, store, self.archived)
 
 
-Move = Callable[[Mover, Store, Sequence[int]], Awaitable[None]]
+Move = Callable[[Mover, Store, Sequence[int]], Awaitable[None]]  # takes the numbers of the archived articles, too
 
 
 @dataclass(frozen=True)
@@ -223,7 +231,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class BringBack:
-    """Some archived articles come back to Redis."""
+    """Archived articles come back to Redis: those at these places in the list of the archived ones."""
 
     places: tuple[int, ...]
 
@@ -233,6 +241,7 @@ class BringBack:
 
 
 def separate(store: Store, before: Before) -> Any:
+    """The site of a store whose Redis client awaits `before` ahead of each command."""
     return replace(store.site, redis=SeparateCommands(store.site.redis, before))  # type: ignore[arg-type]
 
 
@@ -246,6 +255,7 @@ async def archived(store: Store, database: Database, limits: HotLimits) -> None:
 
 
 def archiver(store: Store, database: Database, limits: HotLimits) -> Mover:
+    """What moves articles beyond these limits, without the waits that give other processes of a server time."""
     return Mover(store.site, database, limits, notice=0, removal_delay=0)
 
 
@@ -321,6 +331,8 @@ def around(listing: Listing, position: Position, now: int) -> Ask:
 
 
 def ranks(listing: Listing, positions: Sequence[Position]) -> Ask:
+    """The ranks of the first position alone, and of all."""
+
     async def ask(reads: Reads) -> Any:
         return [await reads.ranks(listing, some) for some in (positions[:1], positions)]
 

@@ -1,4 +1,7 @@
-"""The queries and mutations that tests of the archive send."""
+"""
+The queries and mutations that tests of the archive send. `LISTINGS` and `MUTATIONS` have their texts, by the names that
+the tests use.
+"""
 
 ARTICLE = """id title link content postedAt editedAt upvotes downvotes votes score isGood isVotingOpen votingClosesAt
   viewerVote poster { username karma } groups { name } voters(first: 3) { totalCount nodes { username } }"""

@@ -1,4 +1,7 @@
-"""Two stores in which people talk: one archives conversations, the other never does. Their answers are compared."""
+"""
+Two stores in which people comment at random: one archives conversations, the other never does. Their answers are
+compared. A conversation is an article with its comments; once archived, only the SQL database has it.
+"""
 
 import asyncio
 import random
@@ -176,7 +179,10 @@ class Talk:
         return payload
 
     async def leave(self, articles: int = 0) -> None:
-        """Let time pass, and conversations leave. The process of the mover may end meanwhile, some times."""
+        """
+        Let time pass, and conversations leave until `articles` stay in Redis. The process that moves them may end
+        meanwhile, some times.
+        """
         self.pair.clock.advance(self.chance.choice((60, DAYS * DAY + 700, DAYS * DAY + 700)))
         for _ in range(5):
             await self.pair.run_mover(articles, articles_per_user=1_000)
@@ -207,6 +213,7 @@ class Talk:
         return found + [(OF_USER, name, {"name": name}) for name in PEOPLE[:3]]
 
     async def answer(self, world: World, question: Question) -> dict[str, Any]:
+        """The answer of one store, in which each cursor of a thread is replaced by whether there is one."""
         answer = await world.ask(*question)
         assert not answer["errors"], answer
         _without_cursors(answer)
@@ -326,6 +333,10 @@ class Talk:
 
 
 def _without_cursors(answer: dict[str, Any]) -> dict[str, Any] | None:
+    """
+    Replace the cursors in the page of a thread by whether there is one, and return its `pageInfo` with the cursors;
+    None if there is no article.
+    """
     article = (answer["data"] or {}).get("article")
     if not article:
         return None
@@ -345,7 +356,7 @@ async def _settled(world: World, work: StepwiseWork, partition: int) -> None:
 
 
 async def findings(world: World, *, repair: bool = False) -> list[Finding]:
-    """What `upvote verify` reports."""
+    """What the command `upvote verify` reports, but for late expiries: those depend on the clock of Redis."""
     found: list[Finding] = []
     assert world.database
     site = world.store.site
@@ -354,7 +365,7 @@ async def findings(world: World, *, repair: bool = False) -> list[Finding]:
     if site.rankings.archive:
         tally = await maintenance.verify(site, world.database, found.append, repair=repair)
     await verify.verify(site, found.append, repair=repair, archived=tally)
-    return [each for each in found if not each.where.endswith(" TTL")]  # of Redis' own clock
+    return [each for each in found if not each.where.endswith(" TTL")]
 
 
 async def in_redis(world: World, numbers: Sequence[int]) -> set[int]:
@@ -373,7 +384,7 @@ async def write(pair: Pair, name: str, who: str, **input: Any) -> dict[str, Any]
 
 
 async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, str]:
-    """An article on which carol has said two things, and the first of these: ids."""
+    """Post an article and two comments of carol on it. Return the ids of the article and of the first comment."""
     article = await pair.mutate("post", poster, title=f"A title {pair.clock.now}", content="A text.", groups=[group])
     id: str = article["article"]["id"]
     said = [await write(pair, "comment", "carol", articleId=id, content=f"text {n}") for n in range(2)]
@@ -382,10 +393,13 @@ async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, 
 
 
 async def left(pair: Pair, *articles: str, days: int = 2) -> None:
-    """Let all conversations leave Redis."""
+    """
+    Let all conversations leave Redis in which nothing was written for `days`, and check that those of `articles` (ids)
+    have left.
+    """
     pair.crashes, pair.days = False, days
     pair.clock.advance((days + 1) * DAY if days else WINDOW + 70)
     assert pair.archiving.database
-    await mirrored(pair.archiving.store, pair.archiving.database)  # which knows what was removed
+    await mirrored(pair.archiving.store, pair.archiving.database)  # the database knows what was removed
     await pair.run_mover(articles=0, articles_per_user=1_000)
     assert not await in_redis(pair.archiving, [article_number(id) or 0 for id in articles])

@@ -1,6 +1,12 @@
 """
-Random histories in which votes are annulled, by two actions and with interruptions, and restored: the store is then as
-one in which nothing was annulled.
+Random histories in which moderators annul votes of Mallory by two actions, with interruptions, and revert both: the
+store is then as one in which nothing was annulled.
+
+A `pair` is two stores with the same history: `pair.world`, in which votes are annulled, and `pair.other`, in which they
+never are.
+
+`on_both` runs a test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as
+slow: `make test` leaves them out.
 
 Codes such as M8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -42,10 +48,11 @@ class History:
     def __init__(self, pair: Pair, chance: random.Random) -> None:
         self.pair, self.chance = pair, chance
         self.actions: list[ModerationAction] = []
-        self.left: int | None = None  # steps until the process ends
-        self.done: Counter[str] = Counter()
+        self.left: int | None = None  # steps until the process ends; None: it does not
+        self.done: Counter[str] = Counter()  # how often each kind of operation was done, or a case came up
 
     async def step(self) -> None:
+        """Do something at random: call the method of one of these names."""
         name = self.chance.choice(
             ["vote"] * 8 + ["post"] * 3 + ["comment"] * 2 + ["delete", "edit", "archive", "settle", "settle", "close"]
         )
@@ -92,7 +99,9 @@ class History:
             await self.change(number, lambda store, name=poster: store.articles.edit(number, name, {"title": title}))
 
     async def change(self, number: int, command: Callable[[Any], Any]) -> Any:
-        """Run a command on an article that may be archived in one of the stores."""
+        """
+        Run a command in both stores on an article that may be archived in one: there it is written back to Redis first.
+        """
         await self.pair.world.mirror()
         await write_back.bring_back(self.pair.world.store, self.pair.world.database, number)
         return await self.pair.both(command)
@@ -136,7 +145,7 @@ class History:
 
 
 def interrupt(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the steps of a history be killed, and be short."""
+    """Let the steps in which votes are annulled and restored be short, and let the process end at some of them."""
     annul_some, restore_some = steps.annul_some, steps.restore_some
     monkeypatch.setattr(steps, "annul_some", lambda *given, **named: history.take_step(annul_some, *given, **named))
     monkeypatch.setattr(steps, "restore_some", lambda *given, **named: history.take_step(restore_some, *given, **named))
@@ -182,7 +191,10 @@ async def run(history: History) -> None:
 
 
 async def assert_annulled(history: History) -> None:
-    """Every vote that was cast before an action is held, but for those on what is her own or a stub."""
+    """
+    Every vote of Mallory that was cast before an action is annulled, but for those on her own texts, and on stubs:
+    deleted comments that have replies.
+    """
     world = history.pair.world
     assert world.database
     last = max(action.at for action in history.actions)
@@ -198,6 +210,7 @@ async def assert_annulled(history: History) -> None:
 
 
 async def assert_restored(history: History) -> None:
+    """Every vote counts again, both stores are equal, and nothing is left of the actions but their records."""
     pair, world = history.pair, history.pair.world
     assert world.database
     for number in pair.articles:

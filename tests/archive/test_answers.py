@@ -1,5 +1,10 @@
 """
-A store that archives answers as one that never does (D2, D3).
+A store that archives, so that old articles are in its database only, answers as one that never does (D2, D3).
+
+A `pair` is both stores. `step` changes both at random, `compare` asks both the same and checks that the answers are
+equal, `reached` counts the cases that were compared.
+
+`TAKES_FEW` is true in `make test`, which does less.
 
 Codes such as D2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,5 +1,8 @@
 """
-Bans that remove texts, of which some are archived, as clients make and revert them.
+Bans that remove texts, of which some are archived (in the database only), as clients make and revert them.
+
+A `pair` is two stores with the same history, of which one archives. What `ask` sends to both has to have the same
+answer in both, and `ask` returns it.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,4 +1,9 @@
-"""Articles that enter and leave the archive."""
+"""
+Articles that enter and leave the archive: their places in the SQL database.
+
+A place is a row that puts an article into a listing, such as the site by SCORE: the listing, the value of the article
+there, and its number. `place_counts` has how many places are in each range of a large listing.
+"""
 
 import random
 from dataclasses import replace
@@ -20,7 +25,7 @@ from tests.store.reading import page
 from tests.typed import typed
 
 pytestmark = pytest.mark.parametrize("partitions", [1], indirect=True)
-TABLES = ("listings", "places", "place_counts")
+TABLES = ("listings", "places", "place_counts")  # all that `archive` writes beside the row of the article
 
 
 @pytest.fixture
@@ -83,7 +88,10 @@ async def test_only_places_that_change_are_written(store, each_database):
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_all_indexes_are_counted_together(store, each_database, small_ranges, monkeypatch):
-    """Not each by itself: annulled votes change the places of their articles in more than a hundred indexes."""
+    """
+    Counts of places are written for all listings at once, not one by one: annulled votes change the places of their
+    articles in more than a hundred.
+    """
     articles = await history(store, seed=8, size=120)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles)
@@ -122,7 +130,7 @@ async def test_articles_left_out_count_nowhere(store, each_database, clock, smal
 
 
 def calls_of(store, articles, chance):
-    """Calls of all functions that read places."""
+    """Calls of all functions that read places: each function with its arguments, but for connection and `without`."""
     now = store.site.clock()
     for order in Order:
         shown = [listings.whole(store.site, order), listings.group(store.site, "show", order)]
@@ -265,6 +273,7 @@ def check_counts(connection):
 
 
 def contents(connection):
+    """As `all_places`, with the weights of each listing."""
     statement = text("""
     SELECT name, votes_class, weights, value, number, extra FROM listings JOIN places ON listing = id
     ORDER BY name, votes_class, value, number""")

@@ -1,5 +1,9 @@
 """
-Texts that a ban removes, and that come back with its revert.
+Texts, which are articles and comments: a ban may remove all of a user, and its revert brings them back. This is done in
+steps, which the tasks of a server repeat after an interruption.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `findings`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -36,8 +40,8 @@ class Spammer:
     """
     A user, Mallory, with articles in groups and with comments on articles of others, in all partitions.
 
-    `others` has the article of each person, of which the first is one of Mallory, too. `comments` has one on each of
-    these, a second one on the second of them, and one that answers an answer.
+    `others` has an article of each person, of which the first is Mallory's. `comments` has one on each of these, a
+    second one on the second of them, and one that answers an answer. All are numbers.
     """
 
     store: Store
@@ -50,6 +54,7 @@ class Spammer:
         return [*(f"article:{each}" for each in self.articles), *(f"comment:{each}" for each in self.comments)]
 
     async def states(self) -> dict[str, str]:
+        """The state of each text of Mallory, such as "removed", by its id."""
         site = self.store.site
         found = {}
         for each in self.all:
@@ -64,7 +69,7 @@ class Spammer:
         return done.action
 
     async def settle(self) -> None:
-        """What the tasks of a server do."""
+        """Remove or bring back all texts that bans ask for, as the tasks of a server do."""
         for partition in range(self.store.site.partitions):
             await banned_texts.WORK.settle_all(self.store, None, partition)
         await effects.complete(self.store.site)
@@ -104,7 +109,7 @@ async def spammer(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -
 
 
 def shown(redis: Redis) -> dict[str, Any]:
-    """The contents but for actions, their notifications, and what only grows."""
+    """The values of all keys, but for actions, their notifications, and what only grows."""
     found = {key: value for key, value in contents(redis).items() if not key.startswith(KEPT)}
     for key in [key for key in found if key.startswith("inbox")]:
         found[key] = [each for each in found[key] if not each[0].endswith(" action")]
@@ -114,6 +119,7 @@ def shown(redis: Redis) -> dict[str, Any]:
 
 
 async def removals_by(store: Store, ban: ModerationAction) -> list[ModerationAction]:
+    """The actions by which a ban has removed texts: one for each."""
     found = [
         await reverts.read_action(store.site, each)
         for each in await numbers(store, moderation.log(store.site, f"ban:{ban.number}"))
@@ -224,7 +230,7 @@ async def test_texts_that_follow_the_ban_stay(spammer, clock):
         assert await site.redis.run(("HEXISTS", key, "state")) == 0
 
 
-async def test_ban_that_adds_texts_to_a_standing_one_is_an_action(spammer):
+async def test_second_ban_that_also_removes_texts_is_an_action(spammer):
     site = spammer.store.site
     plain = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam")
     with_texts = await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam", removes_texts=True)
@@ -265,7 +271,7 @@ async def until_killed(work: Callable[[], Awaitable[None]]) -> bool:
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_killed_steps_are_gone_on_with(spammer, redis, clock, monkeypatch, after):  # M3
+async def test_steps_of_a_killed_process_are_completed_by_another(spammer, redis, clock, monkeypatch, after):  # M3
     """Killed at each call to Redis in turn, and taken up again, equals done once."""
     store, before, kills = spammer.store, shown(redis), 0
     for call in range(1, 200, 3):

@@ -1,5 +1,10 @@
 """
-Lists of users' comments, of which older ones are in the database only, and no answer shows it (D5).
+Lists of users' comments, of which Redis keeps the newest and the database has all: no answer shows where one ends (D5).
+
+A `pair` is two stores with the same history, of which `pair.archiving` cuts lists and `pair.complete` never does. What
+`ask` sends to both has to have the same answer in both.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """
@@ -52,6 +57,7 @@ async def cut(pair: Pair) -> None:
 
 
 async def caught_up(pair: Pair) -> None:
+    """Bring the database up to date."""
     assert pair.archiving.database
     await mirrored(pair.archiving.store, pair.archiving.database)
 
@@ -90,7 +96,7 @@ async def test_redis_lists_the_newest_and_pages_have_all(pair: Pair, said: list[
 
 
 @on_both
-async def test_what_happens_to_older_ones_shows(pair: Pair, said: list[str]) -> None:  # D5
+async def test_changes_of_comments_that_only_the_database_lists_are_shown(pair: Pair, said: list[str]) -> None:  # D5
     await cut(pair)
     removed, deleted, edited = said[1], said[2], said[4]
     await write(pair, "removeContent", "alice", subjectId=removed, reason="off topic")
@@ -114,8 +120,8 @@ async def test_what_happens_to_older_ones_shows(pair: Pair, said: list[str]) -> 
 
 
 @on_both
-async def test_readers_beside_a_cut_see_all(pair: Pair, said: list[str]) -> None:  # D5
-    """Lists get shorter by one, and then have all again, while they are read."""
+async def test_reads_during_a_cut_show_all_comments(pair: Pair, said: list[str]) -> None:  # D5
+    """The list in Redis gets shorter by one again and again, and then has all again, while it is read."""
     database, site = pair.archiving.database, pair.archiving.store.site
     assert database
     await cut(pair)
@@ -153,7 +159,7 @@ async def test_readers_beside_a_cut_see_all(pair: Pair, said: list[str]) -> None
 
 
 @on_both
-async def test_a_ban_removes_older_ones_and_gives_them_back(pair: Pair, said: list[str]) -> None:  # M2
+async def test_a_ban_removes_older_comments_and_its_revert_brings_them_back(pair: Pair, said: list[str]) -> None:  # M2
     await cut(pair)
     given = {"userId": "user:carol", "removeTexts": True, "reason": "spam"}
     banned = (await pair.ask(BAN, "alice", input=given))["data"]["banUser"]
@@ -169,8 +175,10 @@ async def test_a_ban_removes_older_ones_and_gives_them_back(pair: Pair, said: li
 
 @on_both
 @pytest.mark.parametrize("texts", DeletedTexts)
-async def test_a_user_who_leaves_takes_older_ones_along(pair: Pair, said: list[str], texts: DeletedTexts) -> None:
-    """Whoever keeps them keeps their karma as well, so that `verify` finds nothing."""
+async def test_deletion_of_a_user_removes_or_keeps_older_comments(
+    pair: Pair, said: list[str], texts: DeletedTexts
+) -> None:
+    """If the comments are kept, so is the karma that they have brought: `verify` finds nothing."""
     await cut(pair)
     for id in said[:2]:
         await write(pair, "voteOnComment", "Bob", commentId=id, value="UP")
@@ -193,7 +201,7 @@ async def test_a_user_who_leaves_takes_older_ones_along(pair: Pair, said: list[s
 
 
 @on_both
-async def test_karma_of_older_ones_is_verified(pair: Pair, said: list[str]) -> None:
+async def test_verify_repairs_karma_that_older_comments_have_brought(pair: Pair, said: list[str]) -> None:
     await write(pair, "voteOnComment", "Bob", commentId=said[0], value="UP")
     await cut(pair)
     site = pair.archiving.store.site
@@ -207,7 +215,7 @@ async def test_karma_of_older_ones_is_verified(pair: Pair, said: list[str]) -> N
 
 
 @on_both
-async def test_without_the_database_the_newest_are_there(pair: Pair, said: list[str]) -> None:  # D1
+async def test_without_the_database_the_newest_comments_are_shown(pair: Pair, said: list[str]) -> None:  # D1
     await cut(pair)
     assert pair.archiving.database
     await pair.archiving.database.close()
@@ -218,7 +226,7 @@ async def test_without_the_database_the_newest_are_there(pair: Pair, said: list[
     assert [each["extensions"]["code"] for each in older["errors"]] == ["UNAVAILABLE"]
 
 
-async def test_what_redis_may_lose_stays_in_lists(calm: Pair, said: list[str]) -> None:
+async def test_comments_that_redis_may_still_lose_stay_in_lists(calm: Pair, said: list[str]) -> None:
     """The newest minute, as a Redis that fails over may not have it any more, while the database does."""
     payload = await calm.mutate("post", "Bob", title="Another title", content="A text.", groups=[])
     article, count = payload["article"]["id"], calm.listed_comments + 2
@@ -230,7 +238,8 @@ async def test_what_redis_may_lose_stays_in_lists(calm: Pair, said: list[str]) -
     assert await compare(calm) == [*ids[::-1], *said[::-1]]
 
 
-async def test_an_account_with_older_ones_is_not_new(calm: Pair, said: list[str]) -> None:  # M10
+async def test_rules_count_comments_that_only_the_database_lists(calm: Pair, said: list[str]) -> None:  # M10
+    """Otherwise the account would seem new to rules about first comments."""
     await cut(calm)
     site = calm.archiving.store.site
     command = verdicts.RULE_ACCOUNT.beginning(site.home_of_user("carol"))

@@ -1,5 +1,11 @@
 """
-Conversations computed from the rows of their comments answer what Redis answers for the same comments (D5).
+A conversation, which is an article with its comments, is computed from rows of the database once it is archived, and
+answers what Redis answers for the same comments (D5).
+
+A place is a comment in a thread, a position is where it stands there, by which a page goes on.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -64,12 +70,12 @@ def shown(page: ThreadPage) -> Shown:
 
 
 def without_levels(page: Shown) -> Shown:
-    """A page with number, depth and hidden descendants of each place, and without its position."""
+    """A page with number, depth and hidden descendants of each place, and without its position: it has the levels."""
     return [place[:3] for place in page[0]], *page[1:]
 
 
 async def last_move(store, article: int) -> int:
-    """The number of the last vote on a comment of an article, counted in its partition."""
+    """The number of the last vote on a comment in the partition of an article, where these votes are counted."""
     return int(await store.site.redis.run(("GET", threads.moves(store.site.home_of_article(article)))) or 0)
 
 
@@ -149,7 +155,10 @@ async def test_walks_below_a_comment_are_those_of_redis(store, each_database, ar
 @on_both
 @pytest.mark.parametrize("seed", range(2))
 async def test_pinned_walks_are_those_of_redis(store, each_database, article, seed):  # C12 D5
-    """A walk may go on in Redis with the cursors of a conversation, and in a conversation with those of Redis."""
+    """
+    A pinned walk shows the thread as it was at the first page. It may go on in Redis with the cursors of a
+    conversation, and in a conversation with those of Redis.
+    """
     made, chance = [], random.Random(seed)
     await discuss(store, article, chance, turns=60, made=made)
     late = await commented(store, article, "alice")
@@ -182,6 +191,7 @@ async def test_pinned_walks_are_those_of_redis(store, each_database, article, se
 async def test_positions_that_lack_levels_go_on_where_redis_does(
     store, each_database, article, levels, monkeypatch
 ):  # D5
+    """The position of a deep comment has only some of its ancestors, the levels, so that cursors stay short."""
     keep_levels(monkeypatch, *levels)
     chance, made = random.Random(levels[1]), []
     for _ in range(60):
@@ -227,7 +237,7 @@ async def test_conversation_without_comments_is_empty(store, database, article):
     assert found.ancestors(keys.SLOTS) == ()
 
 
-async def test_a_chain_of_ten_thousand_is_walked_without_recursion():
+async def test_a_chain_of_ten_thousand_comments_is_walked_without_recursion():
     length = 10_000
     rows = [
         Comment(

@@ -1,5 +1,8 @@
 """
-Archived articles are verified, backed up and moved, and stories go on to be imported.
+Commands on a store with archived articles, which are in the SQL database only: verify, backup, move and import.
+
+A `pair` is two stores with the same history, of which `pair.archiving` archives and `pair.complete` never does. `calm`
+is one without simulated crashes.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -35,6 +38,7 @@ ARCHIVING, PLAIN, COPY = 0, 1, 2  # databases of Redis: the two stores of a `Pai
 
 
 async def history(pair: Pair) -> None:
+    """Random changes of both stores. Then half of the articles are archived, and some of these changed."""
     for _ in range(25):
         await pair.step()
     await pair.archive_all(staying_share=0.5)
@@ -52,7 +56,7 @@ async def test_verify_repairs_counts_karma_and_places(pair: Pair, redis: "Redis"
     assert pair.archiving.database
     poster = next(name for name in PEOPLE if redis.hexists(keys.archived(0), f"user:{name.lower()}")).lower()
     redis.hset(keys.archived(0), "count", 1)
-    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")  # wrong, as is the count before
+    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")  # counts of the poster, wrong as is the count before
     redis.hincrby(keys.user(0, poster), "karma", 5)
     await pair.archiving.database.write(_lose_a_place, min(pair.archived))
 
@@ -98,12 +102,12 @@ async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: s
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-async def test_an_import_continues_with_the_shift_of_an_archived_story(
+async def test_an_import_takes_the_shift_of_times_from_an_archived_story(
     calm: Pair, redis: "Redis", redis_url: str, database_url: str, tmp_path: Path, is_deleted: bool
 ) -> None:
     """
-    `--shift-to-now` moves all times by one shift, which a later import takes from a known story, unless that was
-    deleted. Of two stories of the same time, the number of the second does not tell its time.
+    `--shift-to-now` adds one shift to all times. A later import takes the same one from a story that is known, unless
+    that was deleted. It reads the time of the story, as the number of an article does not always contain it.
     """
     time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
     stories = [

@@ -1,5 +1,9 @@
 """
-`verify` finds what is wrong with archived conversations in the database, and repairs what can be computed (D5).
+`verify` finds what is wrong with archived conversations in the database, and repairs what can be computed (D5). An
+archived conversation is an article with its comments that has left Redis: only the database has it.
+
+`on_both` runs a test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as
+slow: `make test` leaves them out.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -22,6 +26,7 @@ from tests.database.conftest import on_both
 from tests.examples import first
 
 pytestmark = [pytest.mark.one_server]
+# Statements that damage rows, by the beginning of what `verify` reports then: DERIVED can be computed again, LOST not.
 DERIVED = {
     "reply_count of comment": "UPDATE comments SET reply_count = 7 WHERE number = :first",
     "descendant_count of comment": "UPDATE comments SET descendant_count = 9 WHERE number = :first",
@@ -59,6 +64,7 @@ async def damage(database: Database | None, statement: str, numbers: dict[str, i
 
 
 async def require_answers(pair: Pair, numbers: dict[str, int]) -> None:
+    """Check that both stores show the two comments, in the thread and by their ids."""
     given = {"id": f"article:{numbers['article']}", "order": "OLDEST", "depth": 100, "under": None}
     one, other = [await world.ask(THREAD, viewer=None, variables=given | {"first": 50}) for world in pair.worlds]
     shown = [[edge["node"]["id"] for edge in each["data"]["article"]["thread"]["edges"]] for each in (one, other)]

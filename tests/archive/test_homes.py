@@ -1,5 +1,10 @@
 """
-The homes of a store that archives are those of one that never does (D3, H1).
+The homes of a store that archives old articles are those of a store that never does (D3, H1). The home of a user is
+the front page: articles of the groups that the user follows, without those that the user hides.
+
+A `pair` is both stores. What `ask` sends to both has to have the same answer in both.
+
+`TAKES_FEW` is true in `make test`, which does less.
 
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -27,6 +32,7 @@ CHOICES = {
 
 
 async def choose(pair: Pair, who: str) -> None:
+    """Change at random what the home of a user has: follow and unfollow groups, hide articles."""
     chance = pair.chance
     for _ in range(2):
         await pair.ask(CHOICES["followGroup"], who, id=chance.choice(GROUPS))
@@ -39,8 +45,8 @@ async def compare(pair: Pair, who: str) -> set[str]:
     """Compare the homes of a user, page by page, and return the ids that they have."""
     seen = set()
     for order in ORDERS:
-        pages = pair.chance.choice(((3, "first", "after"), (10, "first", "after"), (4, "last", "before")))
-        size, size_argument, cursor_argument = pages
+        paging = pair.chance.choice(((3, "first", "after"), (10, "first", "after"), (4, "last", "before")))
+        size, size_argument, cursor_argument = paging
         given = {"order": order, size_argument: size}
         if order in ("TIME", "VOTES") and pair.chance.random() < 0.5:
             instant = pair.clock.now / 1000 - pair.chance.choice((100, 900, 5_000, 100_000))

@@ -1,5 +1,12 @@
 """
-Users who are deleted: what is left of them in Redis, in the database, and in what clients read.
+Users who are deleted: what is left of them in Redis, in the database, and in what clients read. A pseudonym replaces
+the name, and `texts` says whether articles and comments are removed too.
+
+`site` is a store just before its user Zelda (`NAME`) is deleted, with Bob and carol; some articles are archived: only
+the database has them. `site.delete` is Zelda's request, `site.settle` does the rest as the task of a server.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
+what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -73,6 +80,8 @@ def texts_in(redis: Redis, *, logs: bool) -> Iterator[str]:
 
 
 async def rows(database: Database) -> list[str]:
+    """All rows of all tables, as text."""
+
     def read(connection: Any) -> list[str]:
         tables = [*METADATA.tables, "search_users", *(["search_index"] if connection.dialect.name != "sqlite" else [])]
         return [f"{table} {row}" for table in tables for row in connection.execute(text(f"SELECT * FROM {table}"))]
@@ -212,7 +221,7 @@ async def test_moderators_act_on_comments_of_a_deleted_user_and_notify_nobody(si
 
 
 def killed_at(site: Site, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
-    """End the process at a call to Redis, before or after it."""
+    """End the process at the call to Redis of this number: before it if that is odd, else after it."""
     redis, calls = site.store.site.redis, itertools.count(1)
 
     def mortal(send: Any) -> Any:
@@ -236,7 +245,7 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("texts", ["KEEP", "REMOVE"])
-async def test_killed_deletion_is_gone_on_with(site: Site, monkeypatch: pytest.MonkeyPatch, texts: str) -> None:  # U6
+async def test_killed_deletion_is_done_later(site: Site, monkeypatch: pytest.MonkeyPatch, texts: str) -> None:  # U6
     votes, kills = counts_of_others(site), 0
     removes_texts = texts == "REMOVE"
     await leavers.begin(site.store.site, NAME, password_hash="", removes_texts=removes_texts)
@@ -295,15 +304,17 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
 
 
 async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
-    store, site_ = site.store, site.store.site
-    await bans.ban(site_, OPERATOR, NAME, group=None, until=None, reason="spam", removes_texts=True, annuls_votes=True)
+    store, stored_site = site.store, site.store.site
+    await bans.ban(
+        stored_site, OPERATOR, NAME, group=None, until=None, reason="spam", removes_texts=True, annuls_votes=True
+    )
     site.tokens[NAME] = (await store.sessions.open(NAME)).token
     assert (await site.delete())["deletedUserId"]
     await site.settle_if_ready()
-    assert site.redis.exists(keys.user(site_.home_of_user(NAME), NAME))
+    assert site.redis.exists(keys.user(stored_site.home_of_user(NAME), NAME))
 
     async with following(site):
-        for partition in range(site_.partitions):
+        for partition in range(stored_site.partitions):
             for work in (annulling.WORK, banned_texts.WORK):
                 await work.settle_all(store, site.database, partition)
     await site.settle()
@@ -313,6 +324,7 @@ async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
 
 
 def is_left(site: Site, key: str) -> bool:
+    """Whether an article is of a deleted user: the names of pseudonyms begin with ~."""
     return str(site.redis.hget(key, "poster")).startswith("~")
 
 
@@ -401,7 +413,7 @@ async def test_user_leaves_a_full_store(site: Site) -> None:  # U6, D6
     assert naming(await site.shown(answer["deletedUserId"])) == []
 
 
-async def test_archived_texts_of_who_leaves_a_full_store_go_once_there_is_room(site: Site) -> None:  # U6, D6
+async def test_full_store_deletes_archived_texts_of_a_user_once_there_is_room(site: Site) -> None:  # U6, D6
     await mirrored(site.store, site.database)
     with full(site.redis):
         answer = await site.delete("REMOVE")

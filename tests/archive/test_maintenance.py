@@ -1,4 +1,10 @@
-"""`verify` beside the archiver: what it finds while articles move, and what it repairs."""
+"""
+`verify` while the archiver runs, which moves old articles from Redis to the database: it reports none that is only on
+its way, and repairs what is wrong or lost.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
+"""
 
 import asyncio
 import random
@@ -29,7 +35,7 @@ from tests.database.conftest import mirrored, on_both
 pytestmark = [pytest.mark.one_server, on_both]
 
 PEOPLE = [f"poster{i}" for i in range(5)]
-KEPT = 24  # articles that stay in Redis
+KEPT = 24  # articles that stay in Redis, which are called hot
 
 
 @pytest.fixture
@@ -47,8 +53,8 @@ def slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "remove", slowly)
 
 
-class Beside:
-    """A store whose articles are archived, and whose database follows it."""
+class ArchivingStore:
+    """A store with the process that archives its articles, and the mirror that writes its log to the database."""
 
     def __init__(self, store: Store, database: Database, clock: Clock) -> None:
         self.store, self.database, self.clock, self.site = store, database, clock, store.site
@@ -56,10 +62,10 @@ class Beside:
             store.site, database, HotLimits(articles=KEPT, articles_per_user=1_000), notice=0, removal_delay=0.02
         )
         self.mirror = Mirror(store.site, database)
-        self.posters: dict[int, str] = {}
+        self.posters: dict[int, str] = {}  # by the numbers of all articles that were imported
 
     async def begin(self, number: int) -> set[int]:
-        """Import articles, of which one has left Redis."""
+        """Import articles, and archive as many as there are partitions. Return the numbers of all."""
         stories = [
             Story(
                 str(i),
@@ -88,6 +94,7 @@ class Beside:
                 await asyncio.sleep(self.archiver.removal_delay)
 
     async def hot(self) -> set[int]:
+        """The articles that Redis has."""
         commands = [
             ("ZRANGE", keys.index(partition, Order.TIME.value), 0, -1) for partition in range(self.site.partitions)
         ]
@@ -98,12 +105,14 @@ class Beside:
         return {record.number async for some in found for record in some}
 
     async def findings(self, *, repair: bool = False) -> list[Finding]:
+        """What `verify` reports."""
         found: list[Finding] = []
         tally = await maintenance.verify(self.site, self.database, found.append, repair=repair)
         await verify.verify(self.site, found.append, repair=repair, archived=tally)
         return found
 
     async def delete(self, number: int) -> None:
+        """Delete an article as its poster; an archived one is written back to Redis first."""
         poster = self.posters[number]
         command = partial(self.store.articles.delete, number, poster)
         waker = write_back.Waker(poster, is_bounded=False)
@@ -141,11 +150,11 @@ async def running(*work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIter
 
 
 @pytest.fixture
-def world(store: Store, each_database: Database, clock: Clock) -> Beside:
-    return Beside(store, each_database, clock)
+def world(store: Store, each_database: Database, clock: Clock) -> ArchivingStore:
+    return ArchivingStore(store, each_database, clock)
 
 
-async def test_repairs_beside_the_archiver_lose_nothing_and_bring_no_deleted_article_back(world, slow_steps):
+async def test_repairs_while_articles_move_lose_nothing_and_bring_no_deleted_article_back(world, slow_steps):
     posted = await world.begin(300)
     left, deleted = sorted(posted), []
 
@@ -215,7 +224,7 @@ async def nothing(checks: object) -> None:
     """What a `verify` of earlier versions does not check."""
 
 
-async def counts(world: Beside) -> list[object]:
+async def counts(world: ArchivingStore) -> list[object]:
     """How many archived articles Redis counts, and the karma of all."""
     site = world.site
     known = [await steps.known_counts(site, partition) for partition in range(site.partitions)]
@@ -243,7 +252,7 @@ async def test_an_article_whose_deletion_the_database_has_still_to_apply_is_not_
 
 
 async def test_nothing_is_written_back_while_the_database_cannot_follow_the_log(world):
-    """It is built anew, and nobody knows what was deleted meanwhile."""
+    """The database is then built anew, and until then nobody knows what was deleted meanwhile."""
     await world.begin(40)
     number = max(await world.hot())
     await world.site.redis.run(("HSET", keys.store(), log.IDENTITY_FIELD, "another"))
@@ -257,7 +266,7 @@ async def test_nothing_is_written_back_while_the_database_cannot_follow_the_log(
 
 
 async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(world):
-    """An archived article came back to be deleted, and the database was away until the log was cut off."""
+    """An archived article came back to be deleted, and the log lost the entry before the database had read it."""
     await world.begin(40)
     await world.archive()
     number = min(await world.archived())
@@ -273,6 +282,7 @@ async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(wo
 
 
 async def test_an_article_that_leaves_while_a_listing_is_renewed_is_not_above_its_greatest_value(world, monkeypatch):
+    """Redis has the greatest value that an archived article has in a listing, and asks the database below it only."""
     await world.begin(40)
     await reindex.set_weights(world.site, "show", {"vote_score": 9_000.0}, lambda count: None)
     set_greatest, calls = steps.set_greatest, []
@@ -297,7 +307,7 @@ async def test_an_article_that_leaves_while_a_listing_is_renewed_is_not_above_it
 
 
 async def test_an_article_that_could_not_have_been_archived_is_not_written_back(world):
-    """It is open to votes, or has comments: Redis has lost it in another way."""
+    """It is still open to votes, so that no archiver has moved it: Redis has lost it in another way."""
     await world.begin(40)
     await world.archive()
     number = min(await world.hot())

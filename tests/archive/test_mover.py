@@ -1,5 +1,9 @@
 """
-Articles leave Redis, come back to be changed, and are in backups and moves.
+Old articles leave Redis for the archive, which is in the SQL database, and come back to be changed.
+
+`calm` is two stores with the same history: `calm.archiving`, in which `archive_all` and `run_mover` archive articles,
+and `calm.complete`, in which none leaves. `ask` and `mutate` send the same to both, and check that the answers are
+equal. `calm.archived` has the numbers of the archived articles.
 
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -30,7 +34,6 @@ pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1],
 
 ARTICLE = "query($id: ID!) { article(id: $id) { title votes } }"
 TIMELINE = QUERIES["timeline"]
-ARCHIVING, PLAIN, COPY = 0, 1, 2  # databases of Redis: the two stores of a `Pair`, and a restored or moved one
 
 
 async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis: "Redis") -> None:
@@ -60,7 +63,7 @@ async def test_articles_beyond_the_limits_leave_oldest_first(calm: Pair) -> None
 
 
 async def test_articles_of_the_last_pass_are_looked_for_in_batches(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They may be hundreds of thousands, for which Redis would not answer in time."""
+    """Each pass looks whether Redis has any of them again. Redis would not answer in time for hundreds of thousands."""
     numbers = [await posted(calm) for _ in range(5)]
     batches, in_redis = [], steps.in_redis
 
@@ -96,7 +99,7 @@ async def test_votes_on_an_archived_article_are_closed(calm: Pair) -> None:
     assert [error["code"] for error in payload["userErrors"]] == ["VOTING_CLOSED"]
 
 
-async def test_an_article_of_somebody_else_stays_archived(calm: Pair) -> None:
+async def test_a_refused_edit_by_somebody_else_brings_no_article_back(calm: Pair) -> None:
     number = await posted(calm)
     await calm.archive_all()
 
@@ -168,7 +171,7 @@ async def test_feeds_and_groups_go_on_with_archived_articles_alone(calm: Pair) -
         assert groups["data"] == {"groups": {"nodes": [{"name": "show"}] * left}}
 
 
-async def test_an_article_that_is_changed_on_its_way_stays(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_article_that_is_changed_while_it_leaves_stays(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     number = await posted(calm)
     calm.clock.advance(WINDOW + 70)
     remove = steps.remove
@@ -202,10 +205,13 @@ async def test_an_article_of_which_no_comment_is_shown_stays(calm: Pair, state: 
     assert answer["data"] == {"article": {"commentCount": 1}}
 
 
-async def test_an_article_that_gets_a_comment_which_is_removed_on_its_way_stays(
+async def test_an_article_that_gets_a_comment_which_is_removed_while_it_leaves_stays(
     calm: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its hash is as it was, as a deleted comment has left its count of comments there."""
+    """
+    Its hash is the same before and after: a comment that was deleted before has left a count of 0 there, and a removed
+    one does not count.
+    """
     store, number = calm.archiving.store, await posted(calm)
     await store.comments.delete((await commented(store, number, "Bob")).number, "Bob")
     calm.clock.advance(WINDOW + 70)
@@ -224,9 +230,11 @@ async def test_an_article_that_gets_a_comment_which_is_removed_on_its_way_stays(
 
 
 async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis: "Redis") -> None:
+    """Only the process that has the lease of a partition moves its articles, and the database knows the last one."""
     number = await posted(calm)
     site, database = calm.archiving.store.site, calm.archiving.database
     assert database
+    # `notice` and `removal_delay` are waits, in seconds, that give other processes of a server time
     old = Mover(site, database, HotLimits(articles=0, articles_per_user=0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
     redis.delete(leases.lease(0, "archiver"))

@@ -1,5 +1,12 @@
 """
-Articles leave Redis and come back while others read or change them (D2, D3): no answer shows it at any moment.
+Old articles leave Redis for the archive in the database, and come back, while others read or change them (D2, D3): no
+answer shows it at any moment.
+
+A `world` is a store of which some articles are archived, with the answers of all reads. A schedule runs the steps of a
+move at chosen points of a read: before its commands or queries.
+
+`on_both` runs a test with SQLite and with PostgreSQL. `examples` is how many examples Hypothesis tries: fewer in `make
+test`.
 
 Codes such as D2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -29,9 +36,10 @@ from tests.database.conftest import on_both
 from tests.examples import examples
 
 pytestmark = pytest.mark.one_server
-SIZE, HOT = 60, 30
-READERS = 4
+SIZE, HOT = 60, 30  # articles, and those that stay in Redis
+READERS = 4  # that read at once
 
+# any move: a pass of the archiver with its limits, or articles that come back, by their places among the archived ones
 moves = st.one_of(
     st.builds(Archive, st.integers(0, HOT), st.integers(0, 9)),
     st.builds(BringBack, st.tuples(st.integers(0, SIZE), st.integers(0, SIZE))),
@@ -104,7 +112,7 @@ async def test_answers_stay_while_an_archiver_runs_beside_readers(world: World) 
 @on_both
 @pytest.mark.parametrize("change", ["delete", "regroup"])
 async def test_an_archived_article_is_changed_though_it_is_archived_again_meanwhile(world: World, change: str) -> None:
-    """At each point of the change in turn, a whole pass of the archiver runs."""
+    """The change is made again and again. Each time a whole pass of the archiver runs at its next point."""
     number, points = world.archived[3], 0
     while await _change(world, Schedule([points, *[0] * 1_000]), number, change):
         await world.reset()
@@ -202,4 +210,4 @@ async def test_a_read_during_which_articles_move_again_and_again_is_unavailable(
 
 
 async def _nothing() -> None:
-    pass
+    """Is awaited before each step of moves that nothing delays."""

@@ -1,5 +1,8 @@
 """
-Pages by a high number of listings of which Redis holds some articles, and the archive the others.
+Pages that are asked for by a number, such as page 12, of listings of which Redis holds some articles and the archive,
+in the SQL database, the others.
+
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
 
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -68,7 +71,7 @@ async def test_a_page_behind_all_newer_articles_is_found_in_one_step(store, each
     clock.advance(8 * DAY)
     await archived(store, each_database, HotLimits(articles=30, articles_per_user=1_000))
     of_store, calls = ArchiveReads(store.site, each_database, partial(load_again, store.site)), []
-    ask = reads.ask
+    ask = reads.ask  # the function that sends one query to the database
     monkeypatch.setattr(reads, "ask", lambda *arguments: calls.append(arguments) or ask(*arguments))
 
     await of_store.pages([(listings.whole(store.site, Order.TIME), Window(5, skip=50))])
@@ -76,6 +79,7 @@ async def test_a_page_behind_all_newer_articles_is_found_in_one_step(store, each
 
 
 def listed(store, now: int, articles) -> list[Listing]:
+    """Listings of each kind: of the site in several orders, front pages of days, and of the last ten days."""
     days = {each.posted_at // (DAY * 1000) * DAY * 1000 for each in articles}
     orders = (Order.SCORE, Order.TIME, Order.VOTES, Order.BEST)
     shown = [listings.whole(store.site, order) for order in orders]

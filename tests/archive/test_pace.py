@@ -1,4 +1,7 @@
-"""How much a step does, and how many are under way at once."""
+"""
+The pace of work that is done in steps, such as the removal of many articles: how many things a step takes, by the time
+that the one before took, and how many steps are under way at once.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,6 +31,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> Seconds:
 
 
 async def step(seconds: Seconds, how_long: float) -> str:
+    """A step that takes so many seconds of the clock."""
     seconds.now += how_long
     return "done"
 
@@ -57,7 +61,7 @@ async def test_steps_become_larger_again(seconds: Seconds) -> None:
     assert of_steps.size == 15
 
 
-async def test_the_server_has_one_step_at_a_time() -> None:
+async def test_redis_has_one_step_at_a_time() -> None:
     of_steps, under_way, taken = Pace(), 0, 0
 
     async def take() -> None:
@@ -99,7 +103,7 @@ async def test_parts_are_taken_in_their_order_two_at_a_time() -> None:
     assert most == pace.UNDER_WAY
 
 
-async def test_nothing_is_taken_of_nothing() -> None:
+async def test_no_step_is_taken_if_there_is_nothing_to_do() -> None:
     taken = list[Sequence[int]]()
 
     async def take(part: Sequence[int]) -> None:

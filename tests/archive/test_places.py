@@ -1,5 +1,8 @@
 """
-Listings of archived articles, compared with a partition of a store that has the same articles.
+Listings of archived articles, which only the SQL database has, compared with those of a store that has the same
+articles in Redis. To a listing the archive is one more partition: one more share of the articles.
+
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
 
 Codes such as D3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -90,6 +93,7 @@ async def all_positions(store, listing: Listing) -> list[Position]:
 
 
 def windows(listed: list[Position], others: list[Position], chance: random.Random) -> list[Window]:
+    """Pages from both ends and from some positions: of the listing, of other listings, and of no article."""
     beyond = [None, *chance.sample(listed, min(3, len(listed))), *others[:1], *others[-1:]]
     beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in listed[:1]]
     beyond += [Position(each.value, keys.member(number)) for each in listed[-1:] for number in (1, HIGHEST_NUMBER)]

@@ -1,5 +1,9 @@
 """
-Texts that are purged are nowhere any more: not in Redis, not in the database, and not in what clients are sent.
+Purges: a moderator lets the text of an article or comment be deleted for good. It is nowhere any more: not in Redis,
+not in the database, and not in what clients are sent.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
+what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as D6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -44,7 +48,10 @@ REMOVED = ContentState.REMOVED
 
 @pytest.fixture
 async def subjects(store: Store, clock) -> tuple[int, int, int]:
-    """An article and two comments with secret texts, all edited and flagged: one has a reply, the other is one."""
+    """
+    The numbers of an article, of a comment on it and of a reply to that. All have secret texts and were edited; the
+    article and the first comment are flagged.
+    """
     for name in ("alice", "bob", "carol"):
         await registered(store, name)
     article = (await post(store, "alice", f"about {SECRET}", ("show",))).number
@@ -107,7 +114,7 @@ async def test_purged_texts_are_nowhere_in_the_store(store, subjects, redis):
 
 
 @pytest.mark.many_partitions
-async def test_purge_takes_what_the_check_has_said_of_a_held_text(store, redis):
+async def test_purge_deletes_why_a_text_was_held(store, redis):
     await registered(store, "alice")
     article = (await post(store, "alice")).number
     with holding(store, f"it says {SECRET}"):
@@ -158,6 +165,7 @@ async def test_refused_purge_changes_nothing(store, subjects, redis):
 
 
 async def _found(database: Database) -> list[int]:
+    """The numbers of what a search for the secret finds."""
     found = await database.run(find, Search(parse(SECRET)))
     return [number for _, number in found.places]
 
@@ -185,7 +193,7 @@ async def test_purged_texts_are_nowhere_in_the_database(store, subjects, each_da
 
 
 @on_both
-async def test_purge_among_the_entries_that_are_applied_at_once(store, subjects, each_database):
+async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, subjects, each_database):
     """The mirror has read the texts before they were purged, and writes them with the purge."""
     article, first, _ = subjects
     read = {

@@ -1,6 +1,11 @@
 """
-Articles that moderators have removed leave Redis as well, with their conversations, and come back for what is decided
-about them (D5).
+Articles that moderators have removed leave Redis for the database like others, with their comments, and come back when
+a moderator decides about them (D5).
+
+A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does. `ask`,
+`write` and `mutate` send the same to both, and check that the answers are equal.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """
@@ -33,7 +38,7 @@ ANNUL = f"mutation($input: AnnulVotesInput!) {{ annulVotes(input: $input) {{ {ER
 KEPT = "{ home { saved { nodes { ... on Article { id } } } hidden { nodes { id } } } }"
 PINNED = """query($after: String) { articles(order: TIME, pinned: true, first: 1, after: $after) {
   nodes { id } pageInfo { endCursor } } }"""
-WAITING = "{ moderationQueue(kind: PENDING) { edges { heldBy } } }"
+WAITING = "{ moderationQueue(kind: PENDING) { edges { heldBy } } }"  # texts that the site has held
 READERS = (None, "alice", "Bob", "carol", "erin")  # nobody, a moderator, the poster, who has commented, somebody else
 
 
@@ -75,7 +80,7 @@ async def compare(pair: Pair, article: str) -> dict[str | None, Any]:
 
 
 @on_both
-async def test_a_removed_article_that_has_left_is_shown_to_whom_it_was_and_comes_back(pair: Pair) -> None:  # D5
+async def test_a_removed_article_that_has_left_is_shown_to_its_poster_and_moderators(pair: Pair) -> None:  # D5
     article = await removed(pair)
     answers = await compare(pair, article)
     assert not await is_in_redis(pair.archiving, article)
@@ -95,6 +100,7 @@ async def test_a_removed_article_that_has_left_is_shown_to_whom_it_was_and_comes
 
 @on_both
 async def test_a_removed_article_leaves_within_the_limits_after_quiet_days(pair: Pair) -> None:  # D5
+    """No listing shows it, so that it leaves even where Redis has room for more articles."""
     article = await removed(pair)
     await write(pair, "approveContent", "alice", subjectId=article)
     await write(pair, "removeContent", "alice", subjectId=article, reason="again")
@@ -163,6 +169,7 @@ async def test_votes_on_a_removed_article_that_has_left_are_annulled(pair: Pair)
 
 @on_both
 async def test_what_was_held_and_removed_is_announced_when_it_is_approved_after_it_has_left(pair: Pair) -> None:  # D5
+    """A text that the site holds notifies those whom it mentions only once it is approved."""
     await look_after(pair)
     with ExitStack() as held:
         for world in pair.worlds:

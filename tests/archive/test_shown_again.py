@@ -1,5 +1,10 @@
 """
-Articles that are hidden and shown again just before they leave Redis lose none of their comments (D5).
+Articles that a moderator removes and approves again just before they leave Redis for the database lose none of their
+comments (D5).
+
+A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """
@@ -24,8 +29,8 @@ SHOWN = """query($id: ID!) { article(id: $id) { commentCount comments(order: VOT
   user(username: "carol") { comments { nodes { content } } } }"""
 
 
-async def hidden_and_shown(pair: Pair) -> str:
-    """An old article with two comments, which was removed and has just been approved: its id."""
+async def removed(pair: Pair) -> str:
+    """The id of an old article with two comments, which alice has just removed."""
     for world in pair.worlds:
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     pair.crashes, pair.days = False, 2
@@ -39,7 +44,7 @@ async def approve(pair: Pair, article: str) -> None:
     await write(pair, "approveContent", "alice", subjectId=article, reason="a mistake")
 
 
-async def shown(pair: Pair, article: str) -> None:
+async def assert_shown(pair: Pair, article: str) -> None:
     """Check that both stores have the two comments, and that `verify` has nothing to say."""
     answer = (await pair.ask(SHOWN, None, id=article))["data"]
     found = answer["article"]
@@ -50,13 +55,14 @@ async def shown(pair: Pair, article: str) -> None:
 
 
 async def remove_all(site: Site) -> None:
+    """Do what is noted about articles that were removed or approved, as a task of every server does."""
     for partition in range(site.partitions):
         await removals.remove_all(site, partition)
 
 
 @on_both
-async def test_it_stays_until_its_comments_are_back_in_all_lists(pair: Pair, monkeypatch) -> None:
-    article = await hidden_and_shown(pair)
+async def test_approved_article_stays_until_its_comments_are_back_in_all_lists(pair: Pair, monkeypatch) -> None:
+    article = await removed(pair)
     with monkeypatch.context() as interrupted:  # the process of the moderator ends after its first script
         interrupted.setattr(removals, "list_comments", lambda site, number: asyncio.sleep(0))
         await approve(pair, article)
@@ -67,23 +73,26 @@ async def test_it_stays_until_its_comments_are_back_in_all_lists(pair: Pair, mon
         await remove_all(world.store.site)
     await left(pair, article)
 
-    await shown(pair, article)
+    await assert_shown(pair, article)
 
 
 @on_both
 async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypatch) -> None:
-    """The task has read that the comments come back into lists, and goes on once they are, and the article has left."""
-    article = await hidden_and_shown(pair)
+    """
+    The task has read that the comments are to come back into lists. It goes on once they are there, and the article has
+    left.
+    """
+    article = await removed(pair)
     await approve(pair, article)
     site = pair.archiving.store.site
     number, partition = article_number(article), site.home_of_article(article_number(article) or 0)
-    with monkeypatch.context() as slow:  # so Redis still has the comments
+    with monkeypatch.context() as slow:  # Redis still has the comments of the article
         slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
         await left(pair, article)
 
         await site.redis.run(("ZADD", removals.REMOVING(partition), 0, number))
         await remove_all(site)
-        await shown(pair, article)
+        await assert_shown(pair, article)
 
     await pair.run_mover(articles=0, articles_per_user=1_000)
-    await shown(pair, article)
+    await assert_shown(pair, article)

@@ -1,5 +1,14 @@
 """
-Conversations leave Redis and come back, and no answer shows it (D5).
+Conversations, which are articles with their comments, leave Redis for the database and come back, and no answer shows
+it (D5).
+
+A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does. A
+`Talk` lets people comment at random in both; `talk.gone` has the articles whose conversations have left. `findings` is
+what `verify` reports.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
+test with SQLite and with PostgreSQL. `first` marks all parameters of a test but the first ones as slow: `make test`
+leaves them out.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -82,7 +91,7 @@ async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pai
 
 @on_both
 @pytest.mark.parametrize("seed", first(range(3)))
-async def test_comments_that_arrive_while_conversations_leave_are_there_once(pair: Pair, seed: int) -> None:  # D5
+async def test_comments_that_are_posted_while_conversations_leave_are_there_once(pair: Pair, seed: int) -> None:  # D5
     talk = await grown(pair, seed)
     moving = asyncio.create_task(talk.move_often(12))
     posted: list[str] = []
@@ -236,7 +245,7 @@ async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  #
 
 @on_both
 async def test_what_has_left_forgets_that_it_notified_a_user_who_left(pair: Pair) -> None:  # D5
-    """Else a text that comes back would have mentioned more users than there are, and notify others no more."""
+    """A text notifies a limited number of users. One that comes back would otherwise count a user who is gone."""
     talk = await grown(pair, 3)
     await talk.settle()
     await talk.look()
@@ -312,7 +321,10 @@ async def test_what_is_written_while_a_conversation_leaves_keeps_it(
 
 
 async def test_a_comment_that_waits_for_other_conversations_is_unavailable(pair: Pair) -> None:  # D5
-    """It says so before the request takes longer than any may: who moves others may have ended."""
+    """
+    Another process moves conversations of the partition, and may have been killed: the answer comes before the time
+    limit of a request.
+    """
     talk = await grown(pair, 1)
     await talk.settle()
     await talk.look()

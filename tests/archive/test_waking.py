@@ -1,5 +1,13 @@
 """
-What brings old conversations back to Redis, or wakes them, how many of them, and what does not (D5).
+Old conversations are articles with their comments that have left Redis for the database. These tests are about what
+brings, or wakes, them back to Redis, such as a comment, how many may come back, and what does not (D5).
+
+A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does.
+`talked` posts an article with two comments, and `left` lets it leave. `ask` and `write` send the same to both stores,
+and check that the answers are equal. `woken_a_day` is how many a user may bring back, `woken_comments` how many
+comments of woken conversations Redis has room for.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as D5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -88,7 +96,7 @@ async def test_deleted_comments_that_have_left_survive_a_rebuild(pair: Pair) -> 
 
 
 @on_both
-async def test_a_comment_that_has_left_is_replayed(pair: Pair) -> None:  # D5
+async def test_a_repeated_comment_gives_the_one_that_has_left(pair: Pair) -> None:  # D5
     article, _ = await talked(pair, "alice")
     given = {"articleId": article, "content": "said once", "idempotencyKey": "a key"}
     said = await write(pair, "comment", "Bob", **given)
@@ -101,7 +109,7 @@ async def test_a_comment_that_has_left_is_replayed(pair: Pair) -> None:  # D5
 
 
 @on_both
-async def test_a_user_brings_so_many_conversations_back_in_a_day(pair: Pair) -> None:  # D5
+async def test_a_user_brings_a_limited_number_of_conversations_back_in_a_day(pair: Pair) -> None:  # D5
     articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob", "alice")]
     await left(pair, *articles)
     world = pair.archiving
@@ -153,7 +161,7 @@ async def test_only_whom_an_action_is_about_brings_a_conversation_back_by_an_app
 
 
 @on_both
-async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None:  # D5
+async def test_conversations_that_came_back_share_the_room_for_their_comments(pair: Pair) -> None:  # D5
     articles, firsts = zip(*[await talked(pair, poster) for poster in ("alice", "Bob", "erin")], strict=True)
     world, site = pair.archiving, pair.archiving.store.site
     await roles.grant(site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
@@ -175,9 +183,8 @@ async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None: 
     assert sorted(woken) == sorted(article_number(id) for id in articles)
 
     pair.clock.advance(3 * DAY)
-    await pair.run_mover(
-        articles=1_000, articles_per_user=1_000
-    )  # within the limits: they leave because they have left before
+    # within the limits: they leave because they have left before
+    await pair.run_mover(articles=1_000, articles_per_user=1_000)
     assert not {article_number(id) for id in articles} & await world.numbers()
     assert not (await comment(world, "frank", articles[2]))["errors"]
 
@@ -201,7 +208,7 @@ async def test_a_conversation_without_enough_room_comes_back_alone(pair: Pair) -
 
 
 @on_both
-async def test_flags_bring_so_many_conversations_back_as_comments(pair: Pair) -> None:  # D5
+async def test_flags_count_toward_the_conversations_that_a_user_brings_back(pair: Pair) -> None:  # D5
     talks = [await talked(pair, poster) for poster in ("alice", "Bob")]
     await left(pair, *(article for article, _ in talks))
     world = pair.archiving

@@ -1,4 +1,7 @@
-"""Two stores with the same history, of which one archives and the other never does, and random queries to both."""
+"""
+Two stores with the same history, of which one archives and the other never does, and random changes of both and queries
+to both. An archived article is in the SQL database only: it has left Redis.
+"""
 
 import asyncio
 import random
@@ -119,8 +122,8 @@ class Pair:
     ids: list[str] = field(default_factory=list)  # of all articles, also of deleted ones
     # queries to be sent again, each with its viewer and its variables
     sent_queries: list[tuple[str, str | None, dict[str, Any]]] = field(default_factory=list)
-    stories: int = 0
-    crashes: bool = True
+    stories: int = 0  # that were imported
+    crashes: bool = True  # the process that archives may end in simulated crashes
     days: int | None = None  # after which conversations leave Redis
     listed_comments: int = 1_000  # that stay in the list of each user
     archiver: Mover | None = None
@@ -151,10 +154,12 @@ class Pair:
             await self.post_some()
 
     async def step(self) -> None:
+        """Do something at random, in both stores."""
         await self.chance.choice(STEPS)(self)
         await self.find_archived()
 
     async def mutate(self, name: str, who: str, **input: Any) -> dict[str, Any]:
+        """Send a mutation of `MUTATIONS` to both stores, count what came up, and return the payload."""
         self.reached[name] += 1
         number = article_number(input.get("articleId", ""))
         if number in self.archived:
@@ -242,6 +247,7 @@ class Pair:
         await self.mutate(self.chance.choice(["follow", "follow", "unfollow"]), who, userId=f"user:{whom.lower()}")
 
     async def mark_seen(self) -> None:
+        """Mark the feed of a user as seen, down to the end of its first page."""
         who = self.chance.choice(PEOPLE)
         answer = await self.ask(LISTINGS["feed"], who, first=self.chance.choice([1, 5, 20]))
         if cursor := answer["data"]["feed"]["listing"]["pageInfo"]["endCursor"]:
@@ -286,6 +292,7 @@ class Pair:
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
+            # without the waits, in seconds, that give other processes of a server time
             self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0, lists_interval=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)
@@ -295,8 +302,9 @@ class Pair:
         except Crash as crash:
             self.reached[str(crash)] += 1
             self.archiver = None
+            # the leases of the process that ended, which would expire by themselves
             ended = [("DEL", leases.lease(partition, "archiver")) for partition in range(world.store.site.partitions)]
-            await world.store.site.redis.pipeline(ended)  # these leases would expire by themselves
+            await world.store.site.redis.pipeline(ended)
         finally:
             mirroring.cancel()
             await asyncio.wait([mirroring])
@@ -309,6 +317,7 @@ class Pair:
         return {number for id in self.ids if (number := article_number(id))}
 
     def any_id(self) -> str:
+        """The id of an article, often of an archived one, rarely of one that does not exist."""
         if self.ids and self.chance.random() < 0.95:
             if self.archived and self.chance.random() < 0.4:
                 return f"article:{self.chance.choice(sorted(self.archived))}"
@@ -365,6 +374,7 @@ class Pair:
         await self.find_archived()
 
     async def compare_whole(self, kind: str, name: str | None, variables: dict[str, Any]) -> None:
+        """Compare all pages of a listing, from its beginning and from its end. `name` is the viewer."""
         size = self.chance.choice([2, 3, 5])
         listing = await self.page(kind, name, {**variables, "first": size})
         while listing and listing["pageInfo"]["hasNextPage"]:
@@ -406,6 +416,7 @@ class Pair:
             variables.pop("pinned", None)
 
     async def page(self, kind: str, name: str | None, variables: dict[str, Any]) -> dict[str, Any] | None:
+        """A page that both stores answer equally; None if it is empty. `kind` is a key of `LISTINGS`."""
         answer = await self.ask(LISTINGS[kind], name, **variables)
         assert answer["data"] and not answer["errors"], answer
         self.sent_queries.append((LISTINGS[kind], name, variables))
@@ -435,6 +446,7 @@ class Pair:
             self.reached["equal values"] += len(set(votes)) < len(votes)
 
     def arguments(self, kind: str) -> dict[str, Any]:
+        """Random variables of a query of `LISTINGS`."""
         chance = self.chance
         match kind:
             case "articles" | "group":
@@ -455,6 +467,7 @@ class Pair:
         raise ValueError(kind)
 
     def instant(self) -> str:
+        """A time of the last five days."""
         return instant(self.clock.now - 1000 * self.chance.randrange(5 * 86_400))
 
 
@@ -463,6 +476,7 @@ def instant(milliseconds: int) -> str:
 
 
 async def follow(mirror: Mirror) -> NoReturn:
+    """Keep the database up to date with the log until this is cancelled."""
     while True:
         await mirror.catch_up()
         await asyncio.sleep(0.005)
@@ -476,7 +490,7 @@ STEPS = [
 
 # The listings whose articles have one order only; all articles and those of a group have each `Order`.
 OF_ONE_ORDER = ("timeline", "front page", "link", "feed")
-# what every run has to reach
+# The cases that every run has to compare. "Across the border" is a page with articles of Redis and of the archive.
 EXPECTED = (
     *(
         f"{kind} {region}"

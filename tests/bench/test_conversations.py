@@ -1,4 +1,4 @@
-"""The made-up conversations of the bench: comments that answer each other."""
+"""The made-up conversations of the benchmarks: comments that answer each other, in several shapes."""
 
 import random
 from collections import Counter
@@ -10,6 +10,7 @@ from bench.conversations import SHAPES, Conversation, like_hacker_news
 
 
 def depths(conversation: Conversation) -> list[int]:
+    """How many comments are above each one. A conversation has, by comment, the index of what it answers, or None."""
     found: list[int] = []
     for parent in conversation:
         found.append(0 if parent is None else found[parent] + 1)

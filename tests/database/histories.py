@@ -1,4 +1,7 @@
-"""Random histories of a store, and the rows that a database has of a store."""
+"""
+Random histories of a store, and the rows that the SQL database behind the store should have: the mirror writes each
+change there from the log.
+"""
 
 import random
 from contextlib import suppress
@@ -86,13 +89,14 @@ class History:
     clock: Clock
     chance: random.Random
     posters: dict[int, str] = field(default_factory=dict)  # by the numbers of articles
-    votes: dict[tuple[int, str], int] = field(default_factory=dict)  # by article and voter
+    votes: dict[tuple[int, str], int] = field(default_factory=dict)  # 1, 0 or -1, by article and voter
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)  # article and poster of those not deleted
-    comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)  # by comment and voter
+    comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)  # 1, 0 or -1, by comment and voter
     stories: int = 0  # imported so far; their ids are 1 to this number
     loaded: int = 0  # how often comments were imported
 
     async def run(self, steps: int) -> None:
+        """Run so many random commands; some are refused."""
         if self.chance.random() < 0.9:
             await registered(self.store, self.chance.choice(PEOPLE))
         for _ in range(steps):
@@ -222,6 +226,7 @@ class History:
             await command(person, self.chance.choice(GROUPS))
 
     async def see(self) -> None:
+        """Mark the feed of a user as seen, up to any time."""
         person = await registered(self.store, self.chance.choice(PEOPLE))
         await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(1541)))
 
@@ -251,7 +256,7 @@ class History:
 
 
 async def rows_of(database: Database) -> Rows:
-    """All rows of all tables, but for the positions."""
+    """All rows of all tables, but for the positions up to which the log was read."""
     return await database.run(all_rows)
 
 
@@ -275,6 +280,7 @@ async def indexed(database: Database) -> list[tuple[Any, ...]]:
 
 
 def key(table: Any) -> list[Any]:
+    """The columns of the primary key."""
     return list(table.primary_key)
 
 
@@ -330,7 +336,7 @@ def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
 
 
 def comparable(rows: Rows) -> Rows:
-    """Rows of a database without what no store has."""
+    """Rows of a database without what no store has, to compare with those of `rows_of_store`."""
     votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
     names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}

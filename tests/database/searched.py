@@ -55,4 +55,5 @@ def proposed(connection: Connection, query: str, **search_for) -> str | None:
 
 
 def counted_words(connection: Connection) -> dict[str, int]:
+    """How many texts have each word."""
     return dict(connection.exec_driver_sql("SELECT word, texts FROM search_words").fetchall())

@@ -1,4 +1,9 @@
-"""The export of a user, as it arrives: all that is kept about them, and nothing of others."""
+"""
+The export of a user: a zip archive with all that the site keeps about them, and nothing of others. `POST /export` sends
+it to the user who is logged in.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
+"""
 
 import asyncio
 import io
@@ -39,15 +44,13 @@ APPEAL = "mutation($input: AppealInput!) { done: appeal(input: $input) { userErr
 
 
 class Site:
-    """
-    A site whose users act by GraphQL, and export their data. Each mutation names its field `done`, and its payload is
-    returned.
-    """
+    """A site whose users act by GraphQL, and export their data. Each mutation above calls its field `done`."""
 
     def __init__(self, http):
         self.http, self.tokens = http, {}
 
     async def act(self, who, mutation, **variables):
+        """Send a mutation as a user, and return the payload."""
         answer = await self.http.post(
             "/graphql", json={"query": mutation, "variables": variables}, headers=self.headers(who)
         )
@@ -56,6 +59,7 @@ class Site:
         return done
 
     async def join(self, name, mutation=REGISTER):
+        """Register a user, or log one in by the mutation `LOG_IN`."""
         self.tokens.pop(name, None)
         self.tokens[name] = (await self.act(name, mutation, name=name))["token"]
 
@@ -72,7 +76,7 @@ class Site:
         return {"Authorization": f"Bearer {self.tokens[name]}"} if name in self.tokens else {}
 
     async def exported(self, name):
-        """The lines of each file, and all bytes of them."""
+        """The export of a user: the lines of each file by its name, parsed, and the text of all files."""
         answer = await self.http.post("/export", headers=self.headers(name))
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip"), answer.text
         assert answer.headers["cache-control"] == "no-store"
@@ -194,18 +198,18 @@ async def check(site, ids, edits):
 
 
 @on_both
-async def test_has_all_that_is_kept_about_the_viewer_and_nothing_of_others(recorded, store):  # U7
+async def test_export_has_all_that_is_kept_about_the_viewer_and_nothing_of_others(recorded, store):  # U7
     ids = await acted(recorded)
     await caught_up(store)
     await check(recorded, ids, edits=True)
 
 
-async def test_without_a_database_it_has_what_redis_knows(site, store):  # U7
+async def test_export_without_a_database_has_what_redis_knows(site, store):  # U7
     await check(site, await acted(site), edits=False)
 
 
 @pytest.mark.one_server
-async def test_has_pages_without_end(site, store):  # U7
+async def test_export_has_all_pages_of_a_long_list(site, store):  # U7
     for number in range(105):
         await site.post("alice", f"number {number}")
     found, _ = await site.exported("alice")
@@ -214,7 +218,7 @@ async def test_has_pages_without_end(site, store):  # U7
 
 
 @pytest.mark.one_server
-async def test_is_for_those_who_are_logged_in_once_an_hour(store, redis_url, clock):
+async def test_export_is_for_who_is_logged_in_and_once_an_hour(store, redis_url, clock):
     async with in_process.serving(redis_url, database_url="none", rate_limits="on") as http:
         site = Site(http)
         await site.join("alice")
@@ -227,7 +231,7 @@ async def test_is_for_those_who_are_logged_in_once_an_hour(store, redis_url, clo
 
 
 @pytest.mark.one_server
-async def test_cookie_counts_for_pages_of_the_site(store, redis_url):  # U4
+async def test_cookie_of_a_session_exports_only_from_pages_of_the_site(store, redis_url):  # U4
     async with in_process.serving(redis_url, database_url="none") as http:
         own = {"Origin": "http://up"}
         joined = REGISTER.replace("password:", "cookie: true, password:")

@@ -1,4 +1,9 @@
-"""What a rule holds when it is posted is pending in the database, until a moderator approves it."""
+"""
+A text that a rule of the site holds is PENDING: shown to nobody but its poster and moderators, until one approves it.
+The database has this state.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again.
+"""
 
 import pytest
 from sqlalchemy import select
@@ -16,6 +21,8 @@ pytestmark = pytest.mark.many_partitions
 
 
 async def states(database):
+    """The states of all articles and comments in the database, by number."""
+
     def read(connection):
         found = [select(each.c.number, each.c.state) for each in (tables.ARTICLES, tables.COMMENTS)]
         return {number: state for query in found for number, state in connection.execute(query)}

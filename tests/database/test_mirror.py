@@ -1,4 +1,9 @@
-"""The mirror writes each change in the log of a store to the database, also after crashes and beside other mirrors."""
+"""
+The mirror writes each change in the log of a store to the SQL database, also after crashes and beside other mirrors.
+
+`mirrored` brings a database up to date, `rebuilt` makes all its rows again from the store. `on_both` runs a test with
+SQLite and with PostgreSQL.
+"""
 
 import asyncio
 import random
@@ -23,7 +28,7 @@ from tests.store.discussions import commented
 from tests.store.reading import article
 from tests.typed import typed
 
-NO_PROFILE = (None, None, None)
+NO_PROFILE = (None, None, None)  # display name, about and URL of the avatar
 
 
 @on_both
@@ -85,8 +90,9 @@ async def until_equal(store, database):
 
 
 def test_entries_of_many_votes_are_written_in_several_transactions(monkeypatch):
-    """In one they would let requests wait for the thread that writes them."""
+    """In one transaction they would let requests wait for the thread that writes them."""
     monkeypatch.setattr(mirror, "MOST_CHANGES", 4)
+    # entries that annul so many votes; 0: an entry of a single vote
     votes = [" ".join(["article:1:1:1:0"] * count) for count in (0, 0, 3, 1, 9, 2, 2, 0)]
     entries = [
         log.Entry(
@@ -119,7 +125,7 @@ async def test_deletion_of_an_archived_article_removes_its_places(store, alice, 
     assert [name for name, rows in (await rows_of(each_database)).items() if rows] == ["users"]
 
 
-async def test_rows_that_people_read(store, alice, bob, database, clock):
+async def test_views_have_texts_names_and_times_that_people_read(store, alice, bob, database, clock):
     number = (
         await store.articles.post(alice, Draft("a title", "https://example.com/", groups=("show", "ask")))
     ).article.number
@@ -163,7 +169,7 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
     }
 
 
-async def test_actions_that_people_read(store, alice, bob, database):
+async def test_view_of_moderation_has_actions_that_people_read(store, alice, bob, database):
     granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="the first")).action
     other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
     revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
@@ -184,6 +190,7 @@ async def test_actions_that_people_read(store, alice, bob, database):
 
 
 def rows_that_people_read(connection):
+    """All rows of each view: names of columns are in `docs/database.md`."""
     names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
     others = ("comments_view", "comment_votes_view", "comment_edits_view", "moderation_actions_view")
     statement = "SELECT * FROM {} ORDER BY 1, 2".format
@@ -191,6 +198,7 @@ def rows_that_people_read(connection):
 
 
 async def test_deletions_are_forgotten_when_the_database_has_them(store, alice, database, redis):
+    """Redis notes what was deleted, as a search leaves it out until the mirror has removed its rows."""
     numbers = [(await store.articles.post(alice, Draft(f"title {n}", content="text"))).article.number for n in range(4)]
     comment = await commented(store, numbers[0], alice)
     deleted = keys.deleted(store.site.home_of_article(numbers[0]))
@@ -323,6 +331,7 @@ async def test_entries_of_other_programs_are_passed_over(store, alice, database,
 
 
 async def test_log_learns_the_position_of_a_killed_process(store, alice, database):
+    """It may have written entries to the database, and have ended before it told the log so."""
     await mirrored(store, database)
     taken = await log.positions(store.site)
     for partition in range(store.site.partitions):
@@ -346,7 +355,7 @@ async def test_lag_is_counted_in_entries_and_seconds(store, alice, database):
     assert 0.05 <= lag.seconds < 30
 
 
-async def test_one_process_of_many_mirrors(store, alice, database):
+async def test_only_one_of_two_processes_mirrors_at_a_time(store, alice, database):
     first, second = Mirror(store.site, database), Mirror(store.site, database)
     assert [await first.turn(), await second.turn()] == [mirror.IDLE, mirror.WAITING]
 

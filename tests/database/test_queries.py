@@ -1,4 +1,8 @@
-"""Runs the queries of docs/database.md, and compares its tables with the database."""
+"""
+Runs the queries of docs/database.md, and compares its tables with the database.
+
+`mirrored` brings the database up to date with the log of the store.
+"""
 
 import random
 import re
@@ -24,6 +28,7 @@ QUERIES = re.findall(r"^```sql\n(.*?);\n```", PAGE, re.DOTALL | re.MULTILINE)
 
 @pytest.fixture
 async def filled(store, clock, database):
+    """Fill the store and its database, so that each of the queries finds something."""
     history = History(store, clock, random.Random(7))
     await history.run(400)
     number = (await store.articles.post("Alice", Draft("a title", content="text"))).article.number
@@ -58,6 +63,7 @@ async def answers(database: Database, query: str) -> list[tuple[object, ...]]:
 
 
 def plain(value: object) -> object:
+    """A value of PostgreSQL, such as a datetime or a Decimal, as SQLite has it."""
     if hasattr(value, "isoformat"):
         return value.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     return value if value is None or isinstance(value, str) else round(float(value), 6)
@@ -72,6 +78,7 @@ async def test_tables_of_the_page_are_those_of_the_database(database):
             assert shown[table.name] == [column.name for column in table.columns], table.name
     assert {"articles", "article_groups", "votes", "users", "follows", "edits", "positions"} <= shown.keys()
     assert {"comments", "comment_votes", "comment_edits", "group_texts", "moderation_actions"} <= shown.keys()
+    # the columns of a view are those that a query gets
     for name, columns in views.items():
         found = await database.run(lambda connection, name=name: connection.execute(text(f"SELECT * FROM {name}")))
         assert columns == list(found.keys()), name

@@ -1,4 +1,10 @@
-"""A database that is rebuilt from the store and its log is the same as one that a mirror has kept up to date."""
+"""
+A database that is rebuilt from the store and its log is the same as one that the mirror has kept up to date.
+
+`mirrored` applies the log to a database, `rebuilt` makes all its rows again, and `rows_of` reads all of them.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
+"""
 
 import asyncio
 import random
@@ -25,6 +31,7 @@ from tests.typed import typed
 
 @pytest.fixture
 def history(store, clock) -> History:
+    """Runs random commands on the store: each time others, as all have to lead to the same."""
     return History(store, clock, random.Random(random.randrange(10**6)))
 
 
@@ -83,6 +90,7 @@ async def test_rebuild_repairs_rows(store, history, each_database):
 
 
 def damage(connection):
+    """Change and delete rows, and add some that no store has."""
     for statement in (
         "UPDATE articles SET up = up + 1, title = 'x'",
         "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false, NULL,"
@@ -154,7 +162,9 @@ async def test_gap_in_the_log_rebuilds_the_database(store, history, each_databas
 
 
 @on_both
-async def test_database_of_another_store_is_rebuilt(store, history, each_database, redis, redis_url, clock, policy):
+async def test_database_that_has_another_store_is_rebuilt(
+    store, history, each_database, redis, redis_url, clock, policy
+):
     await history.run(60)
     await mirrored(store, each_database)
     redis.flushall()
@@ -176,6 +186,7 @@ async def opened(redis_url, store, clock):
 
 @on_both
 async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_database, redis):
+    """Archived articles are in the database only. A store that archives says so in its field `archived`."""
     await history.run(60)
     await mirrored(store, each_database)
     for number in list(history.posters)[::2]:

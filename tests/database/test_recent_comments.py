@@ -1,4 +1,10 @@
-"""The field `comments` where Redis has the newest comments only: older ones come from the database."""
+"""
+The field `comments`: the newest comments of the site or of a group. Redis has an index of the newest ones in each
+partition; older ones, below the floor of an index, come from the database.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL. `first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
+"""
 
 import random
 from dataclasses import replace
@@ -21,6 +27,8 @@ async def world(store, each_database):
 
 
 def asking(world):
+    """`await ask(query, **variables)` gives the answer of a store, which has no errors."""
+
     async def ask(query, **variables):
         answer = await world.ask(query, viewer=None, variables=variables)
         assert answer["errors"] is None, answer
@@ -31,8 +39,8 @@ def asking(world):
 
 def cut(redis, partition, place, floor):
     """
-    Cut the index of recent comments of a place, "all" or "group:NAME", up to an instant (unix milliseconds), as
-    `cut_recent` does with one that is too large.
+    Cut the comments up to an instant, the floor (unix milliseconds), off the index of a place, "all" or "group:NAME",
+    as the script `cut_recent` does with one that is too large.
     """
     redis.zremrangebyscore(RECENT(partition, place), "-inf", floor)
     redis.hset(FLOORS(partition), place, floor)

@@ -1,4 +1,9 @@
-"""Backups of a store, and the database of the store that is restored from one."""
+"""
+Backups of a store, and the database of the store that is restored from one.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
+"""
 
 import asyncio
 import random
@@ -23,11 +28,13 @@ pytestmark = pytest.mark.one_server
 
 @pytest.fixture
 def empty(redis_url, partitions, tmp_path) -> Settings:
+    """The settings of an empty store, into which a backup is restored."""
     return Settings(redis_url=f"{redis_url}?db=1", data_dir=tmp_path, voting_window=100 * 365 * 86_400)
 
 
 @pytest.fixture
 async def history(store, clock) -> History:
+    """A store after 200 random commands."""
     history = History(store, clock, random.Random(3))
     await history.run(200)
     return history
@@ -100,11 +107,13 @@ async def test_votes_and_edits_after_the_backup_are_removed(history, store, each
 @pytest.mark.parametrize(
     "header", [{}, {"log": "ab", "taken_at": 1}, {"log": "x", "taken_at": 1, "log_positions": "1-1"}]
 )
-def test_backup_of_an_earlier_version_has_no_origin(header):
+def test_backup_of_an_earlier_version_names_no_point_of_the_log(header):
+    """Then nothing is removed that the database has of later changes."""
     assert log_point_of(header) == ""
 
 
 def votes_of(rows):
+    """The value of each vote by number and voter, as `History` has them."""
     return {(number, voter): value for number, voter, value, *_ in rows}
 
 

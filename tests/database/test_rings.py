@@ -1,4 +1,10 @@
-"""The command `upvote rings`, which finds accounts that vote for each other, and what moderators see of its finding."""
+"""
+The command `upvote rings`, which finds rings: accounts that vote for each other. What it finds is kept in the database
+and shown to moderators of the site, with the places to which articles would move if the votes of a ring were annulled.
+
+`mirrored` brings the database up to date with the log of the store. `on_both` runs a test with SQLite and with
+PostgreSQL.
+"""
 
 import sys
 from collections.abc import AsyncIterator
@@ -42,6 +48,7 @@ async def http(store, each_database) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def asked(http: httpx.AsyncClient, token: str | None, id: str = "user:ring-0"):
+    """The ring of a user as the owner of a token is shown it; None if there is none, or it is not shown."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     response = await http.post("/", json={"query": RING_OF, "variables": {"id": id}}, headers=headers)
     return response.json()["data"]["node"]["votingRing"]
@@ -56,7 +63,8 @@ async def token_of(store, name: str, role: Role | None = None, group: str | None
 
 async def fill(store) -> list[int]:
     """
-    Sixty articles of honest users with five votes each, and three of each member of a ring, with all its votes.
+    Post sixty articles of honest users with five votes each, and three of each member of a ring with the votes of all
+    its members. Return the numbers of the ring's articles.
     """
     honest = [f"user-{number}" for number in range(40)]
     for name in (*honest, *RING):
@@ -106,7 +114,7 @@ async def test_ring_is_found_kept_and_shown_to_moderators_only(store, each_datab
 
 
 @on_both
-async def test_moves_are_those_of_the_listing_after_annulling(store, each_database, http):
+async def test_moves_of_a_ring_are_those_that_annulling_its_votes_makes(store, each_database, http):
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)
     await mirrored(store, each_database)
@@ -163,7 +171,7 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
 
 
 @on_both
-async def test_annulled_member_is_one_after_many_other_actions(store, each_database, http, clock):
+async def test_annulled_member_stays_one_after_many_other_actions(store, each_database, http, clock):
     await fill(store)
     token = await token_of(store, "mona", Role.MODERATOR)
     await mirrored(store, each_database)
@@ -195,7 +203,7 @@ async def test_deleted_member_has_a_pseudonym(store, each_database, http):
     assert (await each_database.run(kept.of_users, ["~abcdefghijkl"]))["~abcdefghijkl"].member_count == 5
 
 
-async def test_dry_run_keeps_the_finding_before(store, database, capsys):
+async def test_dry_run_keeps_nothing(store, database, capsys):
     await fill(store)
     await mirrored(store, database)
 

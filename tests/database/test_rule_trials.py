@@ -1,5 +1,7 @@
 """
 The command `upvote rules try` replays the texts and votes in the database, and prints what rules would have caught.
+
+`mirrored` brings the database up to date with the log of the store.
 """
 
 import pytest
@@ -27,11 +29,12 @@ least_karma = 1
 """
 
 
-@pytest.mark.parametrize("rows", [1, 5_000])
+@pytest.mark.parametrize("rows_at_once", [1, 5_000])
 async def test_rules_are_tried_on_the_past(
-    store, each_database, alice, bob, clock, tmp_path, capsys, monkeypatch, rows
+    store, each_database, alice, bob, clock, tmp_path, capsys, monkeypatch, rows_at_once
 ):
-    monkeypatch.setattr(history, "ROWS_AT_ONCE", rows)
+    """The command prints what each table of the rules would have held or refused, also texts that are removed now."""
+    monkeypatch.setattr(history, "ROWS_AT_ONCE", rows_at_once)
     await registered(store, "mona")
     await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, group=None, reason="helps")
     draft = Draft("Cheap PILLS", "https://www.bad.example/", "and\nspam, " + "so many more words " * 3)

@@ -38,6 +38,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 @pytest.fixture
 def run(each_database):
+    """`await run(function, *arguments)` calls a function with a connection, in a transaction of each database."""
     return each_database.write
 
 
@@ -371,6 +372,7 @@ def test_both_databases_find_what_matches(engines, texts, queries):
 
 
 async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, database_url):
+    """A database of version 15 or earlier has "c" for "C++": it is indexed again when it is opened."""
     await run(write, 1024, "Learning C++")
     await run(comment, 2048, "It compiles to .Net")
     await run(write_as_before_names)
@@ -436,6 +438,7 @@ async def test_known_searches_find_their_stories_first(run):  # S1
 
 
 def write_titles(connection: Connection, titles: Sequence[str]) -> None:
+    """Add an article with each title, numbered by its line from 1 on, times 1,024."""
     numbers = [1024 * place for place in range(1, len(titles) + 1)]
     constants = ARTICLE | {"archived": False}
     connection.execute(

@@ -1,5 +1,8 @@
 """
 The field `search` finds what the mirror has indexed in the database, and shows the records that the store has now.
+
+`mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
+test with SQLite and with PostgreSQL.
 """
 
 import asyncio
@@ -158,7 +161,7 @@ async def test_deleted_article_is_gone_at_once(store, database, find, found, ali
 
 
 @on_both
-async def test_what_was_deleted_is_counted_no_more(store, each_database, find, alice, bob):  # S1
+async def test_total_does_not_count_what_was_deleted(store, each_database, find, alice, bob):  # S1
     posted = [await post(store, poster, title="redis", groups=["books"]) for poster in (alice, bob)]
     away = await post(store, bob, title="another", groups=["books"])
     kept = [await commented(store, each.number, alice, text="redis") for each in (*posted, away)]
@@ -185,7 +188,7 @@ async def test_what_was_deleted_is_counted_no_more(store, each_database, find, a
 
 @on_both
 async def test_total_is_exact_while_people_delete(store, each_database, find, alice):  # S1
-    """Half of the articles go with their comments, of the others only the comment."""
+    """Every second article is deleted together with its comment; of the others only the comment is."""
     posted = [await post(store, alice, title="redis") for _ in range(60)]
     answers = [await commented(store, each.number, alice, text="redis") for each in posted]
     await mirrored(store, each_database)
@@ -283,7 +286,7 @@ async def test_rebuilt_database_finds_the_same(store, database, found, alice):
 
 
 async def test_page_continues_at_the_match_of_its_cursor(store, database, find, found, alice):
-    """The relevance of all matches has changed meanwhile, or the match is gone."""
+    """Also if the relevance of all matches has changed meanwhile, or the match is gone."""
     for number in range(6):
         await post(store, alice, title=f"redis {'and more ' * number}")
     await mirrored(store, database)
@@ -343,7 +346,7 @@ async def test_search_that_runs_into_its_deadline_is_executed_once(ask, database
         connection.exec_driver_sql(endless)
 
     monkeypatch.setattr(search.index, "find", find)
-    for turn in range(1, 4):  # the second is compiled
+    for turn in range(1, 4):  # from the second on, the operation is compiled
         answer = await ask("redis")
         assert answer["data"] == {"search": None}
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]

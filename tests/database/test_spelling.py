@@ -32,6 +32,7 @@ from tests.database.searched import (
 
 @pytest.fixture
 def run(each_database):
+    """`await run(function, *arguments)` calls a function with a connection, in a transaction of each database."""
     return each_database.write
 
 
@@ -91,7 +92,7 @@ async def test_spelling_of_words_between_points_and_hyphens_is_proposed(run):  #
     assert await run(proposed, f"node-{'x' * 120}") is None
 
 
-async def test_commoner_words_that_find_nothing_are_passed_over(run):  # S1
+async def test_commoner_words_with_which_the_query_finds_nothing_are_not_proposed(run):  # S1
     texts = "Node.js, gRPC-Web, Vue.js, O'Reilly, TCP/IP, xylophonist.py, C# on .NET, net, C++ compilers"
     commoner = "need noted, grep, eu view, rely really relay, pc, pay, next nest, de, zend, compiled"
     for number, title in enumerate(", ".join([texts, commoner, commoner]).split(", "), 1):
@@ -125,7 +126,7 @@ async def test_what_others_have_misspelled_is_corrected_if_it_is_much_rarer(run)
     assert await run(proposed, "let's encrpyt") is None
 
 
-async def test_few_corrections_are_tried(run, monkeypatch):  # S1
+async def test_limited_number_of_corrections_is_tried(run, monkeypatch):  # S1
     tried: list[Search] = []
 
     def find(connection: Connection, wanted: Search, deleted: frozenset[int]) -> Found:

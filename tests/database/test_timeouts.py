@@ -1,4 +1,8 @@
-"""Reads of the database that take longer than they may, and those that wait for them."""
+"""
+Reads of the database that take longer than they may are interrupted, and others do not wait for them.
+
+There are two ways to read: `run` for short queries, `search` for searches, each with threads and a limit of its own.
+"""
 
 import asyncio
 from threading import Event
@@ -12,6 +16,7 @@ from database.database import SEARCHERS, DatabaseTimeout
 from database.search import Search
 from database.tables import ARTICLES
 
+# SQL that no database ends by itself
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 ARTICLE = {"title": "a", "poster": "Alice", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0, "archived": False}
 
@@ -43,16 +48,18 @@ class Outcome:
 
 
 def endless(connection):
+    """One statement that has no end."""
     return connection.execute(text(ENDLESS)).all()
 
 
 def many_statements(connection):
-    """An interrupt between two of them has no effect."""
+    """Many short statements: an interrupt between two of them has no effect."""
     for _ in range(100_000):
         connection.execute(text("SELECT 1")).all()
 
 
 def answers(connection):
+    """Returns 1 at once."""
     return connection.execute(text("SELECT 1")).scalar()
 
 
@@ -69,7 +76,7 @@ async def test_read_is_interrupted_at_its_deadline(each_database, short_limits, 
     assert each_database.fault is None
 
 
-async def test_long_step_within_the_index_is_interrupted(database, short_limits):
+async def test_long_step_within_the_index_of_sqlite_is_interrupted(database, short_limits):
     """A phrase of 500 equal words in texts of equal words: SQLite does little else than one step of FTS5 for each."""
     await database.write(write_equal_words, 12)
     phrase = '"' + "a " * 500 + '"'
@@ -94,7 +101,7 @@ def write_equal_words(connection, count):
 
 @pytest.mark.parametrize("way", ["run", "search"])
 async def test_read_that_nobody_waits_for_is_interrupted(each_database, way):
-    """Both limits are longer than a test may take to notice."""
+    """The request is cancelled long before the time limit of the read."""
     outcome = Outcome(endless)
     waiting = asyncio.ensure_future(getattr(each_database, way)(outcome))
     await asyncio.sleep(0.2)

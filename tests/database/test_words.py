@@ -27,7 +27,8 @@ from database.words import (
 from store.words import words
 
 _, _, QUERIES = (Path(__file__).parents[2] / "docs" / "search.md").read_text().partition("## Queries")
-CPP, CSHARP, NET = "c\u1429\u1429", "c\u2d4c", "\ua4f8net"  # letters that look like the symbols
+# "c++", "c#" and ".net" as words: their symbols are replaced by letters that look like them
+CPP, CSHARP, NET = "c\u1429\u1429", "c\u2d4c", "\ua4f8net"
 TEXTS = st.text(st.characters()) | st.text(
     st.sampled_from("aAáß日本ー서ไทй\u0301\u200d\ufe0f👍🏽\"' .-\x00\ud800\ue000")
 )
@@ -144,6 +145,7 @@ def test_excerpt_marks_what_matches_and_nothing_else(query, texts):
 
 
 def shown(query: str, *texts: str) -> str:
+    """An excerpt of some texts, with brackets around each match."""
     return excerpt(parse(query), texts).replace(MATCH_START, "[").replace(MATCH_END, "]")
 
 

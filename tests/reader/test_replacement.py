@@ -33,7 +33,7 @@ PLACE = """() => ({
 })"""
 # Which link has the focus, and where it is in the window.
 FOCUSED = "() => [document.activeElement.href, Math.round(document.activeElement.getBoundingClientRect().top)]"
-DRAWN = [  # pages, but for the front page: that is not replaced, the script waits for its data
+DRAWN = [  # names of pages of scene.py; not the front page, for whose data the script waits before it draws
     "article",
     "branch",
     "top of the day",

@@ -49,6 +49,7 @@ class Subscriber:
         return value
 
     async def refusal(self) -> tuple[str, str]:
+        """The code and the message of the error with which the subscription is refused."""
         message = await self.message()
         assert message["type"] == "error", message
         (error,) = message["payload"]

@@ -30,6 +30,7 @@ ARTICLE = """query($id: ID!) { article(id: $id) {
 
 @pytest.fixture
 async def moderator(store):
+    """The token of a moderator of the site, mona."""
     await registered(store, "mona")
     await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
     return (await store.sessions.open("mona")).token

@@ -2,7 +2,7 @@
 Users appeal against what a moderator did: `appeal`, `answerAppeal`, `appeals` and `ModerationAction.appeal`.
 
 The fixture `token` is a session token of vera, who appeals. Moderators are those of a place, which is the whole site
-or a group.
+or a group. `listen` subscribes, and `value()` of what it returns waits for the next value.
 
 Codes such as M2 name rows of docs/behaviours.md.
 """

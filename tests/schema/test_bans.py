@@ -110,6 +110,7 @@ async def banned(store, username, **given):
 
 
 def refusal(answer):
+    """The user errors of the only mutation of a request."""
     (payload,) = answer["data"].values()
     return payload["userErrors"]
 

@@ -114,6 +114,7 @@ async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
 
 
 async def code_of(ask, **arguments: Any) -> str:
+    """The code of the error with which a page of changes is refused."""
     answer = await ask(PAGE, **arguments)
     assert answer["data"] == {"changes": None}
     (error,) = answer["errors"]

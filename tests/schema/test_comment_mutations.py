@@ -1,7 +1,8 @@
 """
 Comments are posted, edited, deleted and voted on through GraphQL.
 
-Codes such as C1 name rows of docs/behaviours.md.
+The fixture `community` has users who are logged in and an article of alice; `run(mutation, username, **input)` returns
+the payload. Codes such as C1 name rows of docs/behaviours.md.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """
 The subscriptions `commentPosted` and `commentChanged`: what is sent, also after a lost connection, and when they end.
-The fixture `token` is a session token of vera.
+The fixture `token` is a session token of vera. `listen` subscribes with a document of tests/schema/subscribers.py, such
+as COMMENTED, and `value()` of what it returns waits for the next value.
 """
 
 import asyncio

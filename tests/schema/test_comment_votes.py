@@ -3,7 +3,8 @@ Votes on comments, and the karma that they give, as clients see them. Karma is k
 be another partition than that of the vote: it arrives there as an effect, which any process completes if the first one
 dies.
 
-Codes such as C2 name rows of docs/behaviours.md.
+The fixture `community` has users who are logged in and an article of alice; `run(mutation, username, **input)` returns
+the payload. Codes such as C2 name rows of docs/behaviours.md.
 """
 
 import asyncio

@@ -1,7 +1,10 @@
 """
 What moderators do with articles over the API, and that nobody sees what only another may read.
 
-The fixture `token` is a session token of the user vera. Codes such as M2 name rows of docs/behaviours.md.
+The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
+tests/schema/subscribers.py, such as CHANGED, and `value()` of what it returns waits for the next value.
+
+Codes such as M2 name rows of docs/behaviours.md.
 """
 
 import asyncio

@@ -2,7 +2,10 @@
 A rule may hold what is posted, so that it is pending until a moderator approves it: nobody is notified of it before,
 and everybody once after that.
 
-The fixture `token` is a session token of the user vera. Codes such as M2 name rows of docs/behaviours.md.
+The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
+tests/schema/subscribers.py, such as POSTED, and `value()` of what it returns waits for the next value.
+
+Codes such as M2 name rows of docs/behaviours.md.
 """
 
 import pytest

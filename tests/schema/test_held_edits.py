@@ -1,6 +1,7 @@
 """
 Edits that a rule of the site holds: the old text stands for everybody until a moderator approves the new one. It is
-vera who edits, with the session `token`.
+vera who edits, with the session `token`. `listen` subscribes with a document of tests/schema/subscribers.py, such as
+CHANGED, and `value()` of what it returns waits for the next value.
 
 Codes such as M10 name rows of docs/behaviours.md.
 """
@@ -75,6 +76,7 @@ async def comment(store, article):
 
 
 async def payload(ask, query, token, **variables):
+    """The value of the only root field of a query, which has no errors."""
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
     ((_, found),) = answer["data"].items()

@@ -1,5 +1,6 @@
 """
-The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`.
+The inbox, what happened that concerns the viewer: `inbox`, its nodes, `markInboxSeen` and `notification`. The fixture
+`listen` subscribes, and `value()` of what it returns waits for the next value.
 
 Codes such as C8 name rows of docs/behaviours.md.
 """

@@ -41,11 +41,13 @@ HANGING: list[asyncio.Event] = []
 
 
 async def hang(*given):
+    """Stands in for a read that never ends."""
     HANGING.append(asyncio.Event())
     await HANGING[-1].wait()
 
 
 async def fail(*given):
+    """Stands in for a read that does not reach the store."""
     raise StoreUnavailable
 
 

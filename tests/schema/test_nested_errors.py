@@ -1,7 +1,8 @@
 """
 Errors in nested fields: each has its own path, and no task or log line is left.
 
-The fixture `token` is a session token of the user vera.
+The fixture `token` is a session token of the user vera; `uncached` is a store without a cache, so that each read takes
+a round trip, during which another field may fail.
 """
 
 import asyncio
@@ -61,7 +62,7 @@ async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text
     operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        for ticks in range(40):
+        for ticks in range(40):  # turns of the event loop, after which the execution is cancelled
             task = asyncio.create_task(execution.execute(operation, {}, Context(uncached, token)))
             for _ in range(ticks):
                 await asyncio.sleep(0)

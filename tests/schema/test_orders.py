@@ -24,6 +24,7 @@ PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $
 
 
 async def read_page(ask, **variables):
+    """The ids of the articles of a page, in order, and its `pageInfo`."""
     answer = await ask(PAGE, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]

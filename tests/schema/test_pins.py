@@ -30,6 +30,7 @@ PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: Strin
 
 
 async def read_page(ask, token=None, **variables):
+    """The ids of the articles of a page, in order, its `pageInfo` and the extensions of the answer."""
     answer = await ask(PAGE, token, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]

@@ -2,7 +2,8 @@
 The subscription `rankingChanged`: when a ranking is sent, with which moves, and how many may be subscribed to. A
 ranking is the first articles of a listing; a move says from which rank an article went to which.
 
-The fixture `token` is a session token of the user vera.
+The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
+tests/schema/subscribers.py, such as RANKING, and `value()` of what it returns waits for the next value.
 """
 
 import asyncio

@@ -58,6 +58,7 @@ def ruled(store, tmp_path):
 
 @pytest.fixture
 async def moderator(store):
+    """The token of a moderator of the site, sam."""
     return await signed_in(store, "sam", Role.MODERATOR)
 
 
@@ -75,6 +76,7 @@ def assert_unchanged(before, after):
 
 
 async def payload(ask, query, token, **variables):
+    """The value of the only root field of a query, which has no errors."""
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
     ((_, found),) = answer["data"].items()

@@ -2,7 +2,8 @@
 Subscribers that read more slowly than events arrive: clients, and the generators of subscriptions. The events of a
 subscriber wait in its mailbox, which holds `CAPACITY` of them.
 
-The fixture `token` is a session token of the user vera.
+The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
+tests/schema/subscribers.py, such as POSTED, and `value()` of what it returns waits for the next value.
 """
 
 import asyncio

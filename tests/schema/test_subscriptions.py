@@ -1,6 +1,9 @@
 """
-`articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a subscription. `token` is
-that of the user vera.
+The subscriptions `articleChanged`, `articlePosted` and `feedArticle`; lost connections, and what remains after a
+subscription.
+
+The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
+tests/schema/subscribers.py, such as CHANGED, and `value()` of what it returns waits for the next value.
 """
 
 import asyncio

@@ -51,6 +51,7 @@ async def message(ask, article: int, **variables) -> str:
 
 
 def rows(found: dict) -> list[Row]:
+    """The rows of a connection of comments, whose `nodes` and `edges` must agree."""
     assert found["nodes"] == [{"id": edge["node"]["id"]} for edge in found["edges"]]
     return [
         (int(node["id"].removeprefix("comment:")), node["depth"], edge["hiddenReplyCount"])

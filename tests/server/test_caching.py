@@ -1,4 +1,8 @@
-"""What proxies may do with responses: compression, shared caches, and the entity tags of both."""
+"""
+What proxies may do with responses: compression, shared caches, and the entity tags of both.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import gzip
 

@@ -1,7 +1,8 @@
 """
 Equal queries that come at once to a server share one execution, which metrics call coalesced: also beside writes.
 
-Codes such as V2 name rows of docs/behaviours.md.
+The fixture `live` is a running server with an article, which the tests share. Codes such as V2 name rows of
+docs/behaviours.md.
 """
 
 import asyncio

@@ -103,6 +103,25 @@ async def test_answers_have_pages(http, number, comment, alice):
     assert canonical(second) == [f"article/{number}/comment/{own}"]
 
 
+async def test_large_answers_have_pages_below_a_comment_whose_page_is_nearly_full(http, number, comment, alice):
+    # four bytes a character: as much as is shown of one above the comment, and as much as is shown at all
+    large, largest = "\U0001f600" * 4_990, "\U0001f600" * 9_980
+    own = None
+    for _ in range(NEAREST):
+        own = await comment(alice, large, own)
+    own = await comment(alice, largest, own)
+    answers = [await comment(alice, f"{largest} {turn}", own) for turn in range(2)]
+
+    first = await http.get(f"/article/{number}/comment/{own}?order=OLDEST")
+    page = BeautifulSoup(first.text, "html.parser")
+    link = page.select_one("#root .more a[rel=next]")
+    second = await read(http, f"/{link['href']}")
+
+    assert len(first.content) < 200_000
+    assert [page.select_one(f"#comment-{each}") is not None for each in answers] == [True, False]
+    assert [second.select_one(f"#comment-{each}") is not None for each in answers] == [False, True]
+
+
 async def test_comment_below_another_article_moves_to_its_own(http, store, number, comment, alice):
     other = (await store.articles.post(alice, Draft("Another title", content="Words"))).article.number
     own = await comment(alice, "own")

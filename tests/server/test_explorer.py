@@ -1,4 +1,8 @@
-"""The explorer, a page with GraphiQL and example queries: the page, its files, and its security headers."""
+"""
+The explorer, a page with GraphiQL and example queries: the page, its files, and its security headers.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import asyncio
 import json

@@ -62,6 +62,7 @@ def test_public_address_is_allowed(address):
 
 
 async def refusal(client, url, **options):
+    """The message with which a request is refused. Closes the client."""
     try:
         with pytest.raises(NoAnswer) as refused:
             await client.send("GET", url, **options)

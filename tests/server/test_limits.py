@@ -1,4 +1,8 @@
-"""Limits of a running server and the settings that change them."""
+"""
+Limits of a running server and the settings that change them.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import asyncio
 import re

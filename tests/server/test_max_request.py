@@ -1,4 +1,8 @@
-"""Whatever the rules allow can be sent: the limit of a request follows from them."""
+"""
+Whatever the rules allow can be sent: the limit of a request follows from them.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import json
 

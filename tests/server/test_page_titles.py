@@ -27,6 +27,8 @@ PAGES = {
 
 
 class Handler(BaseHTTPRequestHandler):
+    """Answers with `PAGES`. /moved is a redirect, and /slow answers when the server is stopped, or after 10 s."""
+
     def do_GET(self):
         self.server.asked.append(self.path)
         if self.path == "/moved":
@@ -68,6 +70,7 @@ def reachable(site, monkeypatch):
 
 
 async def logged_in(http):
+    """The headers of a user who is registered by this."""
     answer = await http.post("/graphql", json={"query": REGISTER})
     return {"authorization": f"Bearer {answer.json()['data']['register']['token']}"}
 

@@ -1,6 +1,8 @@
 """
 The cost of requests in points, the bucket that they take from, which is that of a user or of an address, and the
 headers with the remaining points, over HTTP. `PAGE` costs 41 points, and `SMALL` 2.
+
+The fixture `live` is a running server with an article, which the tests share.
 """
 
 import asyncio

@@ -81,6 +81,7 @@ def test_slash_at_the_end_of_the_setting_is_left_out():
         'https://example.com/"><b>',
         "https://example.com//a",
         "https://",
+        "HTTPS://example.com",
     ],
 )
 def test_setting_that_is_no_address_stops_the_start(url):

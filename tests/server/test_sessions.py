@@ -1,4 +1,8 @@
-"""Ended sessions, as clients of a whole server learn of them over each transport."""
+"""
+Ended sessions, as clients of a whole server learn of them over each transport.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import asyncio
 import json

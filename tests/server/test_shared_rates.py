@@ -38,6 +38,7 @@ def shared(process, store):
 
 
 async def spend(rates, client, points):
+    """Admit one request of a client, which costs so many points."""
     (await rates.admit(client)).set(points)
 
 

@@ -1,4 +1,8 @@
-"""Trusted proxies and allowed origins: which match, which stop the start, and what is logged of others."""
+"""
+Trusted proxies and allowed origins: which match, which stop the start, and what is logged of others.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import httpx
 import pytest

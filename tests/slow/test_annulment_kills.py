@@ -198,8 +198,8 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
 def _expected(articles: list[int], *, is_annulled: bool) -> Shown:
     """What follows from the votes of `Site.fill`."""
     counts = {}
-    for place, number in enumerate(articles):
-        of_part = place % AT_ONCE
+    for index, number in enumerate(articles):
+        of_part = index % AT_ONCE
         up, down = 1 + (of_part % 2 == 0), 0
         if not is_annulled:
             up, down = up + (of_part % 3 > 0), down + (of_part % 3 == 0)

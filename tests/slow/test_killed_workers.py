@@ -42,7 +42,7 @@ class Clients:
 
     async def run(self, name: str, token: str, seed: int) -> None:
         chance, headers = random.Random(seed), {"Authorization": f"Bearer {token}"}
-        # `verify`: each client would load the certificates, which it does not use
+        # verify=False, as else each client would load the certificates, which it does not need
         async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, verify=False) as client:
             while not self.is_ending:
                 other = chance.choice([each for each in PEOPLE if each != name])

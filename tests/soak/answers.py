@@ -134,7 +134,7 @@ class Execution:
             return None
         try:
             if is_list_type(type_):
-                items = [self._complete(type_.of_type, each, nodes, (*path, place)) for place, each in enumerate(value)]
+                items = [self._complete(type_.of_type, each, nodes, (*path, index)) for index, each in enumerate(value)]
                 return Unordered(items, value.count_shown) if isinstance(value, Unordered) else items
             if is_leaf_type(type_):
                 return WRITTEN.get(type_.name, _as_is)(value)

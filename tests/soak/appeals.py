@@ -1,5 +1,6 @@
 """
-Appeals against actions of moderators, as docs/moderation.md describes them, and the queue in which they wait.
+Appeals of users against actions of moderators, as docs/moderation.md describes them, and the queue in which they wait
+for an answer.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred. `given` is the input of a mutation.
@@ -90,7 +91,7 @@ def _concerned(model: Model, action: Action | None) -> User | None:
 
 
 def _groups(action: Action) -> frozenset[str]:
-    """The groups any of whose moderators could revert an action."""
+    """The groups any of whose moderators could revert an action; empty if only those of the whole site could."""
     subject = action.subject
     if isinstance(subject, User):
         return frozenset({action.group} if action.kind == "BAN" and action.group else ())

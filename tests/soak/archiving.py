@@ -114,9 +114,9 @@ async def import_stories(root: Path, environment: Mapping[str, str], file: Path,
     with file.open("w", newline="") as opened:
         writer = csv.writer(opened)
         writer.writerow(COLUMNS)
-        for place, story in enumerate(stories):
+        for number, story in enumerate(stories):
             at = datetime.fromtimestamp(story.posted_at / 1000, UTC).isoformat()
-            writer.writerow((place, story.title, story.link, story.votes, story.poster, at))
+            writer.writerow((number, story.title, story.link, story.votes, story.poster, at))
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "server", "import", str(file), cwd=root, env=environment,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
@@ -131,11 +131,11 @@ def stories(random: Random, posters: Sequence[str], before: int, count: int) -> 
     titles = ("Ask HN: imported", "Imported from elsewhere")
     return tuple(
         Story(
-            f"{random.choice(titles)} {place}",
-            f"https://example.com/{place % 9}" if place % SHARED == 0 else f"https://b{place}.example/",
+            f"{random.choice(titles)} {number}",
+            f"https://example.com/{number % 9}" if number % SHARED == 0 else f"https://b{number}.example/",
             random.choice(posters),
             before - (24 + random.randint(0, 2 * count)) * HOUR,
             random.choice((1, 1, 1, 2, 2, 3, 5, 8)),
         )
-        for place in range(count)
+        for number in range(count)
     )

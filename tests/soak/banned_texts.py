@@ -1,7 +1,7 @@
 """
-What a ban with `removeTexts` does to the texts of a user, and what its revert brings back, as docs/moderation.md
-describes it. Each text that it changes gets an action with a number, which `Model.texts_of_ban` has by the id of the
-text, such as `article:12`: that is also its `repr`.
+What a ban with `removeTexts` does to the texts of a user, which are articles and comments, and what its revert brings
+back, as docs/moderation.md describes it. Each text that it changes gets an action with a number, which
+`Model.texts_of_ban` has by the id of the text, such as `article:12`: that is also its `repr`.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.
@@ -25,6 +25,7 @@ def texts_of(model: Model, user: User) -> list[Article | Comment]:
 
 
 def remove(model: Model, ban: Action) -> None:
+    """Remove the texts of the banned user. AssertionError if the server has removed others."""
     user, done = ban.subject, set()
     assert isinstance(user, User)
     for text in texts_of(model, user):
@@ -81,7 +82,7 @@ def _is_there(model: Model, text: Article | Comment) -> bool:
 
 
 def _is_welcome(action: Action, text: Article | Comment) -> bool:
-    """Whether an article that was taken out of a group may be there again."""
+    """Whether an article may be in the group again that the action has taken it out of: its groups are limited."""
     if isinstance(text, Comment) or action.group is None:
         return True
     return action.group in text.groups or len(text.groups) < GROUPS_OF_AN_ARTICLE

@@ -93,8 +93,8 @@ async def ask(run: HistoryRun, step: Step) -> None:
         return
     name = known.name if known else await _named(run, step, text)
     numbers = await run.notes.new_actions(f"user:{name.lower()}")
-    for place, number in enumerate(numbers):
-        run.notes.note_new(issuers.role_ref(operation.number, place), "action", number)
+    for index, number in enumerate(numbers):
+        run.notes.note_new(issuers.role_ref(operation.number, index), "action", number)
     with _acting(run, text, issuers.accept(model, text, numbers)):
         await run.notes.note_numbers(operation, answered)
         run.compare(step, operation, answered)

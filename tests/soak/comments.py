@@ -12,8 +12,8 @@ from tests.soak.input_checks import Refused, check, check_all, is_id, number_of
 from tests.soak.model import DAY, REPEAT, Model
 from tests.soak.records import Article, Comment, Move, User
 
-DEEP = 5  # comments above one that is called deep in a thread
-MOST_MOVES = 4  # that a comment keeps apart; older ones are merged
+DEEP = 5  # from so many comments above it on, one counts as deep in a thread
+MOST_MOVES = 4  # moves of a comment by votes that are kept apart; older ones are merged
 LONGEST = 10_000  # characters
 
 

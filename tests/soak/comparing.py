@@ -85,8 +85,8 @@ def _data(expected: Any, got: Any, path: Path, check_cursor: CheckCursor) -> Ite
     elif isinstance(expected, list) and isinstance(got, list):
         if len(expected) != len(got):
             yield f"{written(path)}: {len(got)} items for {len(expected)}: {got!r:.600}, expected {expected!r:.600}"
-        for place, (one, other) in enumerate(zip(expected, got, strict=False)):
-            yield from _data(one, other, (*path, place), check_cursor)
+        for index, (one, other) in enumerate(zip(expected, got, strict=False)):
+            yield from _data(one, other, (*path, index), check_cursor)
     elif not is_same(expected, got):
         yield f"{written(path)}: {got!r:.600}, expected {expected!r:.600}"
 
@@ -95,10 +95,10 @@ def _unordered(expected: Unordered, got: list[Any], path: Path, check_cursor: Ch
     if expected.count_shown != len(got):
         yield f"{written(path)}: {len(got)} items for {expected.count_shown}: {got!r:.600}, of {expected!r:.600}"
     left = list(expected)
-    for place, item in enumerate(got):
-        same = [each for each in left if not list(_data(each, item, (*path, place), check_cursor))]
+    for index, item in enumerate(got):
+        same = [each for each in left if not list(_data(each, item, (*path, index), check_cursor))]
         if not same:
-            yield f"{written((*path, place))}: {item!r:.600}, expected one of {left!r:.1000}"
+            yield f"{written((*path, index))}: {item!r:.600}, expected one of {left!r:.1000}"
         left = [each for each in left if each is not same[0]] if same else left
 
 

@@ -149,7 +149,7 @@ class DocumentGenerator:
         """The mutation with this name, or random ones: mostly one, and never more with `alone`."""
         count = 1 if name or alone or self.random.random() < 0.85 else self.random.randint(2, 4)
         names = [name] if name else self.random.choices(list(MUTATIONS), list(MUTATIONS.values()), k=count)
-        names = [each for place, each in enumerate(names) if each not in HASHING or place == 0]
+        names = [each for index, each in enumerate(names) if each not in HASHING or index == 0]
         parts, mutations = [], []
         for each in names:
             key = f"m{len(parts)}"

@@ -22,7 +22,7 @@ Lines = defaultdict[str, Counter[tuple[Any, ...]]]  # what is compared of the li
 
 KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "account": lambda line: (line["username"], line["displayName"], line["about"], line["karma"], len(line["roles"])),
-    "sessions": lambda line: (),
+    "sessions": lambda line: (),  # their number only
     "articles": lambda line: (line["id"], line["title"], line["content"], line["state"], _edit(line), *_actions(line)),
     "comments": lambda line: (line["id"], line["content"], line["state"], _edit(line), *_actions(line)),
     "votes": lambda line: (line["subjectId"], line["value"]),

@@ -104,8 +104,8 @@ def flag(
 
 def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
     """
-    Whether the flags on a text hide it, by the rules. Nothing hides texts of moderators, and those that were approved
-    since they were edited.
+    Whether the flags on a text hide it, by the rules, now that `flagger` has set one. Nothing hides texts of users who
+    have a role, and texts that were approved since they were edited.
     """
     poster, counting = subject.poster, [user for user, flag in standing(subject.flags) if flag.counts]
     assert poster

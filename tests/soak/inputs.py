@@ -228,7 +228,7 @@ class VariableGenerator(ModeratorInputs):
         if self.random.random() < 0.5:
             given["remove"] = self._groups()
         if self._chance(0.04):
-            given["add"] = [f"many-{place}" for place in range(self.random.choice((9, 10, 11)))]
+            given["add"] = [f"many-{number}" for number in range(self.random.choice((9, 10, 11)))]
         return given
 
     def _own_article(self) -> Any:

@@ -49,7 +49,7 @@ EXPIRED, GONE = "expired", "gone"  # faults of tokens; `fault` has the others
 RECENT = 300_000  # milliseconds for which a log-in stands in for a password
 OPERATORS_REASON = f"by the claims of {NAME}"  # of the actions that give and take roles
 
-Place = tuple[str, str | None]  # a role and its group
+RoleInGroup = tuple[str, str | None]  # a role, and its group; None for the whole site
 
 
 @dataclass(eq=False)
@@ -58,7 +58,7 @@ class Identity:
 
     user: User
     issued_at: int = 0  # unix milliseconds: that of the newest token that has changed profile and roles
-    claimed: list[Place] = field(default_factory=list)  # roles that claims have given
+    claimed: list[RoleInGroup] = field(default_factory=list)  # roles that claims have given
 
 
 def written(folder: Path) -> Path:
@@ -67,7 +67,10 @@ def written(folder: Path) -> Path:
 
 
 def token(random: Random, model: Model, subject: str | None = None) -> str:
-    """A random token of a subject, or of any: mostly a new one, sometimes one that is not accepted."""
+    """
+    A random token of a subject, the issuer's id of a user, or of any: mostly one of now, sometimes one that
+    is not accepted.
+    """
     gone = sum(each.user.has_left for each in model.identities.values())
     chosen, now = subject or str(random.randint(1, SUBJECTS + gone)), model.now / 1000
     issued_at = random.choice((now, now, now, now, now - 5, now - 60, None))
@@ -144,9 +147,9 @@ def ends_at(text: str, now: int) -> int:
     return ends if ends > now else ends + LEEWAY * 1000
 
 
-def role_ref(operation: int, place: int) -> Ref:
+def role_ref(operation: int, index: int) -> Ref:
     """The reference to an action that gives or takes a role, because of the token that an operation has sent."""
-    return Ref(operation, ("claims", place))
+    return Ref(operation, ("claims", index))
 
 
 def is_token(text: str) -> bool:
@@ -196,32 +199,32 @@ def _bring_up_to(model: Model, identity: Identity, claims: Mapping[str, Any], nu
     user, nick = identity.user, (claims.get("nick") or "").strip()
     user.profile = user.profile | {"displayName": nick if 1 <= len(nick) <= LONGEST_NICK else None}
     wanted, given = sorted(_roles(claims), key=_word), []
-    for place in wanted:
-        has = place in user.roles
+    for role in wanted:
+        has = role in user.roles
         if not has:
-            _set_role(model, user, "GRANT_ROLE", place, numbers)
-        if not has or place in identity.claimed:
-            given.append(place)
-    for place in identity.claimed:
-        if place not in wanted and place in user.roles:
-            _set_role(model, user, "REVOKE_ROLE", place, numbers)
+            _set_role(model, user, "GRANT_ROLE", role, numbers)
+        if not has or role in identity.claimed:
+            given.append(role)
+    for role in identity.claimed:
+        if role not in wanted and role in user.roles:
+            _set_role(model, user, "REVOKE_ROLE", role, numbers)
     identity.claimed = given
     model.version += 1
 
 
-def _roles(claims: Mapping[str, Any]) -> set[Place]:
-    of_site: set[Place] = {("MODERATOR", None)} if "staff" in claims.get("roles", ()) else set()
+def _roles(claims: Mapping[str, Any]) -> set[RoleInGroup]:
+    of_site: set[RoleInGroup] = {("MODERATOR", None)} if "staff" in claims.get("roles", ()) else set()
     return of_site | {("MODERATOR", name) for name in claims.get("moderates", ())}
 
 
-def _word(place: Place) -> str:
+def _word(role: RoleInGroup) -> str:
     """A role and its group as text, such as "MODERATOR:ask"."""
-    return ":".join(filter(None, place))
+    return ":".join(filter(None, role))
 
 
-def _set_role(model: Model, user: User, kind: str, place: Place, numbers: Iterator[int]) -> None:
-    (role, group), number = place, next(numbers, None)
-    assert number is not None, f"the server did not record {kind} {_word(place)}"
+def _set_role(model: Model, user: User, kind: str, changed: RoleInGroup, numbers: Iterator[int]) -> None:
+    (role, group), number = changed, next(numbers, None)
+    assert number is not None, f"the server did not record {kind} {_word(changed)}"
     texts = Texts(group, OPERATORS_REASON, note=None)
     moderation.record(model, lambda moderator: number, kind, user, model.operator, texts, role=role)
     moderation.write_role(user, role, group)

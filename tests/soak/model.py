@@ -181,6 +181,7 @@ class Model:
         return number % SLOTS % self.partitions
 
     def actor(self, token: str | None) -> User:
+        """The user of a session, who may be banned."""
         if token is None or token not in self.sessions:
             raise Refused("UNAUTHENTICATED")
         return self.sessions[token]
@@ -194,7 +195,7 @@ class Model:
     def ban_of(self, user: User, group: str | None) -> Action | None:
         """The ban from the site, or from a group, that stands now and ends last."""
         bans = [each for each in self.bans_of(user) if each.group == group]
-        ends = [(each.until is None, each.until or 0, place) for place, each in enumerate(bans)]
+        ends = [(each.until is None, each.until or 0, index) for index, each in enumerate(bans)]
         return bans[max(ends)[-1]] if bans else None
 
     def bans_of(self, user: User) -> list[Action]:
@@ -314,7 +315,7 @@ class Model:
     def add_imported(self, number: int, story: Story) -> Article:
         """An article with the votes of its poster and of voters who are no users."""
         poster = self.users[story.poster.lower()]
-        up = {poster, *(User(f"voter {place}", password="", joined_at=0) for place in range(1, story.votes))}
+        up = {poster, *(User(f"voter {each}", password="", joined_at=0) for each in range(1, story.votes))}
         number = self.new_number(number)
         article = Article(number, story.title, story.link, None, poster, story.posted_at, story.groups, up=up)
         self.articles[number] = article

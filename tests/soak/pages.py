@@ -324,8 +324,8 @@ class Listings:
 
 
 def pinned_entries(entries: Sequence[ListingEntry]) -> tuple[ListingEntry, ...]:
-    """The first entries of a listing, with their places as keys."""
-    return tuple(ListingEntry(place, entry.node) for place, entry in enumerate(entries[:PINNED]))
+    """The first entries of a listing, with their indexes as keys."""
+    return tuple(ListingEntry(index, entry.node) for index, entry in enumerate(entries[:PINNED]))
 
 
 def descending(entries: list[ListingEntry]) -> list[ListingEntry]:

@@ -5,7 +5,8 @@ compares its answers with those of a model.
 
 from collections import Counter
 
-# By case, the number of operations after which it has to be reached. Most are reached every hundred operations.
+# By case, the number of operations after which it has to be reached: many times as many as it usually takes, as some
+# random histories have a case late.
 REQUIRED = {
     "APPROVE of articles": 8_000,
     "APPROVE of comments": 12_000,

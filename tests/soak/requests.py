@@ -23,9 +23,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @dataclass
 class Request:
     """
-    One operation of a viewer. `hints` are the tokens and numbers that the server has assigned, by response name of the
-    root field; `cursor` gives the `Position` of a cursor. `undone` are the mutations, by response name, that were not
-    done because the database did not answer.
+    One operation of a viewer. `listings` and `threads` are what the model knows of pages. `hints` are the tokens and
+    numbers that the server has assigned, by response name of the root field; `cursor` gives the `Position` of a cursor.
+    `undone` are the mutations, by response name, that were not done because the database did not answer.
     """
 
     model: Model
@@ -55,6 +55,7 @@ class Request:
         return True if self.has_read_viewer else None
 
     def paging(self, given: Mapping[str, Any]) -> PageArguments:
+        """The page arguments among the arguments of a field."""
         after, before = given.get("after"), given.get("before")
         return PageArguments(
             given.get("first"),

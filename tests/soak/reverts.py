@@ -37,6 +37,7 @@ REVERTERS: Mapping[str, Reverter] = {  # by kind of action; bans, which take one
 
 
 def revert(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    """Revert an action. Returns the revert, which is an action itself, and that it has changed something."""
     id = given["actionId"]
     check(is_id("action", id), "actionId")
     require_token(token)

@@ -175,7 +175,7 @@ def phrases(query: str) -> tuple[Phrase, ...]:
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
-    texts = [text for place, part in enumerate(parts) for text in ([words(part)] if place % 2 else _apart(part))]
+    texts = [text for index, part in enumerate(parts) for text in ([words(part)] if index % 2 else _apart(part))]
     found = [phrase for phrase in texts if phrase]
     if words(parts[-1]) and len(found[-1][-1].removesuffix("~")) >= SHORTEST_PREFIX:
         found[-1][-1] += "*"  # the last word, if it is not in quotation marks, is a prefix

@@ -228,14 +228,14 @@ class Server:
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return self.logged or "\n".join(line for line in lines if WORKER_KILLED not in line)
 
-    async def kill_worker(self, place: int) -> None:
+    async def kill_worker(self, choice: int) -> None:
         """
-        Kill one of the workers, of which `place` chooses which: any number. It is restarted. One of them keeps the
+        Kill one of the workers, which is restarted; `choice`, any number, says which one. One of them keeps the
         database equal to the store.
         """
         assert self.process is not None
         workers = [each for each in processes_below(self.process.pid)[1:] if "multiprocessing.spawn" in each.command()]
-        workers[place % len(workers)].send(signal.SIGKILL)
+        workers[choice % len(workers)].send(signal.SIGKILL)
         for connection in self.connections:
             connection.close()
         await self.ready()

@@ -166,8 +166,8 @@ async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
     user = ((answered.get("data") or {}).get("m0") or {}).get("user")
     numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
     run.model.roles_by_claims = numbers
-    for place, number in enumerate(numbers):
-        run.notes.note_new(issuers.role_ref(operation.number, place), "action", number)
+    for index, number in enumerate(numbers):
+        run.notes.note_new(issuers.role_ref(operation.number, index), "action", number)
     run.compare(step, operation, answered)
 
 
@@ -222,8 +222,8 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
         if not await stepwise.votes_settled(connection, done):
             raise Difference(step, operation, f"the votes of {done} are not settled")
         await run.wait_for_mirror(step)  # which changes the counts of archived articles
-    for place, number in enumerate(sorted(run.model.texts_of_ban.values())):
-        run.notes.note_new(Ref(operation.number, ("texts", place)), "action", number)
+    for index, number in enumerate(sorted(run.model.texts_of_ban.values())):
+        run.notes.note_new(Ref(operation.number, ("texts", index)), "action", number)
     run.compare(step, operation, answered)
     articles = [run.model.articles[number_of(id)] for id in run.model.texts_of_ban if is_id("article", id)]
     if any(each.notified or run.threads.replies(each) for each in articles):

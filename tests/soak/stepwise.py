@@ -1,7 +1,8 @@
 """
-What a moderator does to all texts or votes of a user, which the server carries out in steps after its answer: the
-random choice of such a mutation, what the log of moderation tells about it, the wait for its end, and what the user
-then sees of the votes.
+What a moderator does to all texts (articles and comments) or votes of a user, which the server carries out in steps
+after its answer: a ban removes texts, and annuls votes, which then do not count; a revert undoes that. The soak test
+chooses such a mutation at random, reads in the log of moderation what it did, waits for its end, and reads what the
+user then sees of the votes.
 """
 
 import asyncio
@@ -21,15 +22,15 @@ from tests.soak.server import Connection
 from tests.soak.variables import GROUPS, KnownValues
 
 SHARE, SHARE_SOON = 0.02, 0.2  # of the steps of a history: usually, and while `holding_open_votes` gives any
-MOST_TEXTS = 300  # of a user
-PATIENCE, PAUSE = 60.0, 0.05  # seconds
+MOST_TEXTS = 300  # of a user: so many entries of the log are looked at
+PATIENCE, PAUSE = 60.0, 0.05  # seconds that votes may take to be annulled or restored, and between two looks
 REVERTED = 0.5  # share of what reverts something, where something can be reverted
 REVERTED_SOON = 0.8  # the same where votes would count again as those of their voters
 STATE = "query($id: ID!) { node(id: $id) { ... on ModerationAction { annulment { state } } } }"
 LOG = """query($after: String) { moderationLog(first: 100, after: $after) {
   nodes { id subjectId ban { id } reverts { ban { id } } } pageInfo { endCursor } } }"""
 VOTES = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable { votes upvotes downvotes viewerVote } } }"
-MOST_VOTES = 50  # that are read
+MOST_VOTES = 50  # of a user, that are read
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Change:
 
 
 def is_due(random: Random, model: Model) -> bool:
-    """Whether such a change is next: rarely, but soon while votes that come back would also have voters again."""
+    """Whether such a change is next: rarely, but soon while `holding_open_votes` gives any."""
     return random.random() < (SHARE_SOON if holding_open_votes(model) else SHARE)
 
 
@@ -79,8 +80,8 @@ def holding_open_votes(model: Model) -> list[Action]:
 def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:
     """The ids of what a user has voted on last."""
     subjects = _subjects(model)
-    voted = [(each.cast_at[user], place) for place, each in enumerate(subjects) if user in each.cast_at]
-    return [known.id_of(subjects[place]) for _, place in sorted(voted)[-MOST_VOTES:]]
+    voted = [(each.cast_at[user], index) for index, each in enumerate(subjects) if user in each.cast_at]
+    return [known.id_of(subjects[index]) for _, index in sorted(voted)[-MOST_VOTES:]]
 
 
 async def texts_of_ban(connection: Connection, model: Model, id: str, *, is_revert: bool) -> dict[str, int]:

@@ -1,5 +1,5 @@
 """
-Fields that articles and comments have in common, and who may read an article.
+Fields that articles and comments have in common, and who may read an article. `given` are the arguments of a field.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

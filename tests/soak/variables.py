@@ -64,8 +64,9 @@ class KnownValues:
 
 class ValueGenerator:
     """
-    Chooses the variables of one operation, most of them for the same user, group, article and comment: those of a
-    listing of comments that was read before, if the document has a cursor of such a listing.
+    Chooses the variables of one operation, most of them about the same user, group, article and comment. If the
+    document has a cursor of a listing of comments, article and comment are those of such a listing that was read.
+    A method makes the values of a kind of slot, with the name of the kind after `_`; `values` are those made before.
     """
 
     def __init__(self, random: Random, model: Model, known: KnownValues, viewer: User | None) -> None:
@@ -91,7 +92,7 @@ class ValueGenerator:
         return values
 
     def _focus(self, document: Document) -> None:
-        """Choose the listing of comments, the article and the comment."""
+        """Choose the listing of comments, the article and the comment that most variables are about."""
         paged = [slot.about for slot in document.slots if slot.kind == "cursor" and _is_of_comments(slot.about)]
         if paged:
             kinds = self.known.kinds["thread" if paged[0]["field"] == "thread" else "replies"]

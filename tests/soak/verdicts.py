@@ -55,7 +55,7 @@ class Verdicts:
         return self._decide(editor, texts, by_count=[]) if texts and self._concern(editor) else None
 
     def require_vote(self, voter: User, value: str) -> None:
-        """A vote can always be withdrawn."""
+        """Refuse a vote of a user who is too new or has too little karma. A vote can always be withdrawn."""
         if value != "NONE":
             self._require_least("votes", voter)
         if value == "DOWN":
@@ -69,6 +69,7 @@ class Verdicts:
         return self._rules is not None and not user.roles
 
     def _require_least(self, name: str, user: User) -> None:
+        """Refuse a user who lacks the least age or karma that the rule with this name asks for."""
         if not self._rules or not self._concern(user) or name not in self._rules.least:
             return
         if numbers := self._rules.least[name].numbers(self._age(user) // DAY, self._model.karma(user)):

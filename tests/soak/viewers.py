@@ -1,6 +1,7 @@
 """
 Steps of a random history in which several viewers read the same, or subscribe to it: strangers, posters, moderators of
-this group and of another, admins, and others. Each has to get what they may read.
+this group and of another, admins, and others. Each has to get what they may read. A text is an article or a comment; a
+pending, or held, one waits for a moderator.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,13 +21,13 @@ READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "m
 # share of the steps with subscriptions to any article, and of those about a comment below an article that waits for a
 # moderator, or what leads there
 SUBSCRIBED, BENEATH = 0.008, 0.03
-PENDING = 0.4  # share of the subscriptions about what waits for a moderator (is pending, or held), where there is any
+PENDING = 0.4  # share of the subscriptions about what is pending, where there is any
 HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
 
 
 @dataclass(frozen=True)
 class Viewing:
-    """A document about an article or a comment, with its variables, and who reads it: who may read most comes first."""
+    """A document about an article or a comment, with its variables, and who reads it: None stands for a stranger."""
 
     document: Document
     variables: dict[str, Any]
@@ -35,7 +36,7 @@ class Viewing:
 
 @dataclass(frozen=True)
 class Subscribing:
-    """A mutation with its input, beside subscriptions to an article; those who may read least are the first."""
+    """A mutation with its input, an article by its id, and who subscribes to it; None stands for a stranger."""
 
     mutation: str
     given: dict[str, Any]
@@ -132,7 +133,7 @@ def _beneath_pending(random: Random, model: Model, known: KnownValues) -> Subscr
 
 
 def _approval_of_held(article: Article) -> Action | None:
-    """The approval that shows an article which has waited."""
+    """The approval that has shown an article which had waited; None if none has."""
     action = next(reversed([each for each in article.decisions if each.reverted_by is None]), None)
     return action if action and action.kind == "APPROVE" and action.before == "PENDING" else None
 

@@ -1,4 +1,4 @@
-"""Fixtures of the store's tests: the events that scripts publish, and an article to comment on."""
+"""Fixtures of the store's tests: the messages that scripts publish, and an article to comment on."""
 
 from collections.abc import Callable, Iterator
 

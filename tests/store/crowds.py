@@ -1,4 +1,8 @@
-"""Users that vote while servers fail, and the votes that were acknowledged."""
+"""
+Users that vote while servers fail, and the votes that were acknowledged.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,7 @@
-"""Comments of one article as the store has them, and the thread that they should make."""
+"""
+Comments of one article as the store has them, and the thread that they should make: all comments in pre-order, each
+followed by its replies. A place is a comment in a thread, with its depth and its position, by which a page goes on.
+"""
 
 import random
 from collections import defaultdict
@@ -22,6 +25,7 @@ BEST_Z = 1.281551565545  # confidence of the order BEST in standard deviations, 
 
 
 async def commented(store: Store, article: int, poster: str, parent: Comment | None = None, text: str = "") -> Comment:
+    """Post a comment on an article, or a reply to another comment, and return it. Without a text it gets a new one."""
     number = parent.number if parent else None
     comment = (await store.comments.post(article, number, poster, text or f"text {random.random()}")).comment
     assert comment
@@ -38,6 +42,7 @@ async def comments(store: Store, article: int) -> list[Comment]:
 
 
 def decoded(number: int, fields: dict[str, str]) -> Comment | None:
+    """The comment that the fields of its hash are; None if there is none."""
     return queries.COMMENTS.decode(number, fields)
 
 
@@ -54,6 +59,7 @@ async def thread(
     under: int | None = None,
     max_depth: int = UNLIMITED,
 ) -> ThreadPage:
+    """A page of the thread of an article, or of what is below the comment `under`; without a window the first one."""
     window = window or ThreadWindow(threads.MAX_PLACES)
     (page,) = await read(store, threads.page(store.site, article, order, window, under=under, max_depth=max_depth))
     return page

@@ -1,4 +1,7 @@
-"""Articles and comments that are held, so that they are pending until a moderator approves them, or in any state."""
+"""
+Brings articles and comments into a state: VISIBLE, PENDING or REMOVED. A text that the site holds is PENDING: it is not
+shown until a moderator approves it.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +19,10 @@ BEGINNING = "local moderator, roles = authority()"  # in `moderate_article.lua`,
 
 @contextmanager
 def holding(store: Store, reason: str = "") -> Iterator[None]:
-    """As long as the context is open, the site holds all texts that users without a role post or edit."""
+    """
+    As long as the context is open, the site holds all texts that users without a role post or edit. `reason` is what
+    the check says of them to moderators.
+    """
 
     async def hold(account: Account, text: Candidate) -> Opinion:
         return Opinion(HOLD, reason)

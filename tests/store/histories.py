@@ -1,4 +1,7 @@
-"""Random histories of a store, and the expected order of their articles."""
+"""
+Random histories of a store, and the expected order of their articles. A position is the value of an article in an
+order, such as its score, and its key as a member of the index.
+"""
 
 import random
 
@@ -60,4 +63,5 @@ def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group
 
 
 def listing_of(store, order: Order, group: str | None) -> Listing:
+    """The articles of a group, or of the whole site, in an order."""
     return listings.whole(store.site, order) if group is None else listings.group(store.site, group, order)

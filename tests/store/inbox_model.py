@@ -1,4 +1,8 @@
-"""A plain model of inboxes: whom texts notify, and what is left when they are deleted."""
+"""
+A plain model of inboxes: whom texts, which are articles and comments, notify, and what is left when they are deleted.
+A notification is a reply to a text of the user, or a mention of the name. Random changes are made in a store and in the
+model, and their inboxes are compared.
+"""
 
 import random
 from dataclasses import dataclass, field
@@ -55,6 +59,7 @@ class InboxModel:
         self.texts = [each for each in self.texts if text not in (each, each.article)]
 
     def mark(self, name: str, position: tuple[int, int]) -> None:
+        """Mark notifications as seen up to a time and number, but never beyond the newest one."""
         if newest := self.inbox(name)[:1]:
             self.seen[name] = max(self.seen.get(name, (0, 0)), min(position, newest[0][:2]))
 
@@ -68,6 +73,7 @@ class InboxModel:
         return sorted(found, reverse=True)
 
     def unseen(self, name: str) -> int:
+        """How many notifications are newer than the last one seen."""
         return sum(each[:2] > self.seen.get(name, (0, 0)) for each in self.inbox(name))
 
     def _notify(self, text: Text, name: str, kind: str, now: int) -> None:
@@ -152,4 +158,5 @@ async def walked(
 
 
 def kinds_of(page: InboxPage) -> list[tuple[NotificationKind, int]]:
+    """Kind and number of each notification of a page."""
     return [(each.kind, each.number) for each in page.notifications]

@@ -1,7 +1,10 @@
 """
-A model of a thread while people vote, post, delete and moderate, and of what pinned pages of it have.
+A model of a thread, the comments of an article in pre-order, while people vote, post, delete and moderate, and of what
+pinned pages of it have.
 
-A pinned walk goes through a thread page by page, with the comments in the order that they had when its pin was made.
+A pinned walk goes through a thread page by page, with the comments in the order that they had when its pin was made. A
+place is a comment in the thread. A position, the cursor of the next page, has levels: the places of a comment and of
+those above it, among their siblings.
 """
 
 import random
@@ -71,6 +74,7 @@ class Model:
     pins: dict[tuple[CommentOrder, int], dict[int, float]] = field(default_factory=dict)
 
     def there(self) -> list[Node]:
+        """The comments that have a place in the thread."""
         return [node for node in self.nodes.values() if node.is_there]
 
     async def post(self, parent: Node | None) -> Node:
@@ -185,6 +189,7 @@ class Walk:
     is_done: bool = False
 
     def number(self, position: ThreadPosition | None) -> int | None:
+        """The number of the comment at a position; None at the beginning."""
         return int(position.levels[-1].position.member) if position and position.levels else None
 
     async def next_page(self, model: Model) -> ThreadPage:
@@ -199,6 +204,7 @@ class Walk:
 
 
 async def begin_walk(model: Model, order: CommentOrder, *, is_pinned: bool) -> Walk:
+    """Begin a walk of random direction, size and depth, and note in the model the values that its pin keeps."""
     chance = model.chance
     under = chance.choice([None, None, *(node.number for node in model.there() if not node.parent)])
     start = await threads.pin(model.store.site, model.article, order) if is_pinned else None

@@ -21,7 +21,7 @@ from store.store import Store
 
 
 async def read(store: Store, *reads: Read[Any]) -> list[Any]:
-    """The results of reads, sent in one pipeline. Where the result is a further read, that is read, too."""
+    """The results of reads, sent in one pipeline. Where the result is a further read, that is sent next."""
     replies = await store.site.redis.pipeline([each.command for each in reads])
     results = [each.result(reply) for each, reply in zip(reads, replies, strict=True)]
     return [(await read(store, result))[0] if isinstance(result, Read) else result for result in results]
@@ -41,6 +41,7 @@ async def _record(store: Store, kind: RecordType[Any], id: int | str) -> Any:
 
 
 async def voters(store: Store, number: int) -> tuple[str, ...]:
+    """The names of those who have voted for an article."""
     return (await read(store, queries.voters(store.site, number)))[0]
 
 
@@ -59,6 +60,7 @@ async def request(store: Store) -> tuple[list[Article | None], int]:
 
 
 async def numbers(store: Store, listing: Listing, window: Window | None = None) -> list[int]:
+    """The numbers of the articles on a page of a listing."""
     return [position.number for position in (await page(store, listing, window)).positions]
 
 
@@ -100,6 +102,7 @@ def _keys_of(redis: "Redis", type: str) -> list[str]:
 
 
 async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
+    """All that `verify` finds, and with `repair` repairs."""
     found: list[Finding] = []
     await verify.verify(store.site, found.append, repair=repair)
     return found

@@ -1,4 +1,7 @@
-"""Applies entries of the log to a plain model, and reads the same state from a store."""
+"""
+Applies entries of the log to a plain model, and reads the same state from a store: the log has an entry for each change
+of the store, so both have to be equal.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -216,6 +219,7 @@ async def stored(store: Store) -> dict[str, Any]:
 
 
 async def records(store: Store) -> list[Record]:
+    """All records of a store, as a backup has them."""
     found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None)
     return [record async for some in found for record in some]
 

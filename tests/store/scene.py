@@ -1,4 +1,8 @@
-"""A store with articles, votes, follows and a session, and simulated users that continue to use it."""
+"""
+A store that has keys of every kind: `opened` fills it with articles, votes, comments, follows and a session;
+`fill_other_kinds` and `fill_kinds_of_operations` add rarer kinds. `use` and `meanwhile` let simulated users continue to
+use it.
+"""
 
 import asyncio
 import random
@@ -60,7 +64,7 @@ from tests.store.held import holding, set_comment_state
 from tests.store.reading import page, post
 
 WEEK = 7 * 86_400  # seconds
-PEOPLE = ("Alice", "bob", "carol", "dave")
+PEOPLE = ("Alice", "bob", "carol", "dave")  # Alice, whose name has a capital, is `alice` in keys
 GROUPS = ("ask", "show", "video")
 STATES = (ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED)
 LONG = 130  # comments on one article: of more than 128, the key `latest` has the times
@@ -89,7 +93,10 @@ class Scene:
 
     @property
     def partition(self) -> int:
+        """The share of the store that has all that Alice owns."""
         return self.store.site.home_of_user("alice")
+
+    # keys of the article `open`, of Alice, who posted it, and of `comment`
 
     @property
     def hash(self) -> str:
@@ -129,11 +136,12 @@ class Scene:
 
     @property
     def ghost(self) -> int:
-        """An unused article number of Alice's slot."""
+        """An unused article number of Alice's slot, which is that of all her articles: so it is in her partition."""
         return self.closed.number + 500 * keys.SLOTS
 
 
 async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
+    """Fill an empty store."""
     for username in PEOPLE:
         await registered(store, username)
     closed = await post(store, "Alice", groups=["show"])
@@ -266,7 +274,7 @@ async def _moderate(scene: Scene) -> None:
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     annulled = await annul(site, roles.OPERATOR, "carol", since=None, until=None, reason="a ring")
     assert annulled.action
-    article_and_stored_vote = (scene.open.number, 0)  # 0: Redis knows the vote itself, as voting is open
+    article_and_stored_vote = (scene.open.number, 0)  # 0: Redis has the vote, as voting is open
     votes = [article_and_stored_vote]
     await annul_some(site, scene.partition, annulled.action.number, "carol", complete_at=0, votes=votes)
 
@@ -300,8 +308,8 @@ async def _fill_accounts(scene: Scene) -> None:
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
     """
-    Add keys of the kinds that exist only during an operation, such as a move, or only in a store of several partitions
-    or with an archive.
+    Add keys of the kinds that exist only during an operation, such as a move, or only in a store of several partitions,
+    or in one with an archive, whose old articles are in the SQL database only.
     """
 
     def interrupt(count: int) -> None:

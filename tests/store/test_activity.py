@@ -1,5 +1,8 @@
 """
-Comments move their article in the order ACTIVE, by the newest visible one.
+Comments move their article in the order ACTIVE: its value is the time of the newest visible comment, or of the article
+if there is none. `article` is the number of an article of alice.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as L10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -63,7 +66,7 @@ async def test_article_is_as_active_as_its_newest_visible_comment(store, article
 
 @pytest.mark.parametrize(("writers", "times"), [(1, 160), (60, 4)])
 async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, redis, writers, times):  # L10
-    """It grows beyond the size from which on its comments are kept by time, shrinks, and grows again."""
+    """It grows to more than 128 comments, from which on the key `latest` has their times, shrinks, and grows again."""
     chance, made = random.Random(6), [await commented(store, article, "bob")]
     partition = store.site.home_of_article(article)
 
@@ -105,7 +108,7 @@ async def long_thread(store, article, clock) -> list[int]:
     return [each.number for each in chain]
 
 
-async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
+async def test_index_of_comments_by_time_is_verified_and_repaired(store, article, long_thread, redis):
     partition = store.site.home_of_article(article)
     latest = threads.LATEST(partition, article)
     before = redis.zrange(latest, 0, -1, withscores=True)
@@ -125,8 +128,8 @@ async def test_comments_by_time_are_verified_and_repaired(store, article, long_t
     assert await verified(store) == []
 
 
-async def test_comments_by_time_are_made_again_where_they_are_missing(store, article, long_thread, redis):  # L10
-    """A store of an earlier version lacks them."""
+async def test_index_of_comments_by_time_is_made_again_if_it_is_missing(store, article, long_thread, redis):  # L10
+    """A store of an earlier version lacks it."""
     latest = threads.LATEST(store.site.home_of_article(article), article)
     before = redis.zrange(latest, 0, -1)
     for delete_or_post in (
@@ -158,6 +161,7 @@ async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock)
 
 
 async def by_activity(store) -> list[int]:
+    """The numbers of all articles in the order ACTIVE."""
     return await numbers(store, listings.whole(store.site, Order.ACTIVE))
 
 

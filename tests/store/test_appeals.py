@@ -1,5 +1,10 @@
 """
-Appeals of users against actions of moderators that are about them or their texts, and the answers.
+Appeals of users against actions of moderators that are about them or their texts, and the answers. An appeal waits in a
+queue until a moderator answers it, or reverts the action. An actor is a username or a session of the user; OPERATOR is
+who runs the commands of the server.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -46,6 +51,7 @@ async def banned(store, alice):
 
 
 async def appeal_against(store, action):
+    """The appeal against an action; None if there is none."""
     (found,) = await read(store, appeals.of_action(store.site, action.number))
     return found
 
@@ -105,7 +111,7 @@ async def test_nobody_appeals_against_what_is_reverted_or_a_revert(store, alice,
         await appeals.submit(store.site, alice, reverted.action.number, "I did")
 
 
-async def test_appeal_of_a_group_moderator_who_is_taken_out(store):
+async def test_group_moderator_whose_role_is_revoked_appeals(store):
     dora = await registered(store, "dora")
     await roles.grant(store.site, OPERATOR, dora, Role.MODERATOR, "lua", "helps")
     revoked = await roles.revoke(store.site, OPERATOR, dora, Role.MODERATOR, "lua", "enough")
@@ -114,7 +120,7 @@ async def test_appeal_of_a_group_moderator_who_is_taken_out(store):
 
 
 async def moderator(store, name, *groups):
-    """A moderator of some groups, or without any of the site."""
+    """A moderator of some groups, or of the site if no group is given."""
     await registered(store, name)
     for group in groups or (None,):
         await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group, "a good eye")
@@ -133,7 +139,7 @@ async def notified(store, username):
 
 
 async def removed_texts(store, *groups):
-    """Removals of an article of Alice in some groups, and of a comment on it by Bob."""
+    """The actions that remove an article of Alice in some groups, and a comment of Bob on it."""
     article = await post(store, "Alice", groups=groups)
     comment = (await store.comments.post(article.number, parent=None, poster="bob", content="a text")).comment
     first = await comment_moderation.remove(store.site, OPERATOR, comment.number, group=None, reason="rude")
@@ -316,7 +322,7 @@ async def test_revert_of_what_is_answered_keeps_the_answer(store, alice, banned)
     assert (await appeal_against(store, banned)).answer == "You did"
 
 
-async def test_appeal_leaves_the_queue_with_what_it_is_about(store, redis, alice, bob, clock):
+async def test_appeal_leaves_the_queue_when_its_text_is_deleted(store, redis, alice, bob, clock):
     article, comment = await removed_texts(store, "go")
     _, second = await removed_texts(store, "go")
     await appeals.submit(store.site, alice, article.number, "No")

@@ -1,5 +1,8 @@
 """
-Articles that moderators remove, approve, lock and take out of groups.
+Articles that moderators remove, approve, lock and take out of groups. An article is VISIBLE, PENDING (held until a
+moderator approves it) or REMOVED. OPERATOR is who runs the commands of the server, and may do all of this.
+
+`verified` and `findings` give what `upvote verify` finds wrong in the store.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -68,6 +71,7 @@ def lock(store, number, by=OPERATOR, group=None):
 
 
 def revert(store, action, by=OPERATOR):
+    """Undo an action of a moderator."""
     return article_moderation.revert(store.site, by, action, "a reason")
 
 
@@ -130,6 +134,7 @@ async def test_approved_article_is_back_at_its_exact_places(store, alice, bob, r
 
 
 async def action_of(store, number):
+    """The record of an action of a moderator."""
     fields = await store.site.redis.run(("HGETALL", keys.action(store.site.home_of_article(number), number)))
     return moderation.moderation_records.moderation_action(number, fields)
 
@@ -224,7 +229,7 @@ async def test_removed_article_is_not_changed_by_its_poster_and_others(store, al
 
 
 @pytest.mark.parametrize("is_removed", [True, False])
-async def test_deleted_article_changes_no_count_again(store, alice, bob, redis, is_removed):
+async def test_deletion_of_a_removed_article_takes_its_karma_only_once(store, alice, bob, redis, is_removed):
     number = (await post(store, alice, groups=["show"])).number
     await store.articles.vote(number, bob, Vote.UP)
     await remove(store, number)
@@ -285,7 +290,7 @@ async def test_only_moderators_of_the_place_act(store, alice, bob, redis):
         assert (await remove(store, number.number, by)).changed
 
 
-async def test_nobody_acts_on_their_own_or_on_a_higher_role(store, redis):
+async def test_moderators_act_neither_on_their_own_articles_nor_on_those_of_equal_or_higher_roles(store, redis):
     mod, admin = await moderator(store, "mod", "show"), await moderator(store, "admin", role=Role.ADMIN)
     site, other = await moderator(store, "site_mod"), await moderator(store, "other_mod", "show")
     for poster, refused in ((mod, (mod, other)), (other, (mod, other)), (site, (mod, site)), (admin, (mod, site))):
@@ -312,7 +317,7 @@ async def test_action_after_a_revocation_or_an_ended_session_is_refused(store, a
     assert (await article(store, number)).state is ContentState.REMOVED
 
 
-async def test_article_that_comes_back_follows_new_weights_of_its_group(store, alice, bob, clock):  # M3
+async def test_approved_article_is_ranked_by_new_weights_of_its_group(store, alice, bob, clock):  # M3
     posted = []
     for poster in (alice, bob):
         posted.append((await post(store, poster, groups=["show"])).number)
@@ -327,7 +332,7 @@ async def test_article_that_comes_back_follows_new_weights_of_its_group(store, a
     assert await findings(store) == []
 
 
-async def test_article_that_comes_back_follows_a_reindex(store, alice, redis):  # M3
+async def test_approved_article_is_in_indexes_that_were_added_meanwhile(store, alice, redis):  # M3
     number = (await post(store, alice, groups=["show"])).number
     await reindex.reindex(store.site, [Order.TIME], lambda count: None)
     await remove(store, number)
@@ -339,7 +344,7 @@ async def test_article_that_comes_back_follows_a_reindex(store, alice, redis):  
     assert await verified(store) == []
 
 
-async def test_poster_is_notified_but_of_an_approval_only_if_it_was_hidden(store, alice):  # M9
+async def test_poster_is_notified_of_a_removal_and_of_an_approval_after_it(store, alice):  # M9
     number = (await post(store, alice)).number
     await approve(store, number)
     removed = (await remove(store, number)).action.number
@@ -354,7 +359,7 @@ async def test_poster_is_notified_but_of_an_approval_only_if_it_was_hidden(store
     assert await verified(store) == []
 
 
-async def test_removed_and_approved_at_once_by_many_is_one_or_the_other(store, alice, redis):
+async def test_article_that_many_remove_and_approve_at_once_is_wholly_hidden_or_shown(store, alice, redis):
     number = (await post(store, alice, groups=["show"])).number
     commands = [command(store, number) for command in (remove, approve) * 5]
     await asyncio.gather(*commands)
@@ -386,7 +391,7 @@ async def test_listings_are_those_of_the_visible_articles(store, redis, seed, cl
 
 
 async def accepted(write):
-    """Await a write of somebody who may be too late."""
+    """Await a write, which may be refused: the article is hidden, or its voting closed."""
     try:
         await write
     except Exception as refusal:
@@ -394,6 +399,7 @@ async def accepted(write):
 
 
 async def check(store, every, hidden):
+    """Compare all listings with the articles of `every` whose numbers are not in `hidden`, sorted in Python."""
     assert await findings(store) == []
     visible = [await article(store, each.number) for each in every if each.number not in hidden]
     now = store.site.clock()

@@ -1,5 +1,9 @@
 """
-Bans: who bans whom, what a banned user is refused, and when a ban ends.
+Bans from the site or from a group: who bans whom, what a banned user is refused, and when a ban ends. A ban is an
+action of a moderator. An actor is a username or a session; OPERATOR is who runs the commands of the server.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -55,11 +59,15 @@ async def revert(store, actor, action):
 
 
 async def logged_in(store, username):
+    """A new session of a user."""
     return parse_token((await store.sessions.open(username)).token)
 
 
 async def words(store, session):
-    """The bans of a session, and those of its user: words `site=UNTIL` and `group:NAME=UNTIL`, where 0 is for good."""
+    """
+    The bans as a session has them, and as its user has them: words `site=UNTIL` and `group:NAME=UNTIL`, where UNTIL is
+    in unix milliseconds, or 0 for good.
+    """
     login = await store.site.login(session)
     return login.bans, (await profile(store, login.username)).bans
 
@@ -75,7 +83,7 @@ async def test_ban_is_an_action_of_the_log(store, moderator, alice, clock):  # M
     assert await verified(store) == []
 
 
-async def test_ban_from_the_site_ends_sessions_and_new_ones_carry_it(store, moderator, alice, bob):  # M6
+async def test_ban_from_the_site_ends_sessions_and_is_in_new_ones(store, moderator, alice, bob):  # M6
     before, other = [await logged_in(store, alice) for _ in range(2)], await logged_in(store, bob)
     number = (await post(store, bob)).number
     await ban(store, moderator, alice)
@@ -145,7 +153,7 @@ async def test_every_write_of_a_banned_user_is_refused_and_changes_nothing(  # M
     assert everything(redis) == before
 
 
-async def test_banned_user_marks_the_inbox_and_logs_out(store, moderator, alice, bob, clock):  # M6
+async def test_banned_user_may_mark_the_inbox_and_log_out(store, moderator, alice, bob, clock):  # M6
     own = await post(store, alice)
     foreign = await store.comments.post(own.number, parent=None, poster=bob, content="theirs")
     await ban(store, moderator, alice)
@@ -190,7 +198,7 @@ async def test_ban_from_a_group_refuses_there_only(store, group_moderator, alice
     assert await verified(store) == []
 
 
-async def test_banned_user_takes_an_own_article_out_of_the_group(store, group_moderator, alice):
+async def test_banned_user_may_take_an_own_article_out_of_the_group(store, group_moderator, alice):
     number = (await store.articles.post(alice, Draft("Own", content="text", groups=("lua",)))).number
     await ban(store, group_moderator, alice, "lua")
 
@@ -423,7 +431,7 @@ async def test_posters_are_notified_of_actions_about_their_texts(store, alice, b
 
 
 async def test_vote_of_the_banned_is_refused_as_all_others_once_voting_is_closed(store, alice, bob, clock):  # M6, V5
-    """An archived article has no script that could say otherwise."""
+    """An article that has left Redis for the database is always closed, and no script there can look for bans."""
     article = await post(store, alice, groups=["lua"])
     await ban(store, OPERATOR, bob, "lua")
     clock.advance(store.site.policy.voting_window)

@@ -1,7 +1,10 @@
 """
-How scripts refuse what a banned user may not do: by the words of bans in a session, or such that come with a username.
+How Lua scripts refuse what a banned user may not do. They find bans in the session of the user, or get them with the
+username where another partition has the session.
 
-The words are `site=UNTIL` and `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good.
+A ban is a word there: `site=UNTIL` or `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -23,8 +26,8 @@ pytestmark = pytest.mark.many_partitions
 @pytest.fixture
 def script(tmp_path, monkeypatch):
     """
-    `script(text)` makes a script of these lines. They may call `actor`, which refuses banned users, and `reader`, which
-    does not.
+    `script(text)` makes a script of these lines. They may call `actor`, which refuses banned users, and `any_actor`,
+    which does not. Both return the name of the user.
     """
 
     def make(text: str) -> Script:
@@ -43,6 +46,7 @@ async def session_with(store, redis, username, bans):
     return parse_token((await store.sessions.open(username)).token)
 
 
+# `is_home`: the script runs in the partition that has the session
 @pytest.mark.parametrize("is_home", [True, False])
 async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, alice, clock, script, is_home):  # M6
     until = clock.now + 60_000

@@ -22,7 +22,7 @@ async def other_session(store, password=OLD):
 
 async def test_changed_password_ends_all_other_sessions(store, session, clock):
     others = [await other_session(store) for _ in range(3)]
-    await store.sessions.renew(others[0], store.sessions.new_login("Alice"))  # one that was used again does, too
+    await store.sessions.renew(others[0], store.sessions.new_login("Alice"))  # it ends, too
     bobs = parse_token((await store.users.register("bob", OLD)).token)
 
     assert await store.users.change_password(session, OLD, NEW) == "Alice"
@@ -57,7 +57,7 @@ async def test_ended_session_cannot_change_a_password(store, session):
         await store.users.change_password(session, OLD, NEW)
 
 
-async def test_session_is_not_opened_if_the_password_changed_meanwhile(store, session, redis):
+async def test_login_is_refused_if_the_password_changed_while_it_was_checked(store, session, redis):
     await store.users.change_password(session, OLD, NEW)
     before = everything(redis)
 

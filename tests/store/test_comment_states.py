@@ -1,5 +1,10 @@
 """
-Comments that are hidden and shown again, alone or with their article.
+Comments that are hidden and shown again, alone or with their article. A comment is VISIBLE, PENDING (held until a
+moderator approves it), REMOVED by a moderator, or DELETED: a stub that is left because it has replies.
+
+`twins(seed=N)` makes two articles with the same comments, of which only on one comments are hidden.
+
+`findings` gives what `upvote verify` finds wrong in the store.
 
 Codes such as M3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -124,7 +129,7 @@ class Twins:
 
 @pytest.fixture
 async def twins(store, people):
-    """Two articles of the same partition."""
+    """`await twins(seed=N)` makes two articles of the same partition, on which nobody has commented."""
     return lambda seed: _twins(store, seed)
 
 
@@ -134,7 +139,10 @@ async def _twins(store: Store, seed: int) -> Twins:
 
 
 async def all_that_is_shown(twin: Twin) -> dict[str, object]:
-    """All that is shown of the comments of an article, with the index of each comment in place of its number."""
+    """
+    All that is shown of the comments of an article: threads in all orders, comments, lists and inboxes of users, each
+    by a name. The index of a comment stands in place of its number, so that two articles can be compared.
+    """
     store, found = twin.store, dict[str, object]()
     stored = await comments(store, twin.article)
     for order in ORDERS:
@@ -180,6 +188,7 @@ async def all_that_is_shown(twin: Twin) -> dict[str, object]:
 
 
 async def karma(store: Store) -> list[int]:
+    """The karma of each of the people."""
     return [(await profile(store, name)).karma for name in PEOPLE]
 
 
@@ -273,7 +282,7 @@ async def test_deletion_of_a_removed_comment_changes_no_count(twins, store):
     assert await findings(store) == []
 
 
-async def test_removed_comment_is_not_edited_and_takes_nothing(twins, store, redis):  # M2, M4
+async def test_removed_comment_takes_no_edits_votes_and_replies(twins, store, redis):  # M2, M4
     pair = await twins(seed=3)
     await pair.post(None)
     number, poster = pair.moderated.numbers[0], pair.posters[0]
@@ -309,6 +318,7 @@ async def test_mention_by_an_edit_of_a_pending_comment_waits(twins, store):
 async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
     twins, store, monkeypatch, redis, is_interrupted
 ):
+    """Hidden comments stay in the thread only while something visible is below them."""
     monkeypatch.setattr("store.comments.STUBS_AT_ONCE", 5)
     monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 4)
     pair = await twins(seed=4)

@@ -1,5 +1,6 @@
 """
-Commands on comments: post, vote, edit, delete.
+Commands on comments: post, vote, edit, delete. `article` is the number of an article of alice, and `commented` posts a
+comment. A deleted comment with replies stays as a stub, without text and poster.
 
 Codes such as C1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove. `C2: V1` is the row
 V1 about votes on articles, as it holds for comments by C2.
@@ -37,11 +38,13 @@ WEEK = 7 * 86_400  # seconds
 
 
 async def count_of(store, article: int) -> int:
+    """The number of comments that the hash of an article has."""
     partition = store.site.home_of_article(article)
     return int(await store.site.redis.run(("HGET", keys.article(partition, article), "comments")) or 0)
 
 
 async def counts(store, numbers) -> dict[int, int]:
+    """How many descendants each comment has, by number."""
     (found,) = await read(store, threads.descendant_counts(store.site, store.site.home_of_article(numbers[0]), numbers))
     return found
 
@@ -276,13 +279,14 @@ async def test_vote_after_the_voters_have_expired_is_refused(store, article, red
 
 
 async def test_vote_on_an_unknown_comment_is_refused(store, article, redis):  # C2: V8
+    comment = await commented(store, article, "bob")
     before = everything(redis)
 
     with pytest.raises(NotFound):
         await store.comments.vote(article, "carol", Vote.UP)
     with pytest.raises(NotFound):
-        await store.articles.vote((await commented(store, article, "bob")).number, "carol", Vote.UP)
-    assert Counter(everything(redis).keys() - before.keys())  # only the comment was written
+        await store.articles.vote(comment.number, "carol", Vote.UP)
+    assert everything(redis) == before
 
 
 async def test_200_voters_at_once_count_200(store, article):  # C2: V9
@@ -379,6 +383,7 @@ async def test_counts_are_right_after_every_write(store, article, seed):  # C3
 
 
 async def check_counts(store, article: int) -> None:
+    """Compare all counts and depths of the comments of an article with the comments."""
     found = await comments(store, article)
     by_number = {each.number: each for each in found}
     visible = [each for each in found if each.state is ContentState.VISIBLE]
@@ -415,7 +420,7 @@ async def check_karma(store, article: int) -> None:
 
 async def test_karma_that_a_dead_process_left_arrives_once(store, article, monkeypatch):  # C7
     async def die(*arguments):
-        pass
+        """The process ends before it applies what a comment means for its poster in another partition."""
 
     with monkeypatch.context() as patched:
         patched.setattr(effects, "apply", die)
@@ -429,8 +434,8 @@ async def test_karma_that_a_dead_process_left_arrives_once(store, article, monke
 
 
 @pytest.mark.parametrize("shape", ["comb", "chain", "last"])
-async def test_paths_stay_short(store, article, shape):
-    """Conversations that always go on below the second reply have short paths, too."""
+async def test_branch_paths_of_deep_comments_stay_short(store, article, shape):
+    """Also in conversations that always go on below the second reply. The path sorts a comment among the others."""
     made = [await commented(store, article, "bob")]
     for _ in range(60):
         parent = made[-1]
@@ -458,7 +463,7 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
     entries = [
         entry for entry in await read_log(store.site, partition, last, 100) if entry.subject.startswith("comment")
     ]
-    # the first one went with the text
+    # the entry `commented` of the parent was removed with its text
     assert [(entry.kind, entry.actor, entry.subject) for entry in entries] == [
         ("commented", "alice", reply.id),
         ("comment_voted", "carol", parent.id),

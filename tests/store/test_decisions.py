@@ -1,5 +1,7 @@
 """
-What state articles and comments have after chains of removals, approvals and reverts, and how `verify` finds it.
+What state articles and comments have after chains of decisions of moderators: removals, approvals, and reverts, each of
+which undoes an action. The state follows from the actions that stand, and `verify` repairs one that does not. A text is
+PENDING while a rule holds it, until a moderator approves it.
 
 Codes such as M3 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -43,7 +45,7 @@ class Subject:
         return ContentState(await self.store.site.redis.run(("HGET", self.key, "state")) or "visible")
 
     async def act(self, word: str) -> None:
-        """`hold` as a rule would, `remove A`, `approve A`, or `revert A`, where A is a name for the action."""
+        """Do what a word of a chain says: `hold`, as a rule, or `remove A`, `approve A`, `revert A` (A: an action)."""
         name, _, action = word.partition(" ")
         module = article_moderation if self.kind == "article" else comment_moderation
         if name == "hold" and self.kind == "article":
@@ -180,6 +182,7 @@ async def test_changes_meanwhile_are_neither_reported_nor_undone(subject):
 
 
 async def test_no_edit_waits_for_what_was_purged(subject):  # M3
+    """A purged text is gone for good, so that no held edit of it can be rejected or approved."""
     site = subject.store.site
     module = article_moderation if subject.kind == "article" else comment_moderation
     await purges.purge(site, OPERATOR, subject.number, "a reason")

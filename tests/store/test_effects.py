@@ -1,5 +1,9 @@
 """
-Effects in other partitions: once, in order, and by another process if the one that made the change dies.
+Effects of changes in other partitions than their own, here of follows: the partition of the follower has the followees,
+that of a followee the followers. Each effect is applied once, in order, and by another process if the one that made the
+change dies.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -39,11 +43,13 @@ async def people(store) -> list[str]:
 
 @pytest.fixture
 def dying(monkeypatch):
-    """Effects are not applied by the process that makes a change, as if it died after the first step."""
+    """As `leave_effects`, for the whole test."""
     leave_effects(monkeypatch)
 
 
 def leave_effects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not apply effects in the process that makes a change, as if it died after the first step."""
+
     async def do_nothing(*arguments: object) -> None:
         pass
 
@@ -64,6 +70,7 @@ def sides(redis, store) -> tuple[set, set]:
 
 
 async def change_at_random(stores, clock, times, seed) -> None:
+    """Follow and unfollow at random, each time by one of these stores."""
     chance = random.Random(seed)
     for _ in range(times):
         clock.advance(1)
@@ -137,7 +144,7 @@ async def test_other_processes_complete_what_dead_ones_left(
 
 
 async def test_what_is_known_to_be_applied_is_not_read_again(store, people, clock):
-    known: dict = {}
+    known: dict = {}  # what `pending` has found applied, for its next call
     await change_at_random([store], clock, 60, seed=8)
     for trips in (2, 1):
         usage = RedisUsage()
@@ -204,7 +211,7 @@ async def test_effect_is_applied_once(store, people, redis):
 
 
 async def test_closed_partition_gets_its_effects_when_it_opens(store, people, redis):
-    """The follow counts: its follower's partition is open."""
+    """A partition is closed to writes while a store is moved. The follow counts, as its follower's is open."""
     follower, followee = next(pair for pair in pairs() if homes(store, pair) == min(2, store.site.partitions))
     partition = store.site.home_of_user(followee)
     if store.site.partitions == 1:
@@ -249,7 +256,9 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
     assert sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions)) == 0
 
 
-async def test_effects_go_on_after_the_log_was_deleted(store, people, redis, clock, dying, caplog, monkeypatch):
+async def test_later_effects_are_applied_after_the_log_was_deleted(
+    store, people, redis, clock, dying, caplog, monkeypatch
+):
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     await change_at_random([store], clock, 60, seed=5)
     for partition in range(store.site.partitions):

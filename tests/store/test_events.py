@@ -1,5 +1,10 @@
 """
-Events that scripts publish, and the listeners that receive them.
+Events that scripts publish on channels of Redis, and the listeners in each process that receive them, each by topic.
+After a lost connection the events that were missed are read from the log; where that is not possible, listeners get an
+event MISSED.
+
+`received` has the listeners of a process. `disconnection` ends its connection and lets it come back. `published()`
+returns the messages since its last call.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -57,6 +62,7 @@ def disconnection(monkeypatch: pytest.MonkeyPatch) -> Disconnection:
 
 @pytest.fixture
 async def received(redis_url: str, redis: Redis, store: Store, disconnection: Disconnection) -> AsyncIterator[Events]:
+    """The events that this process receives, from now on."""
     async with event_connection.connect(redis_url, store.site) as received:
         await wait_until_subscribed(redis, received)
         yield received
@@ -72,6 +78,7 @@ async def wait_until_subscribed(redis: Redis, received: Events) -> None:
 
 
 def as_tuple(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
+    """Kind, number, poster and groups of an event."""
     return event.kind, event.number, event.poster, event.groups
 
 
@@ -97,6 +104,7 @@ async def test_every_change_is_published_with_its_groups(store, alice, bob, publ
 async def test_events_of_comments_name_the_article_and_if_they_change_its_activity_its_groups(
     store, alice, bob, published
 ):
+    """New and deleted comments move their article in the order ACTIVE, so that listings of its groups change."""
     article = (await post(store, alice, groups=["show", "ask"])).number
     number = (await store.comments.post(article, parent=None, poster=bob, content="a text")).comment.number
     await store.comments.vote(number, alice, Vote.UP)
@@ -175,7 +183,7 @@ async def test_texts_that_are_shown_for_the_first_time_meanwhile_are_new_after_a
 async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_missed(
     store, alice, bob, received, disconnection
 ):  # C8, M2
-    """Of a comment, of one whose article comes back after it, and of an article."""
+    """Notifications of a comment, of another one whose article comes back after it, and of an article."""
     first, second = [(await post(store, alice)).number for _ in range(2)]
     with holding(store):
         comments = {(await store.comments.post(each, None, bob, "a text")).comment.number for each in (first, second)}
@@ -200,8 +208,8 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
     assert told >= {*(("alice", number) for number in comments), ("bob", article)}
 
 
-async def test_annulled_votes_that_were_missed_may_be_any(store, alice, bob, received, disconnection):  # M8
-    """The entry names neither posters nor groups."""
+async def test_missed_annulment_of_votes_is_an_event_missed(store, alice, bob, received, disconnection):  # M8
+    """The entry of the log names neither posters nor groups, so that any listener may be concerned."""
     article = await post(store, alice)
     await store.articles.vote(article.number, bob, Vote.UP)
     done = await annulments.annul(store.site, OPERATOR, bob, since=None, until=None, reason="a ring")
@@ -216,7 +224,7 @@ async def test_annulled_votes_that_were_missed_may_be_any(store, alice, bob, rec
 
 
 async def test_missed_deletion_of_a_user_has_the_slot(store, alice, received, disconnection):  # U6
-    """By it the sessions of the user are found, so that their sockets are closed."""
+    """The slot is the share of users by whose number their sessions are found, so that their sockets are closed."""
     seen = all_of(received)
     await disconnection.begin()
     leaver = await leaving.begin(store.site, alice, "", removes_texts=True)
@@ -358,7 +366,7 @@ async def test_notifications_are_events_of_those_who_are_notified(store, alice, 
         assert [(await anext(own)).number, (await anext(other)).number] == [third.number, second.number]
 
 
-async def test_decisions_about_flags_are_known_entries(store, alice, received, disconnection, partitions):  # D4
+async def test_missed_decision_about_flags_is_no_event_missed(store, alice, received, disconnection, partitions):  # D4
     """They are in the log only where the flags are of users of other partitions."""
     article = await post(store, alice)
     for number in range(8):
@@ -374,8 +382,10 @@ async def test_decisions_about_flags_are_known_entries(store, alice, received, d
     assert (EventKind.FLAGS_DECIDED in kinds) == (partitions > 1)
 
 
-async def test_notification_is_no_position_in_the_log(store, alice, bob, received, disconnection):
-    """It has no entry: what came before it is not dispatched again."""
+async def test_after_a_notification_earlier_entries_are_not_dispatched_again(
+    store, alice, bob, received, disconnection
+):
+    """A notification has no entry in the log, and so no position there."""
     article = await post(store, alice)
     seen = all_of(received)
     await store.comments.post(article.number, parent=None, poster=bob, content="a text")
@@ -432,6 +442,7 @@ async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, a
 
 
 async def no_gaps(receiver: object, partitions: object) -> list[int]:
+    """Takes the place of the search for partitions whose log lacks entries: it finds none."""
     return []
 
 
@@ -528,6 +539,7 @@ async def test_connection_that_does_not_answer_is_replaced(redis_url, store, ali
 
 
 def listeners(redis: Redis) -> list[str]:
+    """The ids of all connections that have subscribed."""
     return [client["id"] for client in clients(redis, _type="pubsub")]
 
 

@@ -1,6 +1,10 @@
 """
-Pages of feeds against a model that sorts everything: many followees, deep pages of few, equal times, and feeds down to
-any mark, the position up to which the viewer has seen the feed.
+Pages of feeds, which merge the timelines of the users whom the viewer follows, against a model that sorts everything:
+many followees, deep pages of few, equal times, and feeds down to any mark, the position up to which the viewer has seen
+the feed.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `examples` is
+how many examples Hypothesis tries: fewer in `make test`.
 
 Codes such as F4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,6 +1,9 @@
 """
-Indexes of the replies to one comment or article: up to `FEW` have only BEST, more have all. Threads and pages
-are the same for both, also where replies become many, or few again.
+Indexes of the replies to one comment or article. Up to `FEW` replies have an index in the order BEST only, and are
+sorted when they are read in another order; more have one in each order. Threads and pages are the same for both, also
+where replies become many, or few again. `article` is the number of an article of alice.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as C4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -23,6 +26,7 @@ OTHERS = ("votes", "time", "controversial")  # orders of which few replies have 
 
 
 def index(store, article: int, order: str) -> str:
+    """The key of the index of the comments that answer an article directly."""
     return threads.REPLIES(store.site.home_of_article(article), article, order)
 
 
@@ -44,7 +48,7 @@ async def siblings(store, article: int, order: CommentOrder, size: int, upwards:
         beyond = page.positions[0 if upwards else -1]
 
 
-def test_all_agree_on_how_many_are_few():
+def test_script_declaration_and_soak_have_the_same_limit_of_few_replies():
     assert f"local FEW_REPLIES = {FEW} " in FILES["few_replies"].read_text()
     assert f"more than {FEW} " in threads.REPLIES.holds
     assert FEW_REPLIES == FEW
@@ -134,7 +138,7 @@ async def test_indexes_that_few_replies_had_in_earlier_versions_are_not_read(sto
     await check_all_orders(store, article)
 
 
-async def test_deletion_removes_such_an_index(store, article, redis):
+async def test_deletion_removes_an_index_that_few_replies_had_in_earlier_versions(store, article, redis):
     made = [await commented(store, article, "alice") for _ in range(2)]
     redis.zadd(index(store, article, "votes"), {keys.member(each.number): 1 for each in made})
     await store.comments.delete(made[0].number, "alice")

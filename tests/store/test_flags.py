@@ -1,5 +1,9 @@
 """
-Flags on articles and comments, and the queues of what waits for moderators.
+Flags, by which users report articles and comments, and the queues of what waits for moderators: FLAGGED, and PENDING of
+what is hidden until a moderator approves it. A decision of a moderator clears the flags, and its revert brings them
+back.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -190,7 +194,7 @@ async def test_pages_of_a_union_are_those_of_all_its_groups(store, alice, bob, c
 async def run(store, redis, number, lua):
     """
     Run a line of Lua with the functions of flag_clearing.lua, as a command of a moderator does. In it, `ARGV[8]` is the
-    number of an article or a comment; texts such as "4096" are numbers of actions.
+    number of an article or a comment; a text such as "4096" is the number of the action that clears the flags.
     """
     script = Script("flag")
     functions = script.body[: script.body.index("local flagger = actor()")]
@@ -201,7 +205,7 @@ async def run(store, redis, number, lua):
     await store.site.redis.run((*beginning, *command[len(script.beginning(partition)) :]))
 
 
-async def test_cleared_flags_of_the_same_people_count_no_more(store, redis, alice, bob, carol):  # M5
+async def test_user_whose_flag_was_cleared_does_not_flag_again(store, redis, alice, bob, carol):  # M5
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
     await run(store, redis, article.number, 'clear_flags(ARGV[8], "4096")')
@@ -231,7 +235,7 @@ async def test_reverted_approval_brings_flags_back(store, redis, alice, bob, car
     assert await verified(store) == []
 
 
-async def test_what_is_removed_waits_no_more_and_comes_back(store, redis, alice, bob):  # M3
+async def test_flagged_article_leaves_the_queue_while_it_is_removed(store, redis, alice, bob):  # M3
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
     partition = store.site.home_of_user(alice)
@@ -244,7 +248,7 @@ async def test_what_is_removed_waits_no_more_and_comes_back(store, redis, alice,
     assert await flagged(store) == await flagged(store, "go") == [article.number]
 
 
-async def test_edit_forgets_what_was_cleared(store, redis, alice, bob):
+async def test_edit_forgets_cleared_flags_so_that_the_same_user_flags_again(store, redis, alice, bob):
     article = await post(store, alice)
     comment = await commented(store, article, alice)
     for kind, number in (("article", article.number), ("comment", comment.number)):
@@ -346,6 +350,7 @@ async def test_flagged_comment_waits_only_while_its_article_is_visible(store, al
 
 
 async def pending(store, *groups):
+    """The numbers of what is pending, in all of the site or in some groups."""
     return await numbers(store, flags.listing(store.site, Queue.PENDING, groups or None))
 
 

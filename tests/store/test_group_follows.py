@@ -1,5 +1,8 @@
 """
-Follows of groups: both sides, also in two partitions.
+Follows of groups. They have two sides, the groups that a user follows and the followers of a group, which may be in two
+partitions.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as H6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -28,6 +31,7 @@ async def groups(store, alice):
 
 
 async def read(store, read):
+    """The result of a read of the store."""
     return read.result(await store.site.redis.run(read.command))
 
 
@@ -36,6 +40,7 @@ async def followed_by(store, username):
 
 
 async def count(store, group):
+    """How many users follow a group."""
     return await read(store, home.follower_count(store.site, group))
 
 
@@ -80,7 +85,7 @@ async def test_listed_group_without_articles_is_followed(store, bob):  # H6
     assert (await store.follows.follow_group(bob, "empty")).changed
 
 
-async def test_group_that_is_no_more_is_left(store, bob):  # H6
+async def test_group_that_no_longer_exists_can_be_unfollowed(store, bob):  # H6
     await store.groups.add("empty")
     await store.follows.follow_group(bob, "empty")
     await store.groups.remove("empty")
@@ -124,9 +129,9 @@ async def test_sides_agree_after_concurrent_changes(store, groups, clock):  # H6
     assert any(own.values()) and await effects.pending(store.site) == []
 
 
-async def test_followers_are_those_of_the_log_after_a_process_died(store, groups, bob, monkeypatch):  # H6
+async def test_followers_that_a_dead_process_left_in_the_log_are_counted(store, groups, bob, monkeypatch):  # H6
     async def do_nothing(*arguments):
-        pass
+        """The process ends before it writes the side of the group."""
 
     with monkeypatch.context() as patched:
         patched.setattr(effects, "apply", do_nothing)

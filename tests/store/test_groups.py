@@ -1,5 +1,9 @@
 """
-What is written about groups and whether the site lists them, and which groups take articles.
+Groups: what is written about them, whether the site lists them, and which groups take articles. A group exists while it
+has articles or is listed. With UPVOTE_GROUPS=listed only listed groups take articles.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -46,6 +50,7 @@ async def session_of(store, username):
 
 
 async def description(store, name):
+    """What is written about a group; None if nothing is, and it is not listed."""
     return (await Reads(store, login=None).group_descriptions([name]))[0]
 
 
@@ -223,7 +228,7 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
 
 
 async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store, alice, redis):  # M1
-    """Where the editor's home is the partition of the group, as it always is with one partition."""
+    """So it is where one partition has the editor and the group, as it always does in a store of one partition."""
     site = store.site
     name = next(each for each in (*NAMES, *"abcdefghijklm") if site.home_of_group(each) == site.home_of_user(alice))
     await granted(store, alice, Role.MODERATOR, name)

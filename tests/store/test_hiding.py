@@ -1,5 +1,9 @@
 """
-Hiding by flags: things that users whose flags count have flagged wait for a moderator.
+Hiding by flags: an article or a comment that several users have flagged is hidden, PENDING, until a moderator decides.
+Only flags of trusted users count: the rule `FlagRules` asks for age, karma, upvoters, and last flags that moderators
+have upheld. A thing is an article or a comment of alice.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as M5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -91,6 +95,7 @@ async def commented(store, article, poster):
 
 
 def state(store, redis, thing):
+    """The stored state, such as "pending"; None if the thing is visible."""
     kind = keys.article if thing.id.startswith("article") else keys.comment
     return redis.hget(kind(store.site.home_of_article(thing.number), thing.number), "state")
 
@@ -100,10 +105,12 @@ def moderation(thing):
 
 
 def outcomes(store, redis, username):
+    """What became of the last things that a user has flagged: the number of each, with + if it was removed, else -."""
     return redis.hget(account(store, username), "flag_outcomes")
 
 
 async def queued(store, queue, *groups):
+    """The numbers of what waits in a queue, in all of the site or in some groups."""
     return await numbers(store, flags.listing(store.site, queue, groups or None))
 
 
@@ -122,6 +129,7 @@ async def thing(request, store, alice, bob):
 
 @pytest.fixture
 async def three(store, redis):
+    """Three users whose flags count: as many as hide a thing."""
     return await trusted(store, redis, "carol", "dave", "erin")
 
 
@@ -138,7 +146,7 @@ async def test_thing_is_pending_at_the_threshold(store, redis, thing, three):  #
     assert await verified(store) == []
 
 
-async def test_log_says_that_nobody_has_hidden_it(store, redis, thing, three):
+async def test_entry_of_the_log_about_hiding_has_no_actor(store, redis, thing, three):
     await flag_all(store, three, thing)
 
     partition = store.site.home_of_article(thing.number)
@@ -162,7 +170,7 @@ async def test_hidden_article_is_where_pending_ones_are(store, redis, alice, thr
     assert await verified(store) == []
 
 
-async def test_approval_ends_it_and_the_same_people_hide_nothing(store, redis, thing, three):  # M3, M5
+async def test_after_an_approval_the_same_users_do_not_hide_a_thing_again(store, redis, thing, three):  # M3, M5
     before = await listed(store)
     await flag_all(store, three, thing)
     approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
@@ -191,7 +199,7 @@ async def test_approved_thing_is_not_hidden_until_it_is_edited(store, redis, ali
     assert state(store, redis, thing) == "pending"
 
 
-async def test_reverted_approval_hides_it_again(store, redis, thing, three):  # M3
+async def test_reverted_approval_hides_a_thing_again(store, redis, thing, three):  # M3
     await flag_all(store, three, thing)
     approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
     await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
@@ -228,7 +236,8 @@ async def test_revert_of_an_approval_does_not_show_what_was_hidden_since(store, 
     ],
     ids=lambda fields: "".join(fields),
 )
-async def test_flag_of_an_untrusted_user_only_waits(store, redis, thing, three, lacking):
+async def test_flag_of_an_untrusted_user_does_not_count_toward_hiding(store, redis, thing, three, lacking):
+    """`lacking` are fields of the account of a fourth user, one of which keeps the flag from counting."""
     await trusted(store, redis, "frank", **lacking)
     await flag_all(store, three[:2], thing)
     if "site=" not in lacking.get("bans", ""):
@@ -266,6 +275,7 @@ async def test_flags_count_again_when_a_ban_is_over(store, redis, thing, three, 
     assert state(store, redis, thing) == "pending"
 
 
+# a + for each flag that moderators upheld, a - for each that they overruled, behind the number of the thing
 @pytest.mark.parametrize("outcomes", ["1024+", "1024- 2048- 3072+ 4096+ 5120+"])
 def test_flag_counts_if_more_were_upheld_than_overruled(outcomes, clock):
     """`found` has the values of `flaggers.FIELDS`, from the time of registration and two sums of karma to the bans."""
@@ -288,6 +298,7 @@ def test_rule_may_ask_for_less(clock):
 
 
 async def test_thing_with_many_votes_needs_more_flags(store, redis, thing, three):
+    """It takes a flag for each 20 votes: see `votes_per_flag`."""
     kind = keys.article if thing.id.startswith("article") else keys.comment
     hash = kind(store.site.home_of_article(thing.number), thing.number)
     redis.hset(hash, mapping={"up": 71, "down": 10})
@@ -468,7 +479,7 @@ async def test_refused_flag_changes_nothing(store, redis, thing, three):
 
 
 async def test_flags_of_users_who_were_upvoted_by_several_others_hide(opened, redis, clock):
-    """All of it by commands: karma, upvoters, age, and a flag that was upheld."""
+    """Here commands give users what the rule asks for: karma, upvoters, age, and a flag that was upheld."""
     site = await opened(FlagRules(hide_at=2, least_karma=4, least_voters=2, last_flags=3))
     users = [await registered(site, name) for name in ("alice", "bob", "carol", "dave", "erin")]
     for poster in users[1:]:

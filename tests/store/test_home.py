@@ -1,6 +1,10 @@
 """
-Homes, the listings that users have of their own, compared with a filter of the site's listing: by followed groups,
-hidden articles and blocked users.
+Homes, the front pages of users, compared with a filter of the site's listing: by followed groups, hidden articles and
+blocked users. A home is merged from the lists of the followed groups; a list is what a partition, a share of the store,
+has of a group.
+
+`findings` gives what `upvote verify` finds wrong in the store. `TAKES_FEW` is true in `make test`, which does less.
+`first` marks all parameters of a test but the first ones as slow: `make test` leaves them out.
 
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -42,6 +46,7 @@ class Homes:
         self.articles: dict[int, Article] = {}
 
     async def fill(self, count: int, names: Sequence[str] = GROUPS) -> None:
+        """Post so many articles, each in some groups of these names, or in none."""
         for name in PEOPLE:
             await registered(self.store, name)
         for _ in range(count):
@@ -51,7 +56,7 @@ class Homes:
             self.articles[article.number] = article
 
     async def move(self, count: int) -> None:
-        """Votes, some of which are refused."""
+        """Vote so many times at random, never on one's own article."""
         for _ in range(count):
             number, voter = self.chance.choice(list(self.articles)), self.chance.choice(PEOPLE)
             if self.articles[number].poster != voter:
@@ -59,6 +64,7 @@ class Homes:
                 self.articles[number] = (await self.store.articles.vote(number, voter, value)).article
 
     async def choose(self, groups: int, hidden_articles: int, others: int) -> None:
+        """Let the viewer follow so many groups, hide so many articles and block so many others."""
         for group in self.chance.sample(GROUPS, groups):
             await self.store.follows.follow_group(VIEWER, group)
         for number in self.chance.sample(list(self.articles), hidden_articles):
@@ -74,7 +80,7 @@ class Homes:
         return Choices(VIEWER, tuple(groups), tuple(names))
 
     async def expected(self, whole: Listing, choices: Choices | None = None) -> list[Position]:
-        """The filter of the listing of the site."""
+        """The home as it should be: the listing of the site, without what the viewer has not chosen."""
         reads = Reads(self.store, login=None)
         choices = choices or await self.choices()
         (page,) = await reads.pages([(whole, Window(len(self.articles) + 1))])
@@ -143,8 +149,8 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
 @pytest.mark.parametrize("choices", first([(5, 40, 2), (12, 30, 0)]), ids=lambda given: "-".join(map(str, given)))
 async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
     """
-    Some lists, or the newest articles of some, give a bound; to it, few articles of a list are read, and many are
-    searched for. A call leaves lists to the next one, and stops within a list.
+    The first articles of some lists give a bound, the last place that may be on the page. The other lists are read down
+    to it: few articles one by one, many by a search. A call leaves lists to the next one, and stops within a list.
     """
     limits = {
         "UNBOUNDED_LISTS": 4,
@@ -182,7 +188,7 @@ HIDES = {
 
 @pytest.mark.parametrize("hides", first(HIDES, 2))
 @pytest.mark.parametrize("votes", CROWDS)
-async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2, H4
+async def test_homes_of_viewers_who_hide_many_articles_are_exact(store, clock, votes, hides):  # H2, H4
     """Groups with many articles, read by votes, by time and by class, of which the viewer hides some."""
     homes, site = Homes(store, clock, seed=9), store.site
     articles = made_up(homes.chance, 1_500, CROWDS[votes], "by time", clock.now)

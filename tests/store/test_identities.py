@@ -1,5 +1,7 @@
 """
-Users from issuers: how they are made, what their claims change, and that nobody else ever becomes one of them.
+Users who log in at an issuer, an identity provider. Its tokens have claims: the subject, an id that the issuer has for
+the user, a name, and maybe a profile and roles. These tests are about how such users are made, what later claims
+change, and that nobody else ever becomes one of them.
 
 Codes such as U1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -25,6 +27,7 @@ ADA = Subject("shop", "1")
 
 
 def claims(name="Ada", subject=ADA, at=1, **more):
+    """Claims of a token that was issued at a time (unix milliseconds)."""
     return Claims(subject, name, at, **more)
 
 
@@ -40,6 +43,7 @@ async def held(store, name):
 
 
 async def actions(store):
+    """All entries of the log, each as its fields."""
     entries = await store.site.redis.pipeline(
         [("XRANGE", keys.log(partition), "-", "+") for partition in range(store.site.partitions)]
     )
@@ -112,7 +116,7 @@ async def test_fifty_subjects_with_one_name_get_fifty_names(store):
 
 @pytest.mark.parametrize("done", [0, 1, 2, 3])
 async def test_each_step_of_the_first_sight_can_be_repeated(store, monkeypatch, done):  # U1
-    """A process that dies after so many steps leaves the rest to whoever sees the subject next."""
+    """A process that dies after so many steps leaves the rest to the next one that gets a token of the subject."""
     real, steps = type(store.site.redis).run, []
 
     async def dying(redis, command):
@@ -270,6 +274,7 @@ async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, t
 
 
 async def test_key_of_names_is_one_also_where_no_script_is_loaded(store):
+    """It makes digests of deleted users' names, so that these are not given again."""
     await store.site.redis.run(("SCRIPT", "FLUSH"))
 
     made, again = await leaving.name_key(store.site), await leaving.name_key(store.site)

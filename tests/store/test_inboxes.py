@@ -1,5 +1,9 @@
 """
-Inboxes: whom texts notify, pages, and the mark up to which an inbox was seen.
+Inboxes: whom texts, which are articles and comments, notify by replies and mentions, pages, and the mark up to which an
+inbox was seen. `article` is the number of an article of Alice.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+and `findings` give what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -46,6 +50,7 @@ async def article(store, people) -> int:
 
 
 async def inbox(store, name: str) -> list[tuple[NotificationKind, int]]:
+    """Kind and number of each notification, newest first."""
     return kinds_of(await page_of(store, name))
 
 
@@ -224,7 +229,7 @@ async def test_ended_session_marks_nothing(store, article, clock, redis):
 
 @pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
 async def test_late_notification_is_unseen(store, article, clock, monkeypatch):
-    """It is written by the effect of an earlier change, whose process died."""
+    """The process of a change died, so that another one writes its notification later than a newer one was seen."""
     name = next(name for name in PEOPLE if store.site.home_of_user(name) != store.site.home_of_article(article))
     other = (await post(store, name)).number
     with monkeypatch.context() as patched:
@@ -242,7 +247,7 @@ async def test_late_notification_is_unseen(store, article, clock, monkeypatch):
 
 
 async def _nothing(*arguments: object) -> None:
-    pass
+    """The process ends before it notifies users of other partitions."""
 
 
 async def test_effects_of_dead_processes_notify_once(store, article, monkeypatch):  # C8
@@ -271,7 +276,7 @@ async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
     assert redis.hget(keys.user(partition, "alice"), "inbox_dropped") == str(numbers[0])
 
 
-async def test_dropped_notifications_are_not_missed(store, article, redis, clock):
+async def test_verify_does_not_miss_notifications_that_a_full_inbox_dropped(store, article, redis, clock):
     partition = store.site.home_of_user("alice")
     first = await commented(store, article, "bob")
     clock.advance(1)

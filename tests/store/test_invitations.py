@@ -1,4 +1,7 @@
-"""Invitations, and what a site offers."""
+"""
+Invitations to register, each for one user, and what a site offers: registration for all, for who is invited, or for
+nobody, and passwords or none.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -30,6 +33,7 @@ def offer(store):
 
 @pytest.fixture
 async def invitation(store, offer):
+    """The text of an invitation to a site on which only invited users register."""
     offer(registration=Registration.INVITED)
     return (await invitations.create(store.site)).text
 
@@ -65,7 +69,7 @@ async def test_taken_or_invalid_name_does_not_use_the_invitation_up(store, invit
 
 
 async def test_interrupted_registration_goes_on_with_the_same_name_only(store, invitation):
-    await invitations.claim(store.site, invitation, "Carol", "aa" * 32)  # the id of a call
+    await invitations.claim(store.site, invitation, "Carol", "aa" * 32)  # the last is the id of a call
 
     with pytest.raises(BadToken):
         await register(store, "dave", invitation)

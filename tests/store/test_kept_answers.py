@@ -31,7 +31,7 @@ Call = Callable[[], Awaitable[Any]]
 
 
 async def sent(store: Store, monkeypatch: pytest.MonkeyPatch, script: Script, call: Call) -> tuple[Command, Any]:
-    """The command by which a call runs a script, and the reply."""
+    """Make a call, and return the command by which it runs a script, and the reply."""
     server = store.site.redis._server
     send, found = server.send, list[tuple[Command, Any]]()
 
@@ -102,7 +102,7 @@ async def test_change_that_is_sent_again_undoes_nothing_since(store, alice, redi
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_kept_answer_has_no_text(store, alice, redis, monkeypatch, kind):
-    """So that a purge leaves none."""
+    """A purge, which deletes a text for good, would leave it there."""
     script, first, _ = (await edits(store, alice))[kind]
     await sent(store, monkeypatch, script, first)
 

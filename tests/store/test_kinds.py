@@ -1,4 +1,9 @@
-"""Kinds of keys: the texts of their keys, which are parsed again."""
+"""
+Kinds of keys, such as `article` or `user`. Each is declared with the parts that follow the partition in a key, its type
+in Redis and its lifetime. Keys are made by these declarations, and parsed again.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+"""
 
 import pytest
 
@@ -24,7 +29,8 @@ from tests.store import scene as scenes
 pytestmark = pytest.mark.many_partitions
 
 DIGEST = "0" * 64
-AT = 1_470_311_520_000
+AT = 1_470_311_520_000  # unix milliseconds
+# a value of each part that keys may have
 EXAMPLES: dict[kinds.Text, int | str] = {
     keys.NUMBER: 1024,
     kept_answers.CALL: DIGEST[:18],
@@ -124,7 +130,7 @@ def test_pin_of_a_listing_since_an_instant_is_parsed(store):
 
 
 async def test_scene_has_keys_of_every_kind(store, redis, clock):
-    """Declarations are tested with the keys of the scene, so a new kind has to be added there."""
+    """The scene is a store that many tests use, also those of declarations: a new kind has to be added there."""
     scene = await scenes.opened(store, redis, clock)
     await scenes.fill_other_kinds(scene)
     await scenes.fill_kinds_of_operations(scene)

@@ -1,5 +1,8 @@
 """
-The canonical form of links, and the index of links.
+The canonical form of links, which is equal for links to the same page, and the index that finds articles by the digest
+of this form.
+
+`findings` gives what `upvote verify` finds wrong in the store.
 
 Codes such as A9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -139,7 +142,7 @@ async def test_imported_story_is_found_by_its_link(store, clock):
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed):  # A9
+async def test_index_has_the_articles_of_each_link_after_any_history(store, clock, seed):  # A9
     chance, posted = random.Random(seed), {}
     people = [await registered(store, name) for name in PEOPLE]
     variants = [f"https://example.com/{page}{tail}" for page in "ab" for tail in ("", "#x", "?utm_source=y", "?c=1")]
@@ -171,6 +174,7 @@ async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed
 
 
 async def listed(store: Store, link: str) -> list[int]:
+    """The numbers of the articles with a link to the same page, newest first."""
     return await numbers(store, listings.by_link(store.site, link))
 
 

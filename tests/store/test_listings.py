@@ -1,5 +1,8 @@
 """
-Pages of listings, merged from all partitions.
+Pages of listings, such as the site by SCORE, merged from all partitions. A position is the value of an article in a
+listing, with its number.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as L4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -109,6 +112,7 @@ async def test_paging_forward_and_backward_shows_every_article_once_in_the_same_
 
 
 async def _walk(store, listing, size, upwards):
+    """All positions of a listing, page by page; how many are above and below each page is checked."""
     walked: list[Position] = []
     beyond = None
     while True:

@@ -1,4 +1,9 @@
-"""Consumers of the log: their positions, gaps, and the trimming of entries that nobody needs."""
+"""
+Consumers of the log, the stream of a partition that has an entry for each change: their positions, which are ids of the
+last entries that they have taken, gaps, and the trimming of entries that nobody needs.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+"""
 
 import asyncio
 
@@ -29,7 +34,10 @@ async def test_newest_entries_are_those_of_all_partitions(store):
 
 @pytest.fixture
 async def ids(store, alice, bob):
-    """The ids of five entries of Alice's partition, of which the first and the last have texts."""
+    """
+    The ids of five entries of Alice's partition, of which the first and the last have texts. A consumer `other` has
+    taken all of them.
+    """
     number = (await post(store, alice)).number
     for voter in ("bob", "carol", "dave"):
         await store.articles.vote(number, voter, Vote.UP)
@@ -42,6 +50,7 @@ async def ids(store, alice, bob):
 
 
 async def left(store) -> list[str]:
+    """The ids of the entries that the log of Alice's partition still has."""
     partition = store.site.home_of_user("alice")
     return [entry.id for entry in await log.read(store.site, partition, log.START, 100)]
 
@@ -52,7 +61,7 @@ async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
     assert await left(store) == ids[3:]
-    assert redis.hvals(keys.logged(partition)) == [ids[4]]
+    assert redis.hvals(keys.logged(partition)) == [ids[4]]  # ids of entries with texts
 
     assert await log.forget(store.site, "reader")
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
@@ -94,7 +103,7 @@ async def test_consumer_of_another_partition_keeps_nothing(store, ids):
     assert await left(store) == []
 
 
-async def test_too_many_entries_are_removed_whoever_needs_them(store, ids):
+async def test_entries_beyond_the_most_are_removed_though_a_consumer_needs_them(store, ids):
     partition = store.site.home_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[0])
     assert await log.has_all_after(store.site, partition, ids[0])
@@ -111,13 +120,14 @@ async def test_too_many_entries_are_removed_whoever_needs_them(store, ids):
     ]
 
 
-async def test_new_log_has_no_hole(store):
+async def test_new_log_has_all_entries_after_its_start(store):
     assert [
         await log.has_all_after(store.site, partition, log.START) for partition in range(store.site.partitions)
     ] == [True] * store.site.partitions
 
 
-async def test_position_at_a_deleted_entry_is_no_hole(store, ids, redis):
+async def test_log_lacks_nothing_after_a_position_whose_entry_was_deleted(store, ids, redis):
+    """The deletion of an article removes the entries with its texts."""
     partition = store.site.home_of_user("alice")
     (number,) = redis.hkeys(keys.logged(partition))
     await store.articles.delete(int(number), "Alice")
@@ -126,7 +136,7 @@ async def test_position_at_a_deleted_entry_is_no_hole(store, ids, redis):
     assert [await log.has_all_after(store.site, partition, id) for id in (ids[0], ids[4])] == [True, True]
 
 
-async def test_position_that_the_log_never_had_is_missing(store, ids):
+async def test_log_lacks_entries_after_a_position_that_it_does_not_have(store, ids):
     """After a crash a store may have lost its last entries, which a consumer has taken."""
     partition = store.site.home_of_user("alice")
     time, number = log.sort_key(ids[2])
@@ -136,7 +146,10 @@ async def test_position_that_the_log_never_had_is_missing(store, ids):
 
 
 async def test_lag_is_counted_in_steps_up_to_its_most(store, ids, monkeypatch):
-    """In one, a consumer that is far behind would let the server of the log answer nobody for tens of milliseconds."""
+    """
+    The lag of a consumer is how many entries it has not taken, and since when. In one step Redis would answer nobody
+    for tens of milliseconds if a consumer is far behind.
+    """
     whole = await log.lags(store.site, {})
     monkeypatch.setattr(log, "COUNTED_AT_ONCE", 3)
     in_steps = await log.lags(store.site, {})

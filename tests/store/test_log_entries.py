@@ -1,5 +1,6 @@
 """
-The entries that each write appends to the log, and what they must not contain.
+The entries that each write appends to the log, a stream of its partition that has an entry for each change, and what
+they must not contain. An entry has a kind, who did it (the actor), what it is about (the subject), and values.
 
 Codes such as D1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -34,7 +35,7 @@ PASSWORDS = ("correct horse battery", "another staple")
 
 
 class LogReader:
-    """Reads the entries that were appended since the last call."""
+    """A call returns the entries that were appended since the last one: kind, actor, subject and values of each."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -57,6 +58,7 @@ def policy() -> Policy:
 
 @pytest.fixture
 async def appended(store, alice, bob):
+    """`await appended()` returns the entries since its last call, at first those after the registrations."""
     reader = LogReader(store)
     await reader()
     return reader
@@ -208,15 +210,15 @@ async def test_repair_of_a_record_is_an_entry_with_what_it_sets(store, alice, bo
 
 
 async def test_rankings_are_entries_of_every_partition(store, appended):
-    def each(group: str) -> list[tuple[str, str, str, dict[str, str]]]:
+    def of_each_partition(group: str) -> list[tuple[str, str, str, dict[str, str]]]:
         return [("ranked", "", "", {"group": group})] * store.site.partitions
 
     await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
-    assert await appended() == each("show")
+    assert await appended() == of_each_partition("show")
 
     await reindex.reindex(store.site, [Order.TIME, Order.VOTES], lambda count: None)
     found = Counter(map(str, await appended()))
-    assert found.keys() == {str(each("")[0])}
+    assert found.keys() == {str(of_each_partition("")[0])}
 
 
 async def test_other_weights_of_the_site_are_an_entry_of_every_partition(store, redis_url, appended):
@@ -304,7 +306,7 @@ async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  
     scene = await scenes.opened(store, redis, clock)
     await store.articles.regroup(scene.open.number, "Alice", add=["video"], remove=["ask"])
     await scenes.use(scene, random.Random(seed), 600)
-    edited = await post(store, "alice")  # entries about what was deleted are gone, so that those of edits are not sure
+    edited = await post(store, "alice")  # so that there is an edit: other edited articles may have been deleted
     await store.articles.edit(edited.number, "alice", {"title": "edited"})
     found = await entries(store)
     replay = Replay().apply(found)

@@ -1,4 +1,7 @@
-"""Limits of failed log-ins, of a name, an address and both; limits of registrations from an address."""
+"""
+Limits of failed log-ins in 15 minutes: 10 of a name from an address, 50 from an address, 100 of a name. Limits of
+registrations from an address. Addresses are IP addresses.
+"""
 
 import asyncio
 
@@ -13,7 +16,7 @@ from store.sessions import parse_token
 PASSWORD = "correct horse"
 HOME, AWAY = "1.1.1.1", "2.2.2.2"
 WINDOW = 15 * 60  # seconds
-COUNTED_FOR = WINDOW * 1000 + 1  # milliseconds
+COUNTED_FOR = WINDOW * 1000 + 1  # milliseconds until a failure no longer counts
 
 
 @pytest.fixture(autouse=True)

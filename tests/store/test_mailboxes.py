@@ -1,5 +1,6 @@
 """
-Addresses and the queue of mails in the store: who leaves, what `verify` finds, and what a backup and a move have.
+Mail addresses of users and the queue of mails in the store: what is left when a user is deleted, what `verify` finds,
+and what a backup and a move to another server have.
 
 Codes such as U6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -22,6 +23,7 @@ ADDRESS = "alice@example.com"
 
 
 async def confirm(store: Store, username: str, address: str = ADDRESS) -> None:
+    """Give a user an address, and confirm it by the token that is mailed there."""
     await store.mailboxes.set_first(username, address)
     await store.mailboxes.confirm((await issue(store.site, username, Purpose.CONFIRM, address)).text)
 
@@ -70,6 +72,7 @@ async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed
 
 
 async def records(store: Store, *, is_move: bool) -> list[Record]:
+    """All records of a store, as a backup or a move has them."""
     found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None, is_move=is_move)
     return [record async for some in found for record in some]
 
@@ -83,6 +86,7 @@ async def test_backup_has_addresses_and_only_a_move_the_mails_that_wait(mailed):
 
 
 async def test_mail_is_taken_once_and_not_after_it_was_put_off(mailed):
+    """A mail is taken by its state when it was read. `noted` are the notifications or addresses that it is about."""
     (first, *_) = await mails.due(mailed.site, 10)
     await mails.put_off(mailed.site, first, mailed.site.clock() + 60_000)
 

@@ -1,5 +1,5 @@
 """
-Mentions in texts, and where a text has none.
+Mentions: names of users after an @ in a text in Markdown, such as @bob. Links, code and mail addresses have none.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -51,7 +51,7 @@ def test_names_after_an_at_sign_are_mentions(text, names):  # C8
         "code:\n\n    @bob\n\n\t@bob",
     ],
 )
-def test_other_names_are_not(text):  # C8
+def test_names_in_links_code_and_addresses_are_no_mentions(text):  # C8
     assert find(text, limit=10) == []
 
 
@@ -85,7 +85,7 @@ def test_first_mentions_count_and_each_name_once():
     ],
 )
 @pytest.mark.parametrize("frame", ["@x{}", "@ab []({}", "{}]@x", "{})@x"])
-def test_time_grows_with_the_length_alone(part, frame):
+def test_time_is_in_proportion_to_the_length_of_a_text(part, frame):
     """A quadratic search takes seconds for these."""
     text = frame.format(part * (LONG // len(part)))
     started_at = time.process_time()

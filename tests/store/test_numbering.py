@@ -1,6 +1,11 @@
 """
 Numbers of articles: they rise with the posting time in all partitions, and none is given out twice.
 
+A number is a sequence, twice the milliseconds of the posting time (plus 1 for imported stories), and below it in ten
+bits the slot: in which of 1,024 shares the poster is.
+
+`verified` and `findings` give what `upvote verify` finds wrong in the store.
+
 Codes such as L1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
@@ -36,6 +41,7 @@ def story(clock) -> Story:
 
 
 async def imported(store: Store, story: Story) -> int:
+    """Import a story, if it was not imported before, and return its number."""
     await import_batch(store, [story])
     partition = store.site.home_of_user(story.poster)
     return int(await store.site.redis.run(("HGET", keys.imported(partition), story.id)))
@@ -196,7 +202,7 @@ async def test_number_of_a_deleted_story_is_not_used_again(store, story):  # A2
         given.add(number)
 
     assert len(given) == 20
-    assert await imported(store, story) in given
+    assert await imported(store, story) in given  # the story 7 was imported before, and is not again
 
 
 async def test_posts_and_stories_with_equal_times_have_different_numbers(store, story, clock):  # A2

@@ -1,5 +1,6 @@
 """
-One-time tokens: issued, used and ended, and passwords that are reset by them.
+One-time tokens, which a user gets by mail or from the operator: issued, used and ended, and passwords that are reset by
+them.
 
 Codes such as U5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -23,11 +24,13 @@ OLD, NEW = "correct horse", "battery staple"
 
 @pytest.fixture
 async def vera(store):
+    """The token of a session of the user Vera."""
     return (await store.users.register("Vera", OLD)).token
 
 
 @pytest.fixture
 async def reset(store, vera):
+    """A one-time token that resets the password of Vera."""
     return (await issue(store.site, "vera", Purpose.RESET)).text
 
 
@@ -48,7 +51,7 @@ async def test_reset_password_logs_in_and_ends_all_other_sessions(store, vera, r
     await store.users.log_in("vera", NEW)
 
 
-async def test_token_is_good_once_and_for_an_hour(store, reset, redis, clock):  # U5
+async def test_token_is_valid_once_and_for_an_hour(store, reset, redis, clock):  # U5
     assert LIFETIMES[Purpose.RESET] == 3600
     clock.advance(3600)
     await store.users.reset_password(reset, NEW)
@@ -67,7 +70,7 @@ def unissued() -> str:
     return base64.urlsafe_b64encode(bytes(32) + keys.slot("vera").to_bytes(2)).decode().rstrip("=")
 
 
-async def test_session_is_no_token_and_a_token_is_no_session(store, vera, reset):
+async def test_token_of_a_session_resets_nothing_and_a_one_time_token_opens_no_session(store, vera, reset):
     with pytest.raises(BadToken):
         await store.users.reset_password(vera, NEW)
     with pytest.raises(Unauthenticated):
@@ -137,7 +140,7 @@ async def test_script_that_is_sent_again_resets_once(store, reset, redis, monkey
     assert redis.exists(store.site.session_key(parse_token(opened.token)))
 
 
-async def test_store_has_no_token_in_clear(store, reset, redis):
+async def test_store_has_no_text_of_a_token(store, reset, redis):
     assert not holds(redis, reset)
 
 
@@ -162,6 +165,6 @@ async def test_tokens_leave_the_store_when_they_have_ended(store, reset, redis):
         assert 3_590_000 < redis.pttl(key) <= 3_600_000
 
 
-async def test_nobody_has_a_token_without_an_account(store):
+async def test_no_token_is_issued_to_a_name_without_an_account(store):
     with pytest.raises(NotFound):
         await issue(store.site, "nobody", Purpose.RESET)

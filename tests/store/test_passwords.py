@@ -1,4 +1,4 @@
-"""Passwords are hashed in threads, behind a bounded queue."""
+"""Passwords are hashed in threads, as it takes long, and wait for these in a queue of bounded length and time."""
 
 import asyncio
 import threading
@@ -71,7 +71,7 @@ async def test_password_that_waited_too_long_is_not_hashed(clock, gate):
     passwords.close()
 
 
-async def test_without_bounds_all_passwords_are_hashed(clock, gate):
+async def test_queue_without_bounds_hashes_all_passwords(clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=1, max_wait=0, is_bounded=False)
     flood = [asyncio.create_task(passwords.matches(PASSWORD, "hash")) for _ in range(200)]
     await asyncio.to_thread(gate.entered.wait)
@@ -81,7 +81,7 @@ async def test_without_bounds_all_passwords_are_hashed(clock, gate):
     passwords.close()
 
 
-async def test_without_bounds_a_cancelled_password_is_not_hashed(clock, gate):
+async def test_queue_without_bounds_does_not_hash_a_cancelled_password(clock, gate):
     passwords = Passwords(clock, threads=1, is_bounded=False)
     first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
@@ -97,7 +97,7 @@ async def test_without_bounds_a_cancelled_password_is_not_hashed(clock, gate):
     passwords.close()
 
 
-async def test_cancelled_password_counts_until_its_thread_is_done(clock, gate):
+async def test_cancelled_password_takes_its_place_until_its_thread_is_done(clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=0)
     left = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)

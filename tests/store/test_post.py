@@ -1,5 +1,6 @@
 """
-Posting, editing and deleting articles, and posts that are sent twice.
+Posting, editing and deleting articles, and posts that are sent twice: with the same idempotency key, or the same input
+within ten seconds.
 
 Codes such as A1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -50,7 +51,8 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
     }
 
 
-async def test_numbers_rise_and_carry_the_slot_of_the_poster(store, alice):  # A2
+async def test_numbers_rise_and_contain_the_slot_of_the_poster(store, alice):  # A2
+    """The slot says in which of 1,024 shares of the store a user and all articles of the user are."""
     first, second = (await post(store, alice)).number, (await post(store, alice)).number
 
     assert second == first + 2 * keys.SLOTS  # sequences of posts are even

@@ -1,4 +1,6 @@
-"""What users write about themselves: what is taken, where it is kept, and how it goes."""
+"""
+Profiles, which are what users write about themselves: what is accepted, where it is kept, and how it is deleted.
+"""
 
 import asyncio
 
@@ -17,6 +19,7 @@ PROFILE = {"display_name": "Alice A.", "about": "Writes *Lua*.\nReads.", "avatar
 
 
 async def texts(store, username):
+    """The texts of a profile, by field."""
     found = await profile(store, username)
     return {field: getattr(found, field) for field in PROFILE}
 
@@ -81,7 +84,7 @@ async def test_refused_edit_says_what_and_changes_nothing(store, alice, redis, c
 
 
 @pytest.mark.parametrize("about", ["x" * 1_000, "日" * 1_000, "👍🏽"])
-async def test_longest_and_other_scripts_are_taken(store, alice, about):
+async def test_longest_texts_and_other_scripts_are_accepted(store, alice, about):
     await store.users.edit_profile(alice, {"about": about, "display_name": "x" * 50})
 
     assert (await texts(store, alice))["about"] == about
@@ -124,7 +127,7 @@ async def test_deleted_user_loses_the_profile_also_in_the_log(store, alice, redi
     assert not redis.exists(keys.logged(store.site.home_of_user(alice)))  # ids of entries with texts
 
 
-async def test_name_of_digits_is_no_number_of_an_article(store, redis):
+async def test_user_whose_name_is_a_number_is_not_taken_for_an_article(store, redis):
     """
     The hash `logged` has the ids of entries with texts, which a deletion removes from the log: of articles by number,
     of users by `user:NAME`. When the entries of the user 1024 end, what it has of article 1024 stays.
@@ -140,7 +143,7 @@ async def test_name_of_digits_is_no_number_of_an_article(store, redis):
 
 @pytest.mark.one_server
 @pytest.mark.parametrize("earlier", [{}, PROFILE])
-async def test_full_store_takes_no_text_of_a_profile(store, alice, redis, earlier):  # D6
+async def test_full_store_refuses_edits_of_a_profile(store, alice, redis, earlier):  # D6
     await store.users.edit_profile(alice, earlier)
     before = everything(redis)
 

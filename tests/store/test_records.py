@@ -1,4 +1,4 @@
-"""Ids of records, well-formed and malformed."""
+"""Ids of records, such as `article:1541` or `user:Alice`, well-formed and malformed."""
 
 import pytest
 

@@ -1,5 +1,6 @@
 """
-Random histories of registrations from several addresses over days, in two processes, beside a model of the rule.
+Random histories of registrations from several addresses over days, in two processes, beside a model of the rule
+`[registrations]`: at most so many a day from an IP address.
 
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -18,7 +19,8 @@ from store.store import Store
 from tests.conftest import registered
 from tests.store.rule_files import set_rules
 
-ADDRESSES, A_DAY, STEPS = ("192.0.2.1", "192.0.2.2", "2001:db8::1"), 3, 120
+ADDRESSES = ("192.0.2.1", "192.0.2.2", "2001:db8::1")
+A_DAY, STEPS = 3, 120  # registrations a day from an address, and steps of a history
 DAY = 86_400_000  # milliseconds
 
 
@@ -29,9 +31,11 @@ class Model:
         self.registered: defaultdict[str, list[int]] = defaultdict(list)
 
     def room(self, address: str, now: int) -> int:
+        """How many more may register from an address."""
         return A_DAY - sum(now <= at + DAY for at in self.registered[address])
 
     def free_at(self, address: str) -> int:
+        """When the next one may, if there is no room now (unix milliseconds)."""
         return self.registered[address][-A_DAY] + DAY + 1
 
 
@@ -66,7 +70,7 @@ async def test_registrations_are_refused_as_the_model_does(  # M10
         set_rules(each, tmp_path, f"[registrations]\na_day = {A_DAY}")
     world = Registrations((store, other), chance)
     for _ in range(STEPS):
-        address, room = chance.choice(ADDRESSES), 0
+        address = chance.choice(ADDRESSES)
         clock.advance(chance.choice((0, 1, 1_000, DAY // 9, DAY // 3, DAY // 2)) / 1_000)
         now = store.site.clock()
         room = model.room(address, now)

@@ -24,7 +24,7 @@ async def test_one_call_adds_to_many_groups_and_removes_from_many(store, alice):
         assert await numbers(store, listings.group(store.site, "ask", order)) == []
 
 
-async def test_group_in_both_ends_removed(store, alice):  # G1
+async def test_group_that_is_both_added_and_removed_is_removed(store, alice):  # G1
     number = (await post(store, alice)).number
 
     assert (await store.articles.regroup(number, alice, add=["show"], remove=["show"])).groups == ()
@@ -78,15 +78,15 @@ async def test_vote_post_and_regroup_show_in_the_next_read(store, alice, bob):  
 
 
 @pytest.mark.parametrize("name", ["", " ", "-show", "a b", "a:b", "x" * 51, "sh\u00f6w", "show\n", "{0}"])
-@pytest.mark.parametrize("end", ["add", "remove"])
-async def test_invalid_group_name_is_refused(store, alice, redis, name, end):  # G5
+@pytest.mark.parametrize("argument", ["add", "remove"])
+async def test_invalid_group_name_is_refused(store, alice, redis, name, argument):  # G5
     number = (await post(store, alice)).number
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
-        await store.articles.regroup(number, alice, **{"add": [], "remove": [], end: [name]})
+        await store.articles.regroup(number, alice, **{"add": [], "remove": [], argument: [name]})
 
-    assert refusal.value.field == (end,)
+    assert refusal.value.field == (argument,)
     assert everything(redis) == before
 
 

@@ -1,5 +1,9 @@
 """
-What is read after a deletion was answered, while the comments that it leaves are still removed.
+The deletion of an article is answered once no list or inbox shows its comments. These are removed afterwards, in steps,
+by any process. The tests are about what is read meanwhile.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -120,7 +124,7 @@ async def test_comment_that_is_not_in_a_list_yet_is_not_added_to_it_later(store,
     await discuss(store, article, size=30)
 
     async def die(*arguments: object) -> None:
-        pass
+        """The process ends."""
 
     with monkeypatch.context() as patched:
         patched.setattr(effects, "apply_noted", die)
@@ -141,7 +145,10 @@ class Suspended(Exception):
 async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_process_has_begun(
     store, other, monkeypatch
 ):  # C8 M2
-    """The task of the other process has changed the comments, and not applied the effects in other partitions."""
+    """
+    The task of the other process has changed the comments, and not yet lists and inboxes in other partitions. The
+    moderator's request has to do this, too.
+    """
     article = (await post(store, "bob")).number
     await discuss(store, article, size=30)
     before, own = await shown(store), removals._list_comments

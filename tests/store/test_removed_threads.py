@@ -1,5 +1,9 @@
 """
-Comments of deleted articles, and stubs (deleted comments) that have no replies any more, are removed in steps.
+Comments of deleted articles, and stubs (deleted comments) that have no replies any more, are removed in steps. What is
+left to remove is noted in `removing`, so that another process goes on after an interruption. `article` is the number of
+an article of alice.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -11,9 +15,7 @@ import pytest
 
 from store import comments as commands
 from store import effects, keys, removals
-from store.errors import (
-    NotFound,
-)
+from store.errors import NotFound
 from store.log import START
 from store.log import read as read_log
 from store.records import Vote
@@ -48,6 +50,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
 
 @pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
 async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
+    """A partition that is closed, as a move closes it, takes no writes."""
     await commented(store, article, "bob")
     partition, remove = store.site.home_of_article(article), removals.remove_thread
 

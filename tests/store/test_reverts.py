@@ -1,5 +1,8 @@
 """
-Reverts of the actions of moderators.
+Reverts, which undo actions of moderators and are actions themselves, here mostly of grants and revocations of roles;
+and redactions, which replace what moderators wrote in an action.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as M9 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -22,10 +25,12 @@ pytestmark = pytest.mark.many_partitions
 
 
 async def granted(store, username, role=Role.MODERATOR, group=None):
+    """The action that gives a user a role."""
     return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
 
 
 async def revoked(store, username, role=Role.MODERATOR, group=None):
+    """The action that takes a role from a user."""
     return (await roles.revoke(store.site, OPERATOR, username, role, group, "a reason")).action
 
 
@@ -61,7 +66,7 @@ async def test_reverted_revocation_gives_the_role_back_since_it_was_granted(stor
     assert await verified(store) == []
 
 
-async def test_newest_action_that_stands_decides(store, alice, clock):
+async def test_newest_action_that_was_not_reverted_decides_about_a_role(store, alice, clock):
     first, second = await granted(store, alice), await revoked(store, alice)
     third = await granted(store, alice)
     await revert(store.site, OPERATOR, first.number, "a reason")
@@ -141,7 +146,7 @@ def test_each_kind_but_reverts_and_purges_has_a_reverter():
 
 
 async def logged(store):
-    """The entries of all logs, as text."""
+    """The entries of all logs about actions and redactions."""
     found = [await log.read(store.site, partition, log.START, 100) for partition in range(store.site.partitions)]
     return [entry for entries in found for entry in entries if entry.kind in ("moderated", "redacted")]
 
@@ -168,7 +173,7 @@ async def test_redaction_replaces_texts_and_nothing_else(store, redis, alice, cl
     assert await verified(store) == []
 
 
-async def test_one_text_is_redacted(store, alice):
+async def test_redaction_of_one_text_leaves_the_other(store, alice):
     action = await granted(store, alice)
     done = (await revert(store.site, OPERATOR, action.number, "a reason", "a note")).action
 
@@ -188,6 +193,7 @@ async def test_redaction_is_for_admins(store, redis, alice, bob):
 
 
 async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
+    """The redaction removes the entry of the log with the texts, which a consumer may have taken last."""
     action = await granted(store, alice)
     partition = store.site.home_of_article(action.number)
     last = (await log.read(store.site, partition, log.START, 100))[-1].id
@@ -197,6 +203,7 @@ async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
 
 
 async def test_trimmed_entries_of_actions_are_noted_no_more(store, redis, alice):
+    """The key `logged` has the ids of entries with texts."""
     await granted(store, alice)
     await log.trim(store.site, kept_ms=0, max_entries=0)
 

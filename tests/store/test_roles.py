@@ -1,5 +1,8 @@
 """
-Roles: who grants and revokes them, and what is kept of it.
+Roles, of admins and of moderators of the site or a group: who grants and revokes them, and what is kept of it. OPERATOR
+is who runs the commands of the server. An actor may also be a username or a session.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -21,6 +24,7 @@ pytestmark = pytest.mark.many_partitions
 
 
 async def granted(store, username, role=Role.ADMIN, group=None):
+    """The action by which the operator gives a user a role."""
     return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
 
 
@@ -29,7 +33,10 @@ async def session_of(store, username):
 
 
 def ban(store, redis, username, words):
-    """Writes bans as the command does: to the user and to all sessions."""
+    """
+    Write bans as the command does: to the user and to all sessions. They are words `site=UNTIL` or `group:NAME=UNTIL`,
+    in unix milliseconds or 0 for good.
+    """
     site = store.site
     partition = site.home_of_user(username)
     redis.hset(keys.user(partition, username), "bans", words)
@@ -153,7 +160,7 @@ async def test_last_admin_is_not_revoked(store, redis, alice):
     assert everything(redis) == before
 
 
-async def test_one_of_two_admins_stays_who_revoke_each_other(store, alice, bob):
+async def test_one_of_two_admins_who_revoke_each_other_stays(store, alice, bob):
     for _ in range(5):
         for each in (alice, bob):
             await granted(store, each)

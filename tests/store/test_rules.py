@@ -1,4 +1,7 @@
-"""The file of the rules of a site."""
+"""
+The TOML file of the rules of a site, by which texts and votes are held or refused, or hidden when users flag them:
+what is read from it, and errors of wrong ones.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""The text of scripts: the files that it is made of, and the keys that it names."""
+"""
+The text of Lua scripts: the files that it is made of, as each file names those of `lib` that it requires in its head,
+and the keys that it names, such as `KEY.inbox`.
+"""
 
 import re
 from pathlib import Path
@@ -92,6 +95,7 @@ def test_unknown_key_is_an_error(written):
 
 
 async def test_new_file_is_a_script_that_gets_the_keys_which_it_names(store, written):
+    """A key without parts is whole; to others, such as the inboxes of users, the script adds the parts."""
     written(answer="-- requires: prelude\nreturn {actor(), KEY.inbox, KEY.moves, KEY.lease, KEY.events, ARGV[7]}\n")
     answer = Script("answer")
     partition = store.site.partitions - 1

@@ -1,4 +1,7 @@
-"""Server keys: creating and revoking them, and what the store keeps of them."""
+"""
+Server keys, by which servers that ask on behalf of their visitors identify themselves: creating and revoking them, and
+what the store keeps of them. A key is `NAME.SECRET`.
+"""
 
 import pytest
 
@@ -49,7 +52,7 @@ async def test_secret_is_not_stored(store, redis):
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "a.b", "-a", "x" * 51, "ä"])
-async def test_odd_name_is_refused(store, name, redis):
+async def test_malformed_name_is_refused(store, name, redis):
     with pytest.raises(ValueError):
         await store.server_keys.create(name)
 

@@ -1,4 +1,7 @@
-"""Sessions of a user: listed, renewed, ended one by one, and read as earlier versions have stored them."""
+"""
+Sessions of a user: listed, renewed, ended one by one, and read as earlier versions have stored them. Three keys have
+them: one of each session, an index of all of the user, and their details.
+"""
 
 import asyncio
 
@@ -23,6 +26,7 @@ async def session(store):
 
 
 async def opened(store, name="Alice", agent=""):
+    """A new session of a user."""
     return parse_token((await store.sessions.open(name, agent=agent)).token)
 
 
@@ -109,6 +113,7 @@ async def test_ended_session_leaves_nothing(store, session, redis):
 
 
 def _alive(redis, store):
+    """The digests of all sessions that have not ended."""
     return {key.rpartition(":")[2] for key in redis.scan_iter("session:*")}
 
 
@@ -173,8 +178,8 @@ async def test_ban_stands_in_both_forms_of_a_session(store, session, redis, cloc
         assert (login.bans, login.used_at) == ("group:show=0", known)
 
 
-async def test_list_outlives_all_sessions_and_no_more(store, session, redis, clock):
-    """Also if the setting of their lifetime was longer before."""
+async def test_index_and_details_live_as_long_as_the_sessions(store, session, redis, clock):
+    """When the next one is opened, they have none that has ended."""
     key, index, details = keys_of(store, session)
     assert [0 < redis.pttl(each) <= DAY * 1000 for each in (key, index, details)] == [True] * 3
 

@@ -1,4 +1,6 @@
-"""Rate limits by sliding windows, which all processes share."""
+"""
+Rate limits by sliding windows, which all processes share: at most `limit` attempts in any span of `seconds`.
+"""
 
 import asyncio
 
@@ -11,7 +13,7 @@ from tests.conftest import Clock
 
 MINUTE = SlidingWindow(("something", "alice"), seconds=60, limit=3)  # what is tried, and by whom
 HOUR = SlidingWindow(("something", "alice"), seconds=3600, limit=4)
-KEY_OF_MINUTE_IN_0_1_0 = "LIMITER/('something', 'alice')/3/60/second"
+KEY_OF_MINUTE_IN_0_1_0 = "LIMITER/('something', 'alice')/3/60/second"  # of the window MINUTE, in version 0.1.0
 
 
 async def refused_until(store, *windows) -> int:

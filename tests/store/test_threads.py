@@ -1,8 +1,10 @@
 """
-Pages of threads, compared with threads that are computed from all comments.
+Pages of threads, compared with threads that are computed from all comments. A thread has the comments of an article in
+pre-order: each is followed by its replies. A place is a comment in it. `article` is the number of an article of alice.
 
-A pinned walk keeps the order that the comments had when its pin was made. A position says where a walk goes on: it has
-the levels of a place, from the outermost ancestor to the comment.
+A walk is what a reader does who goes from page to page. A pinned walk keeps the order that the comments had when its
+pin was made. A position says where a walk goes on: it has the levels of a place, from the outermost ancestor to the
+comment.
 
 Codes such as C4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -27,6 +29,7 @@ ORDERS = list(CommentOrder)
 
 
 async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
+    """Comment, vote, edit and delete at random, and return all comments of the article."""
     await discussions.discuss(store, article, random.Random(seed), turns, made=[])
     return await comments(store, article)
 
@@ -253,6 +256,7 @@ async def test_walks_of_concurrent_readers_and_writers_agree_at_the_end(store, a
 
 
 async def walked_loosely(store, article: int) -> None:
+    """Read pages while others write: no page has a comment twice."""
     beyond = None
     for _ in range(20):
         page = await thread(store, article, window=ThreadWindow(5, beyond=beyond))
@@ -263,6 +267,7 @@ async def walked_loosely(store, article: int) -> None:
 
 @pytest.fixture
 def counts() -> Counter[str]:
+    """How often each hard case was reached: see `pinned_walks.count_reached`."""
     return Counter()
 
 
@@ -290,12 +295,14 @@ async def test_pinned_walk_meets_every_comment_exactly_once(store, article, orde
 
 
 async def pinned(store, article: int, order: CommentOrder = CommentOrder.VOTES) -> ThreadPosition:
+    """Pin a thread, and return the position at which a walk through it begins."""
     start = await threads.pin(store.site, article, order)
     assert start
     return start
 
 
 async def numbers_beyond(store, article: int, beyond, size: int = 100, upwards: bool = False) -> list[int]:
+    """The numbers of the comments on the page that goes on from a position."""
     page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(size, upwards, beyond))
     assert page.is_pinned == (beyond.newest is not None)
     return [place.number for place in page.places]
@@ -397,7 +404,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
     assert all(place.position.newest is None for place in after.places)
 
 
-async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis):
+async def test_votes_note_the_places_of_before_only_while_there_is_a_pin(store, article, redis):
     some = await commented(store, article, "alice")
     partition, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
     await vote_up(store, some)
@@ -411,7 +418,7 @@ async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis
     assert threads.PIN_LIFETIME < redis.pttl(kept) <= threads.PLACE_LIFETIME
 
 
-async def test_pinned_walk_upwards_leaves_out_what_a_chain_has_grown_by(store, article):
+async def test_pinned_walk_upwards_leaves_out_later_replies_at_the_end_of_a_chain(store, article):
     numbers = await chain(store, article, 40)
     start = await pinned(store, article)
     last = numbers[-1]

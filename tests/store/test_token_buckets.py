@@ -1,4 +1,7 @@
-"""Token buckets that all processes share."""
+"""
+Token buckets of points that all processes share, by name, such as an address. A bucket holds `capacity` points, and
+`refill` points come back each second.
+"""
 
 import asyncio
 
@@ -14,7 +17,7 @@ def buckets(store):
     return TokenBuckets(store.site, capacity=100, refill=10)
 
 
-async def test_processes_take_from_the_same_buckets(redis_url, clock, buckets):
+async def test_processes_take_points_from_the_same_buckets(redis_url, clock, buckets):
     other = await Store.open(redis_url, clock=clock)
     other_buckets = TokenBuckets(other.site, capacity=100, refill=10)
     await asyncio.gather(*(each.take({"here": 2, "there": 1}) for each in [buckets, other_buckets] * 10))

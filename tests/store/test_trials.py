@@ -1,4 +1,6 @@
-"""Rules on trial: what they would have caught of the past."""
+"""
+Trials of rules: what the rules of a site would have held or refused of texts and votes of the past.
+"""
 
 import pytest
 
@@ -11,6 +13,8 @@ HOUR = 3_600_000
 
 @pytest.fixture
 def tried(tmp_path):
+    """`tried(text, past)` runs a trial of a file with this text."""
+
     def tried(text, past, joined=None, exempt=()):
         """
         What the rules of a file with this text catch: for each rule the counts by action, and the ids of the examples.
@@ -27,14 +31,16 @@ def tried(tmp_path):
 
 
 def text(number, at=100 * DAY, poster="Alice", content="some words", is_visible=True):
+    """A comment of the past, posted at a time (unix milliseconds)."""
     return PastText(at, f"comment:{number}", poster, {"content": content}, is_visible)
 
 
 def vote(voter, at, poster="Alice", value=1):
+    """A vote of the past on an article."""
     return PastVote(at, "article:1", poster, voter, value)
 
 
-def test_words_domains_and_what_is_caught_first_are_told(tried):
+def test_trial_counts_what_words_and_domains_catch_and_has_the_first_five(tried):
     past = [text(n, content="spam") for n in range(7)] + [text(7, content="see a.example")]
 
     found = tried('[words]\nhold = ["spam"]\n[domains]\nrefuse = ["a.example"]', past)

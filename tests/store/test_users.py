@@ -1,5 +1,7 @@
 """
-Registering and logging in.
+Registering and logging in. `register` and `log_in` return a grant: a token, and the login that it stands for.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
 
 Codes such as F1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -150,7 +152,7 @@ async def test_wrong_password_and_unknown_name_raise_the_same(store, redis, name
 
 
 async def test_log_in_checks_one_hash_for_an_unknown_name_too(store, redis, monkeypatch):
-    """With the same parameters, which make its time, so that time does not tell which names exist."""
+    """The hash has the same parameters, which make its time, so that time does not tell which names exist."""
     await store.users.register("alice", PASSWORD)
     redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
     checked = []

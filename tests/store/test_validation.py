@@ -1,5 +1,5 @@
 """
-Rules for links, titles, content and names.
+Which links, titles, contents and names are valid: what deceives readers is refused, such as invisible characters.
 
 Codes such as A8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -67,11 +67,11 @@ def test_title_that_changes_the_direction_of_text_is_refused(control):
         "\u2764\ufe0f",  # a red heart
         "\u05e9\u05dc\u05d5\u05dd\u200f!",  # Hebrew with a right-to-left mark
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian with a zero-width non-joiner
-        "\u2764\ufe0f\u200d",
-        "\u05e9\u05dc\u05d5\u05dd C++\u200f",
-        "\uac00\u3164",
-        "co\u00adoperation",
-        "e\u0301",
+        "\u2764\ufe0f\u200d",  # a heart and a joiner
+        "\u05e9\u05dc\u05d5\u05dd C++\u200f",  # Hebrew, C++ and a right-to-left mark
+        "\uac00\u3164",  # a Korean syllable and a filler
+        "co\u00adoperation",  # with a soft hyphen
+        "e\u0301",  # an e with a combining accent
     ],
 )
 def test_visible_title_keeps_its_invisible_characters(text):

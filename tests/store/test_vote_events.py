@@ -1,5 +1,6 @@
 """
-Votes have channels of their own, which a process without subscriptions leaves.
+Events of votes are published on channels of their own, which a process leaves while none of its clients listens to
+them, as there are so many. After a lost connection, missed events are read from the log.
 
 Codes such as D4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -26,6 +27,7 @@ def disconnection(monkeypatch: pytest.MonkeyPatch) -> Disconnection:
 
 @pytest.fixture
 async def received(redis_url: str, store, monkeypatch, disconnection) -> AsyncIterator[Events]:
+    """The events that this process receives; it leaves the channels of votes soon after the last listener."""
     monkeypatch.setattr(event_connection, "LEAVE_SECONDS", 0.05)
     monkeypatch.setattr(event_connection, "CHECK_INTERVAL", 0.05)
     async with event_connection.connect(redis_url, store.site, leaves_votes=True) as received:
@@ -45,6 +47,7 @@ async def until_hearers(redis: Redis, count: int) -> None:
 
 
 def votes_in(received: Events) -> list[Event]:
+    """All events of votes that are received from now on."""
     seen: list[Event] = []
     received._listeners[events.EVERY_ENTRY].add(lambda event: event.kind is EventKind.VOTED and seen.append(event))
     return seen

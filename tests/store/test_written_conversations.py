@@ -1,7 +1,8 @@
 """
-What is written about a comment marks its conversation as changed, which else might leave Redis without it (D5).
+What is written about a comment marks its conversation as changed, which otherwise might leave Redis without it (D5).
 
-Archiving copies a conversation, an article with its comments, and removes it from Redis unless it was marked meanwhile.
+A conversation is an article with its comments. Archiving copies it to the database, and removes it from Redis unless it
+was marked meanwhile. A `Scene` is a store that has keys of every kind.
 
 D5 is a row of `docs/behaviours.md`, which these tests prove.
 """
@@ -22,7 +23,7 @@ from tests.store.reading import contents
 from tests.store.scene import Scene, pass_time
 
 WHILE_OPEN = {"voted", "downvoted"}  # written while voting is open: until then the conversation stays
-EXPIRING = {"pinned"}  # read for some minutes
+EXPIRING = {"pinned"}  # kept for 20 minutes: comments as they were when a reader began to page through them
 Operation = Callable[[Scene], Awaitable[object]]
 
 
@@ -32,7 +33,7 @@ async def hold_edit(scene: Scene) -> None:
 
 
 async def annul_vote(scene: Scene) -> None:
-    """By what the database knows of it."""
+    """Annul a vote on the comment whose value, -1, comes from the database, as Redis has forgotten its voters."""
     site, now = scene.store.site, scene.clock.now
     annulled = await annul(site, roles.OPERATOR, "dave", since=None, until=None, reason="a ring")
     assert annulled.action
@@ -42,8 +43,8 @@ async def annul_vote(scene: Scene) -> None:
 
 async def restore_vote(scene: Scene) -> None:
     site = scene.store.site
-    case = int(scene.redis.hget(keys.annulled(scene.partition, scene.comment), "dave").split()[1])
-    await restore_some(site, scene.partition, case, "dave", [scene.comment])
+    action = int(scene.redis.hget(keys.annulled(scene.partition, scene.comment), "dave").split()[1])
+    await restore_some(site, scene.partition, action, "dave", [scene.comment])
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -64,7 +65,7 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def of_comments(scene: Scene) -> dict[str, Any]:
-    """The keys that begin with the number of a comment."""
+    """The values of the keys whose first part is the number of a comment."""
     stored, partitions = contents(scene.redis), scene.store.site.partitions
     parsed = [kinds.parse(text, partitions) for text in stored if text != keys.store()]
     return {
@@ -76,6 +77,7 @@ def of_comments(scene: Scene) -> dict[str, Any]:
 
 
 def kinds_of(texts: Iterable[str]) -> set[str]:
+    """The kinds of keys: the words that they begin with."""
     return {text.partition(":")[0] for text in texts}
 
 

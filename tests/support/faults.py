@@ -25,12 +25,12 @@ POST = """mutation($key: String!) { post(input: {title: "a title", content: "a t
 @dataclass
 class Crowd:
     """
-    Clients that post, and vote on one article. `answered` has the ids of posted articles by idempotency key, `voted`
-    the names of clients that have voted, and `refused` the codes of errors.
+    Clients that post, and vote on one article until `is_ending`. `answered` has the ids of posted articles by
+    idempotency key, `voted` the names of clients that have voted, and `refused` the codes of errors.
     """
 
     url: str
-    article: str
+    article: str  # the id of the one on which they vote
     answered: dict[str, str] = field(default_factory=dict)
     voted: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Crowd:
 
     async def post_and_vote(self, name: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
-        # `verify`: each of 200 clients would load the certificates, which it does not use
+        # verify=False, as else each of 200 clients would load the certificates, which it does not need
         async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, verify=False) as client:
             for turn in count():
                 if self.is_ending and name in self.voted:
@@ -57,6 +57,7 @@ class Crowd:
                 self.progressed.set()
 
     async def _retry(self, client: httpx.AsyncClient, query: str, variables: dict[str, str]) -> dict[str, dict]:
+        """Send a request again until it is answered without errors, and return the data."""
         request = {"query": query, "variables": variables}
         while True:
             try:

@@ -68,32 +68,33 @@ class Scopes:
 
     def read(self) -> list[str]:
         """The names in the order of their first use; `table.field` for a field of a name."""
-        place = 0
-        while place < len(self.tokens):
-            place = self._step(place)
+        index = 0
+        while index < len(self.tokens):
+            index = self._step(index)
         return list(self.used)
 
-    def _step(self, place: int) -> int:
-        """Take the token at a place, and return the place of the next one to take."""
-        token = self.tokens[place]
-        if token == "local" and self.tokens[place + 1] != "function":
-            names, place = self._list(place + 1)
+    def _step(self, index: int) -> int:
+        """Take the token at an index, and return the index of the next one to take."""
+        token = self.tokens[index]
+        if token == "local" and self.tokens[index + 1] != "function":
+            names, index = self._list(index + 1)
             self.scopes[-1].update(names)
-            return place
+            return index
         if token == "function":
-            return self._function(place)
+            return self._function(index)
         if token == "for":
-            names, place = self._list(place + 1)
+            names, index = self._list(index + 1)
             self.scopes.append(set(names))
             self.loops += 1
-            return place
+            return index
         self._block(token)
         self._bracket(token)
         if NAME.fullmatch(token) and not KEYWORD.fullmatch(token):
-            self._use(place)
-        return place + 1
+            self._use(index)
+        return index + 1
 
     def _block(self, token: str) -> None:
+        """Open or close a scope where the token begins or ends a block."""
         if token == "do" and self.loops:
             self.loops -= 1
         elif token in ("do", "then", "repeat"):
@@ -109,31 +110,33 @@ class Scopes:
         elif token in "})]":
             self.brackets.pop()
 
-    def _list(self, place: int) -> tuple[list[str], int]:
-        """The names from a token on that commas separate, and the place after them."""
-        names = [self.tokens[place]]
-        while self.tokens[place + 1] == ",":
-            place += 2
-            names.append(self.tokens[place])
-        return names, place + 1
+    def _list(self, index: int) -> tuple[list[str], int]:
+        """The names that commas separate, from the token at an index on, and the index after them."""
+        names = [self.tokens[index]]
+        while self.tokens[index + 1] == ",":
+            index += 2
+            names.append(self.tokens[index])
+        return names, index + 1
 
-    def _function(self, place: int) -> int:
-        after = place + 1
+    def _function(self, index: int) -> int:
+        """Note the name of a function, open the scope of its arguments, and return the index of its body."""
+        after = index + 1
         while self.tokens[after] != "(":
             after += 1
-        if after > place + 1:
-            name = self.tokens[place + 1]
-            if self.tokens[place - 1] == "local":
+        if after > index + 1:
+            name = self.tokens[index + 1]
+            if self.tokens[index - 1] == "local":
                 self.scopes[-1].add(name)
             else:
-                self._use(place + 1)
+                self._use(index + 1)
         end = self.tokens.index(")", after)
         self.scopes.append({token for token in self.tokens[after:end] if NAME.fullmatch(token)})
         return end + 1
 
-    def _use(self, place: int) -> None:
-        name, before = self.tokens[place], self.tokens[place - 1] if place else ""
-        following = self.tokens[place + 1 : place + 3]
+    def _use(self, index: int) -> None:
+        """Note the name at an index as used, unless the file defines it, or it is a field or a key of a table."""
+        name, before = self.tokens[index], self.tokens[index - 1] if index else ""
+        following = self.tokens[index + 1 : index + 3]
         is_field = before in (".", ":")
         is_key = self.brackets[-1:] == ["{"] and before in ("{", ",") and following[:1] == ["="]
         if is_field or is_key or any(name in scope for scope in self.scopes):

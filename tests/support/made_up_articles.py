@@ -46,15 +46,15 @@ def made_up(
 
 async def write(store, articles: Sequence[Article]) -> None:
     """Write articles only to the indexes that a listing since an instant, of the site or of a group, is read from."""
-    pairs: dict[str, list[str | float]] = {}
+    pairs: dict[str, list[str | float]] = {}  # value, member, value, member and so on, by key
     for article in articles:
         partition = store.site.home_of_article(article.number)
         for order in since.INDEXES:
-            place = store.site.policy.value(order, article), keys.member(article.number)
+            value_and_member = store.site.policy.value(order, article), keys.member(article.number)
             for key in (
                 keys.index(partition, order.value),
                 *(keys.group(partition, group, order.value) for group in article.groups),
             ):
-                pairs.setdefault(key, []).extend(place)
+                pairs.setdefault(key, []).extend(value_and_member)
     assert set(ORDERS) >= {order.value for order in since.INDEXES}
     await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])

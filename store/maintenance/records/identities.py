@@ -24,6 +24,7 @@ from store.maintenance.records.record import (
 from store.site import Site
 from store.validation import USERNAME
 
+# a name is reserved for the subject, or its user was made; gone: the user was deleted
 STATE = re.compile(rf"(?:reserved|made) {USERNAME.pattern}|gone")
 DIGEST = re.compile(identities.IDENTITY.pattern)
 SUBJECT = re.compile(rf"{identities.ISSUER.pattern} .{{1,{identities.SUBJECT_LENGTH}}}")

@@ -1,4 +1,7 @@
-"""Fixtures: two stores with the same history, of which one annuls votes."""
+"""
+Fixtures: `pair` is two stores with the same history, of which `pair.world` annuls votes of the user Mallory and
+`pair.other` never does. `bare` is one without an SQL database.
+"""
 
 from collections.abc import AsyncIterator
 

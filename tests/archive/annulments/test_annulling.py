@@ -1,5 +1,12 @@
 """
-Votes that count no more, and that come back with a revert: compared with a store in which they were never cast.
+Annulled votes count no more, and come back when the action that annuls them is reverted.
+
+A `pair` is two stores with the same history: `pair.world`, in which votes of Mallory are annulled, and `pair.other`, in
+which they never are. `fill` writes articles, comments and votes to both; with `left_out` those of Mallory are never
+cast in `other`. `settle` annuls or restores the votes, `shown` is all that a store holds, `findings` is what `verify`
+reports. `bare` is a pair without an SQL database.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -69,17 +76,17 @@ async def test_vote_counts_no_more_where_one_set_of_voters_has_expired_before_th
     await pair.vote("Mallory", number, Vote.DOWN)
     await pair.world.mirror()
     pair.clock.advance(WINDOW + 1)
-    p = pair.world.store.site.home_of_article(number)
-    pair.world.redis.delete(keys.downvoted(p, number))
+    partition = pair.world.store.site.home_of_article(number)
+    pair.world.redis.delete(keys.downvoted(partition, number))
 
     action = await pair.world.annul()
     await pair.world.settle()
     assert (await pair.world.read(action)).annulled_votes == 1
-    assert pair.world.redis.hmget(keys.article(p, number), "up", "down") == ["1", "0"]
+    assert pair.world.redis.hmget(keys.article(partition, number), "up", "down") == ["1", "0"]
 
 
 @pytest.mark.parametrize("partitions", [1, 8], indirect=True)
-async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
+async def test_without_a_database_only_votes_on_what_is_open_are_annulled(bare: Pair):  # M7
     bare.left_out = ("Mallory",)
     old = await bare.post("alice", "show")
     await bare.vote("Mallory", old, Vote.UP)
@@ -102,7 +109,7 @@ async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
 
 
 @on_both
-async def test_two_actions_hold_a_vote_until_both_are_reverted(pair: Pair):  # M8
+async def test_vote_that_two_actions_annul_counts_once_both_are_reverted(pair: Pair):  # M8
     await pair.fill()
     first = await pair.world.annul()
     await pair.world.settle()

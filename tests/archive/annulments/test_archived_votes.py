@@ -1,5 +1,12 @@
 """
-Votes that count no more on what is archived, hidden or gone, and that come back with a revert.
+Votes are annulled, so that they count no more, and restored, also on what is hidden, deleted, or archived: then only
+the database has it.
+
+A `pair` is two stores with the same history: `pair.world`, in which votes of Mallory are annulled, and `pair.other`, in
+which they never are. With `left_out` her votes are never cast in `other`. `settle` annuls or restores the votes,
+`shown` is all that a store holds, `findings` is what `verify` reports. `bare` is a pair without an SQL database.
+
+`on_both` runs a test with SQLite and with PostgreSQL.
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -53,7 +60,7 @@ async def test_archived_articles_stay_so_while_votes_are_annulled_and_restored(p
 
 
 @on_both
-async def test_it_is_done_when_reads_show_the_counts_of_archived_articles(
+async def test_annulment_is_done_once_reads_show_the_counts_of_archived_articles(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ):  # M7
     monkeypatch.setattr(annulments, "PATIENCE", 0)
@@ -107,13 +114,14 @@ async def assert_archived(pair: Pair, numbers: list[int]) -> None:
 
 
 async def bring_back(world: World, numbers: list[int]) -> None:
+    """Write archived articles back to Redis."""
     for number in numbers:
         assert await write_back.bring_back(world.store, world.database, number)
 
 
 @on_both
-async def test_what_is_hidden_or_gone_is_annulled_and_restored(pair: Pair, clock: Clock):  # M7, M8
-    """Removed things keep their votes, and the comments of a deleted article are about to be removed."""
+async def test_votes_on_what_is_removed_or_deleted_are_annulled_and_restored(pair: Pair, clock: Clock):  # M7, M8
+    """What a moderator has removed keeps its votes. The comments of a deleted article are still to be removed."""
     pair.left_out = ("Mallory",)
     await pair.fill()
     hidden, gone = pair.articles[0], pair.articles[4]  # of alice and of dave
@@ -172,6 +180,7 @@ async def test_pinned_walk_goes_on_though_a_hidden_comment_loses_votes_and_is_sh
 async def read_page(
     site: Site, article: int, order: threads.CommentOrder, beyond: threads.ThreadPosition | None, count: int
 ) -> threads.ThreadPage:
+    """A page of a thread, beyond a position of the one before or of a pin."""
     (page,) = await moments.load_again(
         site, [threads.page(site, article, order, threads.ThreadWindow(count, beyond=beyond))]
     )

@@ -5,6 +5,8 @@ of it.
 A `pair` is two stores with the same history: `pair.world`, in which they are annulled, and `pair.other`, in which they
 never are. `fill` writes articles, comments and votes to both. `bare` is a pair without an SQL database.
 
+`on_both` runs a test with SQLite and with PostgreSQL.
+
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
@@ -34,11 +36,12 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
     site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
     p = site.home_of_article(number)
     right = contents(redis)
+    # the number of no article, in the same partition
     gone, held_by_action = number + keys.SLOTS, steps.cases(p, action.number)
     redis.zrem(held_by_action, keys.member(number))
     redis.zadd(held_by_action, {keys.member(gone): 0})
     redis.hset(keys.annulled(p, number), "bob", "2 1541")  # not the value of a vote, and not an action
-    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")
+    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")  # a vote, and the action that annuls it
     redis.sadd(keys.downvoted(p, number), "Mallory")
 
     assert len(await pair.findings()) >= 5

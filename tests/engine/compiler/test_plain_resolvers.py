@@ -36,7 +36,7 @@ Loud = NewType("Loud", str)
 
 
 class Broken(Exception):
-    pass
+    """What resolvers and attributes raise."""
 
 
 @strawberry.enum
@@ -70,6 +70,8 @@ class Other(Record):
 
 
 class Fault(Exception):
+    """An exception as a value, with an attribute `key`, as `Bare` has it."""
+
     key = "x"
 
 
@@ -77,6 +79,8 @@ AWAITED = Record("y")
 
 
 class Later:
+    """An awaitable value, with an attribute `key` of its own beside that of what it gives."""
+
     key = "x"
 
     def __await__(self) -> Any:
@@ -116,6 +120,7 @@ class Thing:
         return type(value) is Record
 
 
+# what attributes of a `Thing` have: values of all types, right and wrong ones, and below records and lists of them
 VALUES = [None, "x", "", 3, 2**40, 1.5, 3.0, nan, inf, True, Colour.RED, b"x", [], ["x", None], ValueError(), Broken()]
 A_RECORD = len(VALUES)  # the index of the first record below
 VALUES += [Record("x"), Record(Record("y")), (Record("z"), Record(3)), [Record("x"), None], [Record("x"), Broken()]]
@@ -271,7 +276,7 @@ class Tome:
         return self if is_there else None
 
 
-DONE: list[str] = []
+DONE: list[str] = []  # the titles that mutations were executed with
 
 
 @strawberry.type
@@ -326,6 +331,7 @@ def selections(draw: Any, depth: int = 0) -> str:
     return "{ " + " ".join(fields) + " }"
 
 
+# operations: {0} is replaced by the variables, {1} by the selection
 VARIABLES = "($n: Int! = 2, $wish: Wish = {numbers: [3]})"
 ROOTS = ["query {0} {{ tomes {1} }}", "query {0} {{ vault {1} }}", 'query {0} {{ tomes(titles: ["x", "bb", ""]) {1} }}']
 ROOTS += ['mutation {0} {{ add(title: "new") {1} }}', 'mutation {0} {{ burn(title: "old") {1} }}']
@@ -334,11 +340,12 @@ ROOTS += ['mutation {0} {{ add(title: "new") {1} }}', 'mutation {0} {{ burn(titl
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core never awaits some
 @settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(ROOTS), selections(), st.sampled_from([{}, {"n": 3}, {"n": 0, "wish": None}]), st.booleans())
-def test_random_documents_of_plain_resolvers_are_answered_alike(root, selected, variables, may):
+def test_random_documents_of_plain_resolvers_are_answered_alike(root, selected, variables, has_permission):
     text = root.format(VARIABLES, selected)
     if "$n" not in selected or "$wish" not in selected:
         text = text.replace(VARIABLES, used_variables(selected))
-    asyncio.run(check_document(text, {name: variables[name] for name in variables if f"${name}" in selected}, may))
+    used = {name: variables[name] for name in variables if f"${name}" in selected}
+    asyncio.run(check_document(text, used, has_permission))
 
 
 def used_variables(selected: str) -> str:
@@ -347,9 +354,10 @@ def used_variables(selected: str) -> str:
     return f"({', '.join(used)})" if used else ""
 
 
-async def check_document(text: str, variables: dict[str, Any], may: bool) -> None:
+async def check_document(text: str, variables: dict[str, Any], has_permission: bool) -> None:
+    """Check that a plan answers as Strawberry does, and that mutations do the same, for one with or without a token."""
     operation = Operations(LIBRARY, Limits(depth=20), Pool(1_000_000)).find(text, None)
-    context, execution = Opened(Client("token" if may else None, ""), 7), Execution(LIBRARY)
+    context, execution = Opened(Client("token" if has_permission else None, ""), 7), Execution(LIBRARY)
     DONE.clear()
     right = await LIBRARY.execute(text, variables, context)
     done = DONE.copy()

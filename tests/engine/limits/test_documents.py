@@ -18,6 +18,7 @@ CIRCULAR = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query {
 
 
 def repeated(text, count, between=" "):
+    """So many copies of a text, in each of which its number takes the place of #."""
     return between.join(text.replace("#", str(number)) for number in range(count))
 
 
@@ -29,7 +30,7 @@ def operations(**limits):
     return Operations(SCHEMA, Limits(**limits), Pool(1_000_000))
 
 
-AT_LIMIT = [
+AT_LIMIT = [  # documents that are just allowed
     "{ " + repeated("a#: hello", 20) + " }",
     "{ " + repeated("down {", 10, "") + repeated("a#: hello", 30) + repeated("}", 10, "") + "}",
     "{ " + repeated("down {", 11, "") + "hello" + repeated("}", 11, "") + "}",
@@ -38,7 +39,7 @@ AT_LIMIT = [
     "{ " + repeated("hello", 100) + " }",
     repeated("query Q# { hello }", 20),
 ]
-BEYOND = {
+BEYOND = {  # documents that are refused, and what the message says about the limit
     "{ " + repeated("a#: hello", 31) + " }": "30 aliases",
     "{ down { " + repeated("a#: hello", 31) + " } }": "30 aliases",
     "{ " + repeated("a#: hello", 21) + " }": "20 root fields",

@@ -83,6 +83,7 @@ def threads_of(settings: Settings) -> dict[str, list[Place]]:
 
 
 async def _thread(store: Store, article: int) -> list[Place]:
+    """The comments of an article as its thread shows them: the oldest first, each one before its replies."""
     comments = {each.number: each for each in await discussions.comments(store, article)}
     places = await discussions.walked(store, article, CommentOrder.OLDEST, 50)
     for place in places:

@@ -1,4 +1,8 @@
-"""The command `serve`: its start, its settings, its end."""
+"""
+The command `serve`: its start, its settings, its end.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import os
 import signal

@@ -47,6 +47,7 @@ async def exchange(server, *pieces):
 
 
 def refusal(answer):
+    """The status and the error code of a raw HTTP response."""
     head, _, body = answer.partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)["errors"][0]["extensions"]["code"]
 

@@ -1,7 +1,8 @@
 """
 Tokens of issuers, which are identity providers, in place of sessions: whose they are, and which are refused.
 
-Codes such as U1 name rows of docs/behaviours.md.
+The fixture `http` is a client of an application that accepts the tokens of one issuer; `serve` opens one for another
+file of issuers. Codes such as U1 name rows of docs/behaviours.md.
 """
 
 import asyncio

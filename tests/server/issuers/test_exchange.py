@@ -1,7 +1,8 @@
 """
 A session in exchange for a token of an identity provider, and what its user may do without a password.
 
-Codes such as U2 name rows of docs/behaviours.md.
+The fixture `http` is a client of an application that accepts the tokens of one issuer; `serve` opens one for another
+file of issuers. Codes such as U2 name rows of docs/behaviours.md.
 """
 
 import asyncio

@@ -1,4 +1,8 @@
-"""What the server writes to standard error: one JSON line for each operation and for whatever goes wrong."""
+"""
+What the server writes to standard error: one JSON line for each operation and for whatever goes wrong.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import socket
 from re import fullmatch

@@ -1,4 +1,8 @@
-"""What `/metrics` shows, of one process and of several."""
+"""
+What `/metrics` shows, of one process and of several.
+
+The fixture `live` is a running server with an article, which the tests share.
+"""
 
 import resource
 import signal

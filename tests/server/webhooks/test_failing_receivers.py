@@ -1,7 +1,8 @@
 """
 Receivers of webhooks that fail, are slow or are away: when their messages are tried again, and what they delay.
 
-Codes such as U8 name rows of docs/behaviours.md.
+`sending` gives a store, its database and a process that sends webhooks; the fixture `receiver` keeps what it accepts in
+`taken`. Codes such as U8 name rows of docs/behaviours.md.
 """
 
 import logging

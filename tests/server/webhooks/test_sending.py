@@ -1,7 +1,8 @@
 """
 Webhooks: what receivers are sent, in which order, and what becomes of messages that they do not take.
 
-Codes such as U8 name rows of docs/behaviours.md.
+`sending` gives a store, its database and a process that sends webhooks; the fixture `receiver` keeps what it accepts in
+`taken`. `on_both` runs a test with SQLite and with PostgreSQL. Codes such as U8 name rows of docs/behaviours.md.
 """
 
 import asyncio
@@ -72,6 +73,7 @@ async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
 
 
 async def sent_entries(store) -> list[Change]:
+    """The changes in the log, of all partitions, that webhooks send."""
     entries = [
         entry
         for partition in range(store.site.partitions)

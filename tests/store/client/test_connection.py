@@ -28,7 +28,10 @@ async def test_concurrent_pipelines_get_their_own_replies(store):
 
 
 async def test_pipeline_that_writes_keeps_its_order_where_no_script_is_known(store):
-    """Also on several servers, and where a script stands between commands."""
+    """
+    A server that was started again knows no script, so each is sent once more with its text. The commands that follow
+    it in the pipeline must not overtake it, also on several servers. `NEEDED_WRITE` is a script that runs one command.
+    """
     client, tags = store.site.redis, range(4)
     commands = [
         command
@@ -86,7 +89,7 @@ async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):
 async def test_lost_connection_is_opened_again(store, redis):
     redis_client = store.site.redis
     before = await redis_client.run(("CLIENT", "ID"))
-    kill(redis, "TYPE", "normal")
+    kill(redis, "TYPE", "normal")  # closes all connections but those that subscribe
 
     assert await redis_client.run(("CLIENT", "ID")) != before
 
@@ -109,7 +112,7 @@ async def test_store_that_exceeds_the_timeout_is_unavailable(store, redis, monke
 
 
 @pytest.mark.one_server
-async def test_commands_wait_while_too_many_are_pending(store, redis, monkeypatch):
+async def test_commands_wait_while_too_many_have_no_reply(store, redis, monkeypatch):
     monkeypatch.setattr(connection, "MAX_PENDING", 2)
     redis.client_pause(300, all=True)
 
@@ -118,7 +121,7 @@ async def test_commands_wait_while_too_many_are_pending(store, redis, monkeypatc
 
 
 @pytest.mark.one_server
-async def test_commands_fail_if_too_many_are_pending_for_too_long(store, redis, monkeypatch):
+async def test_commands_fail_if_too_many_have_no_reply_for_too_long(store, redis, monkeypatch):
     monkeypatch.setattr(connection, "MAX_PENDING", 1)
     monkeypatch.setattr(connection, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.redis.run(("BLPOP", "answer", 0)))

@@ -1,4 +1,7 @@
-"""The caches of a connection stay consistent when the pool evicts from them."""
+"""
+The caches of a connection, of hashes as records and of votes, stay consistent when the pool evicts from them: it bounds
+the bytes of all caches of a process together. The step "flood" fills the pool, so that it evicts.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +25,7 @@ def decoded(number, fields):
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "find", "discard", "flood"]), NUMBERS, st.integers(0, 9))))
 def test_hashes_are_found_as_they_were_added_last_or_not_at_all(steps):
-    pool = Pool(12_000)
+    pool = Pool(12_000)  # bytes
     cache, flood, added = HashCache(pool, max_hashes=3), pool.cache("flood", microseconds=1_000), {}
     for step, number, title in steps:
         match step:
@@ -46,7 +49,7 @@ def test_hashes_are_found_as_they_were_added_last_or_not_at_all(steps):
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "find", "discard", "flood"]), NUMBERS, VOTERS, st.integers(-1, 1))))
 def test_votes_are_found_as_they_were_added_last_or_not_at_all(steps):
-    pool = Pool(9_000)
+    pool = Pool(9_000)  # bytes
     cache, flood, added = VoteCache(pool), pool.cache("flood", microseconds=1_000), {}
     for step, number, voter, value in steps:
         match step:

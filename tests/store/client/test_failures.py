@@ -1,5 +1,11 @@
 """
-Requests while the store fails: its reply is lost, its memory is full, it is stopped or killed.
+Requests while Redis fails: its reply is lost, its memory is full, it is stopped or killed.
+
+A command whose reply was lost is sent again. Scripts keep their answers for ten seconds, so that the second call does
+not change anything more, and answers as the first one did. Here the store connects through a `proxy` that can lose
+replies.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as A6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -52,23 +58,30 @@ async def proxy(redis_url: str, tmp_path: Path) -> AsyncIterator[Proxy]:
 
 @pytest.fixture
 async def store(proxy: Proxy, clock: Clock, partitions: int) -> AsyncIterator[Store]:
+    """A store that is reached through the proxy."""
     store = await Store.open(proxy.url, partitions=partitions, clock=clock)
     yield store
     await store.close()
 
 
-async def lost(proxy: Proxy, doing: Awaitable[Any], request: str = "") -> Any:
-    """The result of a command while the reply to its first request, or to one that contains a text, is lost."""
+async def lost(proxy: Proxy, command: Awaitable[Any], request: str = "") -> Any:
+    """
+    The result of a command while the reply to its first request is lost, or to the first one that contains the text
+    `request`, such as the digest of a script.
+    """
     before = proxy.lost
     proxy.loses = request.encode()
-    answer = await doing
+    answer = await command
     assert proxy.lost == before + 1
     return answer
 
 
 @pytest.mark.one_server
 async def test_task_that_is_cancelled_while_it_repeats_a_command_ends(store, redis, monkeypatch):
-    """As the background tasks of a server that stops: the reply to the repeated command comes at the same time."""
+    """
+    A server that stops cancels its background tasks. Here this happens when the reply to a repeated command arrives: it
+    is repeated because Redis did not know the script.
+    """
     server, sent = store.site.redis._server, count(1)
     send = server.send
 
@@ -138,8 +151,8 @@ async def test_vote_on_a_comment_whose_reply_was_lost_counts_once(store, alice, 
 
 
 @pytest.mark.one_server
-async def test_kept_answer_to_a_vote_is_short(store, alice, bob):
-    """The texts of an article are read again."""
+async def test_kept_answer_to_a_vote_has_no_article(store, alice, bob):
+    """The article is read again instead, so that kept answers stay short."""
     number = (await post(store, alice)).number
     partition = store.site.home_of_article(number)
     command = store.site.command(VOTE, partition, number, 1, username=bob, bans="")
@@ -260,7 +273,7 @@ async def test_edits_whose_replies_were_lost_are_done_once(store, alice, redis, 
 
 @pytest.mark.one_server
 async def test_edit_whose_reply_was_lost_of_what_was_deleted_since_is_not_found(store, alice, redis, proxy):
-    """As the article is read again, which the kept answer leaves out."""
+    """The kept answer leaves the article out, so that it is read again."""
     number = (await post(store, alice)).number
     editing = asyncio.create_task(lost(proxy, store.articles.edit(number, alice, {"title": "a"}), EDIT.digest))
     while not proxy.lost:  # noqa: ASYNC110 - the proxy has no event

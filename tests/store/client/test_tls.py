@@ -32,6 +32,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 async def port(redis_url: str, certificate: tuple[Path, Path]) -> AsyncIterator[int]:
+    """The port of a proxy that takes TLS connections for the store."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     proxy = Proxy(redis_url.removeprefix("unix://"), Path())

@@ -1,4 +1,11 @@
-"""The client-side cache, which Redis tells what has changed, gives what a new read would give."""
+"""
+The client-side cache of a process, which Redis tells what has changed, gives what a new read would give.
+
+`request` reads a page of the newest articles, and returns the articles and the number of commands that were sent: one
+for each partition finds the page, and one more reads each article that is not in the cache.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+"""
 
 import asyncio
 import sys
@@ -22,7 +29,7 @@ from tests.store.reading import post, request
 
 pytestmark = pytest.mark.many_partitions
 
-VOTES = 300
+VOTES = 300  # of the other process, in the last test
 
 
 @pytest.fixture
@@ -33,7 +40,7 @@ async def other(store, redis_url, partitions, clock):
     await other.close()
 
 
-async def test_second_read_of_a_page_reads_no_hash(store, alice):
+async def test_second_read_of_a_page_reads_no_article_again(store, alice):
     for _ in range(3):
         await post(store, alice)
     (first, commands), second = await request(store), await request(store)

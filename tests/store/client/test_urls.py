@@ -1,4 +1,6 @@
-"""URLs of stores, and the errors of invalid ones."""
+"""
+URLs of stores: of a server, a unix socket, sentinels or a cluster. Errors of invalid ones do not show the password.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""The check of writes that `/readyz` and `/metrics` use."""
+"""
+`write_error`, the check whether a store can be written, which `/readyz` and `/metrics` use: it gives the reason why
+not, or None.
+"""
 
 import pytest
 

@@ -4,8 +4,8 @@ Writes a small store with the code of an earlier version: run this in a working 
     cd TREE && PYTHONPATH=. python THIS_FILE FOLDER
 
 Then `FOLDER` has `appendonlydir` (of a data folder), `backup`, and `answers.json`: queries, and what that version
-answered. `stores/0.1.0` is of the tag `before-house`; `stores/61f5b97` is of that commit, the last before records of
-backups were classes.
+answered. Tests of upgrades open these folders with the code of today. `stores/0.1.0` is of the tag `before-house`;
+`stores/61f5b97` is of that commit, the last before records of backups were classes.
 """
 
 import json
@@ -22,7 +22,7 @@ from tests.server.conftest import HEADER, serving
 
 CENTURY = 100 * 365 * 86_400  # seconds
 EXPIRES_AT = 4_102_444_800_000  # of each key that would expire before a test reads it: 2100, in unix milliseconds
-LIMITS = {"rate_limits": "on", "rate_points": 1_000_000}
+LIMITS = {"rate_limits": "on", "rate_points": 1_000_000}  # points enough for all requests
 SETTINGS = {"partitions": 2, "voting_window": CENTURY, "session_ttl": CENTURY, "good_votes": 2, **LIMITS}
 # Below the HEADER: id, title, url, points, comments, author, created_at.
 STORIES = """1,A map of rivers,https://maps.example/rivers,30,1,Marlow,2016-08-01T10:00:00Z
@@ -80,6 +80,7 @@ def main(folder: Path) -> None:
 
 
 def run(data: Path, *arguments: object) -> None:
+    """Run a command of `upvote` on a data folder."""
     settings = environment(data_dir=data, **SETTINGS)
     subprocess.run([sys.executable, "-m", "server", *map(str, arguments)], env=settings, check=True)
 

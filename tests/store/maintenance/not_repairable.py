@@ -1,7 +1,9 @@
 """
-Functions that damage a store, as `tests/store/scene.py` fills it, so that nothing can repair it.
+Functions that damage a store so that nothing can repair it, and then return what `verify` finds: for each fault where
+it is, what is there, and what should be there.
 
-Each returns what `verify` finds: where, what is there, and what should be there.
+A `Scene` is a store that `tests/store/scene.py` has filled, with the keys of some articles, comments and users. `hash`
+is the key of an article that is open to votes, `voted` that of its voters, `account` that of its poster Alice.
 """
 
 from collections.abc import Callable

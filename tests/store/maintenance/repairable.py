@@ -1,7 +1,11 @@
 """
-Functions that damage a store, as `tests/store/scene.py` fills it, so that `verify --repair` can repair it.
+Functions that damage a store so that `verify --repair` can repair it, and then return what `verify` finds: for each
+fault where it is, what is there, and what should be there.
 
-Each returns what `verify` finds: where, what is there, and what should be there.
+A `Scene` is a store that `tests/store/scene.py` has filled, with the keys of some articles, comments and users. `hash`
+is the key of the article `open`, which is open to votes, `voted` and `downvoted` those of its voters, `member` its name
+in sorted sets, and `account` the key of its poster Alice. `ghost` is a number that no article has. A place is an
+article or a comment in a sorted set.
 """
 
 from collections.abc import Callable
@@ -85,7 +89,7 @@ def places_lost(scene: Scene) -> list[Expected]:
 
 
 def timeline_without_an_article(scene: Scene) -> list[Expected]:
-    """Karma is the sum over the timeline, so it is reported, too. It needs no repair after that of the timeline."""
+    """The karma is computed from the timeline, so it is reported, too. The repair of the timeline mends both."""
     scene.redis.zrem(scene.timeline, scene.member)
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
@@ -318,7 +322,7 @@ def path_that_is_not_below_its_parent(scene: Scene) -> list[Expected]:
     before = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.comment)))
     label = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.answer))).split()[0]
     scene.redis.hset(scene.comment_hash, "path", "zz 5")
-    # what is found is the label of a path: its text, then the digit of its index, which for 5 is "4"
+    # a path is a text and an index; its label is the text and a digit for the index, "4" for 5
     hashes = {scene.comment_hash: "zz4", keys.comment(scene.partition, scene.answer): label}
     paths = [(f"{hash} path", found, "a path below that of the parent") for hash, found in hashes.items()]
     return [*paths, (f"{tree} {before}", "0", NOTHING)]
@@ -335,7 +339,7 @@ def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
 
 
 def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
-    """What a deletion leaves that was interrupted: two of them, of which the lower one is found."""
+    """An interrupted deletion has left two, one below the other. Only the lower one is found."""
     article, parent = scene.open.number, scene.answer
     path, index = scene.redis.hget(keys.comment(scene.partition, parent), "path").split(" ")
     for depth, sequence in ((3, 1), (4, 3)):  # sequences of imported comments are odd

@@ -1,5 +1,10 @@
 """
-A dump of a store, restored, gives the same store.
+A dump of a store, which is what a backup has, gives the same store when it is restored.
+
+A `scene` is a store that has keys of every kind; it is restored at `place`, another database of Redis, of which
+`copied` is a client.
+
+`verified` gives what `upvote verify` finds wrong in the store.
 
 Codes such as A2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -70,6 +75,7 @@ def copied(place: str) -> "Iterator[Redis]":
 
 
 async def dumped(store: Store, *, is_move: bool = False) -> list[Record]:
+    """All records of a store; those of a move to another server include sessions. Nothing is skipped as damaged."""
     skipped: list[str] = []
     found = dump.records_of(store.site, progress=lambda count: None, skipped=skipped.append, is_move=is_move)
     records = [record async for some in found for record in some]
@@ -83,6 +89,7 @@ async def dumped_without(store: Store, comment: int) -> list[Record]:
 
 
 async def begun(place: str, scene: Scene, source: str = "a copy", partitions: int | None = None) -> Restoration:
+    """A restoration that has begun. `source` says what is restored, so that only the same one may go on."""
     site = scene.store.site
     return await Restoration.begin(place, source, partitions or site.partitions, site.policy, scene.clock)
 
@@ -99,8 +106,8 @@ def kept(redis: "Redis") -> dict[str, object]:
     """
     All keys that backups have, and those that are derived from them, without idempotency keys of what was deleted.
 
-    Branch paths depend on the order of the changes. What never was above 0 is not stored: the number of comments or
-    replies, and the karma of a user who never commented.
+    What may differ after a restore is made equal: branch paths of comments, which depend on the order of the changes,
+    are left out, and counts that never were above 0, which are not stored, are "0".
     """
     found = {key: value for key, value in contents(redis).items() if backup_of(key) in (Backup.COPIED, Backup.DERIVED)}
     for key, value in found.items():
@@ -124,6 +131,7 @@ def kept(redis: "Redis") -> dict[str, object]:
 
 
 def backup_of(text: str) -> Backup | None:
+    """Whether and how backups have a key, as its kind declares it."""
     kind = kinds.by_name().get(text.split(":")[0])
     return kind.backup if kind else None
 
@@ -155,6 +163,7 @@ async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene
 
 @pytest.mark.parametrize("is_move", [False, True])
 async def test_restored_store_has_the_kinds_that_are_declared_so(scene, place, copied, is_move):
+    """The declaration of a kind of keys says whether backups have them, or only moves to another server."""
     store = await restored(place, scene, await dumped(scene.store, is_move=is_move))
     await store.close()
 
@@ -164,6 +173,7 @@ async def test_restored_store_has_the_kinds_that_are_declared_so(scene, place, c
 
 
 async def test_records_are_those_that_are_declared(scene):
+    """A dump has records of each name that a kind of keys declares, and of no other."""
     declared = {kind.record for kind in kinds.declared() if kind.record}
 
     assert {record.kind for record in await dumped(scene.store, is_move=True)} == declared
@@ -429,7 +439,7 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
     await store.close()
 
 
-async def test_dump_has_why_the_check_holds_a_text(store, alice):
+async def test_dump_has_the_reason_why_a_text_is_held(store, alice):
     article = (await store.articles.post(alice, Draft("a title", content="a text"))).article
     with holding(store, "it names a shop"):
         await store.articles.post(alice, Draft("another", content="a text"))

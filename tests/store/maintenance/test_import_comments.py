@@ -1,5 +1,8 @@
 """
-Imports of comments below imported stories.
+Imports of comments below imported stories. A story becomes an article, and keeps the id that it has in the file.
+
+A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+gives what `upvote verify` finds wrong in the store.
 
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -52,10 +55,12 @@ async def imported(store: Store, *found: StoryComment) -> list[Result]:
 
 
 async def number_of(store: Store, id: str) -> int:
+    """The number of the article or comment that a story or comment of the file has become."""
     return int(await store.site.redis.run(("HGET", keys.imported(store.site.home_of_user("Marlow")), id)))
 
 
 async def the_comments(store: Store) -> list[Comment]:
+    """All comments on the story."""
     return await comments(store, await number_of(store, "1"))
 
 
@@ -124,7 +129,7 @@ async def test_comment_that_was_imported_before_is_not_changed(store, story, com
     assert everything(redis) == before
 
 
-async def test_comment_without_what_it_answers_is_refused(store, story, comment, redis):
+async def test_comment_on_something_that_was_not_imported_is_refused(store, story, comment, redis):
     await create_posters(store, {"Pim": comment.time})
     before = everything(redis)
 
@@ -218,7 +223,7 @@ async def test_effects_in_other_partitions_are_applied_once(store, story, commen
         assert (await profile(store, f"person-{person}")).karma == 2 * count
 
 
-async def test_homes_are_those_of_stories_and_comments(store, story, comment):
+async def test_homes_tell_the_partition_of_each_known_story_and_comment(store, story, comment):
     await imported(store, comment)
 
     partition = store.site.home_of_user("Marlow")
@@ -247,6 +252,7 @@ async def test_thread_has_the_shape_of_the_conversation(store, story, comment, s
 
 
 async def test_number_of_a_comment_is_not_used_again_without_the_key_numbered(store, story, comment, redis):
+    """The key has the numbers of imports. Stores of earlier versions lack it."""
     await imported(store, comment)
     redis.delete(*redis.scan_iter("numbered:*"))
 

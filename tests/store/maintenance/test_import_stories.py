@@ -1,5 +1,6 @@
 """
-Imports of stories as articles.
+Imports of stories from a file: each becomes an article, its poster a user. Votes of a story whose voting is still open
+get users as voters, who are called `voter-0001` and so on.
 
 Codes such as V5 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -41,10 +42,11 @@ async def the_article(store) -> Article:
 
 
 async def none_archived(number: int) -> None:
-    """Redis has all articles."""
+    """Takes the place of the look-up of archived articles: there are none, as Redis has all."""
 
 
 async def import_with_voters(store, stories) -> Imported:
+    """Import stories with users as voters, and count these among the users that were created."""
     voters = await create_voters(store, stories)
     result = await import_batch(store, stories, voters.names)
     return Imported(result.stories, result.created + voters.created)
@@ -211,7 +213,7 @@ async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypa
     assert imported.upvotes == 4 + imported.imported == 1_000_000
 
 
-async def test_shift_makes_the_newest_story_now(store, story, clock):
+async def test_shift_moves_the_newest_story_to_now(store, story, clock):
     older = replace(story, id="6", time=story.time - DAY * 1000)
 
     assert await shift_to_now(store, [older, story], none_archived) == clock.now - story.time == 1000

@@ -1,5 +1,8 @@
 """
-The orders of a store, and the weights of its groups, are changed while users vote and post.
+The orders by which a store lists articles, such as VOTES or HOT, and the weights of its groups in their formulas, are
+changed while users vote and post. `reindex` writes the indexes of orders anew.
+
+`findings` gives what `upvote verify` finds wrong in the store.
 
 Codes such as H1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -43,6 +46,7 @@ async def scene(store, redis, clock):
 
 
 async def opened(redis_url, partitions, clock, orders=tuple(Order)):
+    """Open a store, which is new unless it exists already: only a new one gets these orders."""
     return await Store.open(redis_url, Policy(), partitions, orders, clock=clock)
 
 
@@ -210,7 +214,7 @@ def site_ranked(redis) -> dict[str, Any]:
 
 
 class Killed(Exception):
-    pass
+    """The process ends."""
 
 
 class KilledClient(RedisClient):
@@ -317,7 +321,7 @@ async def test_readers_get_the_old_index_or_the_new_one_while_weights_change(sto
     assert all(places in (before, after) for places in seen)
 
 
-async def test_concurrent_rebuilds_overtake_each_other(scene):
+async def test_concurrent_rebuilds_are_completed_or_overtaken(scene):
     store = scene.store
     changes = [{"vote_score": float(value)} for value in (1, 2, 3)]
     ends = await asyncio.gather(
@@ -332,7 +336,7 @@ async def test_concurrent_rebuilds_overtake_each_other(scene):
     assert await findings(store) == []
 
 
-async def test_other_processes_are_notified(store, redis_url, clock):
+async def test_other_processes_get_new_orders_and_weights(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
     listening = event_connection.connect(redis_url, other.site)
     async with listening as listener, config.keep_current(other.site.rankings, other.site.redis, listener):

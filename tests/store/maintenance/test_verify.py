@@ -1,4 +1,7 @@
-"""What `verify` finds in damaged stores, and repairs."""
+"""
+What `verify` finds in damaged stores, and repairs. A `scene` is a store that has keys of every kind, with articles and
+comments of Alice and others.
+"""
 
 import asyncio
 import random
@@ -38,6 +41,7 @@ async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
 
 
 def of(found: list[Finding]) -> list[Expected]:
+    """Where each finding is, what is there, and what should be there."""
     return sorted((finding.where, finding.found, finding.expected) for finding in found)
 
 
@@ -65,11 +69,12 @@ async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage
     assert of(await verified(scene.store)) == sorted(expected)
     found = await verified(scene.store, repair=True)
     assert of(found) == sorted(expected)
+    # a part of the damage may be repaired
     assert of(await verified(scene.store)) == of([finding for finding in found if not finding.repaired]) != []
 
 
 async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
-    """Unlike other damages, these need more than the scene has."""
+    """These have a test of their own, as they need more than the scene has."""
     for username, role, group in (("bob", Role.ADMIN, None), ("Alice", Role.MODERATOR, "show")):
         await roles.grant(scene.store.site, OPERATOR, username, role, group, "a reason")
     before = contents(redis)
@@ -196,7 +201,7 @@ async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redi
 
 
 async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
-    """Its second step is written between the two reads of `dangling_follows`."""
+    """A follow is written in two partitions. Here the second step comes between the two reads of `dangling_follows`."""
     site, read = scene.store.site, dangling_follows._dangling
     is_seen, has_followed = asyncio.Event(), asyncio.Event()
 

@@ -1,4 +1,7 @@
-"""Every order against a brute-force sort, on random histories."""
+"""
+The formulas by which articles are ordered: every order equals a sort in Python, on random histories, and every formula
+its source.
+"""
 
 import random
 
@@ -32,9 +35,10 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
     for each in await history(store, seed=7, size=40, with_comments=True):
-        p = store.site.home_of_article(each.number)
+        partition = store.site.home_of_article(each.number)
         for order in Order:
-            for index in (keys.index(p, order.value), *(keys.group(p, name, order.value) for name in each.groups)):
+            of_groups = [keys.group(partition, name, order.value) for name in each.groups]
+            for index in (keys.index(partition, order.value), *of_groups):
                 assert redis.zscore(index, keys.member(each.number)) == store.site.policy.value(order, each)
 
 
@@ -51,7 +55,7 @@ async def test_vote_writes_only_the_indexes_whose_values_change(store, alice, bo
 
 
 def test_formulas_equal_their_sources(unstored_article):
-    """Reddit's, whose epoch is 1,134,028,003 (unix seconds); BEST is the lower bound of the Wilson interval."""
+    """HOT is Reddit's, whose epoch is 1,134,028,003 (unix seconds). BEST is the lower bound of the Wilson interval."""
     assert hot(unstored_article, 45_000) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
     assert hot(replace_votes(unstored_article, up=0, down=10), 45_000) == round(
         -1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7
@@ -94,7 +98,10 @@ def replace_votes(article: Article, up: int, down: int) -> Article:
 
 
 async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis):
-    """Classes are of about equally many votes; below one vote the value is negative."""
+    """
+    A value is the number of the class, of about equally many votes, times `CLASS`, plus the posting time. Below one
+    vote it is negative.
+    """
     number = (await post(store, alice)).number
     index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
 
@@ -106,7 +113,7 @@ async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis)
     assert [gravity_class(votes) for votes in (8, 9, 10, 11, 17, 5_001)] == [7, 8, 8, 9, 12, 44]
 
 
-async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
+async def test_articles_of_one_instant_are_listed_once_each(store, alice, clock):
     stories = [
         Story(str(each), "a title", link="", poster=alice, time=clock.now, votes=each % 40, groups=())
         for each in range(120)

@@ -1,4 +1,7 @@
-"""The cost of pages in the order GRAVITY, whose values fall with age, in large listings, and their correctness."""
+"""
+Pages in the order GRAVITY, whose values are votes divided by a power of the age, in large listings: what they show, and
+what they cost. No index has these values, so a script looks for the articles of a page in steps.
+"""
 
 from typing import NamedTuple
 
@@ -79,7 +82,7 @@ def unstored(number: int, *, posted_at: int, upvotes: int) -> Article:
 
 
 async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
-    """The places of a page, and what reading it has cost."""
+    """The positions of a page, and what reading it has cost."""
     redis.config_resetstat()
     found = await page(store, listing_of(store, Order.GRAVITY, group=None), window)
     calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
@@ -88,7 +91,7 @@ async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
 
 
 def everything(store, redis) -> list[Position]:
-    """All articles by GRAVITY, sorted in Python."""
+    """The positions of all articles by GRAVITY, sorted in Python."""
     posted = dict(redis.zrange(keys.index(0, Order.TIME.value), 0, -1, withscores=True))
     votes = redis.zrange(keys.index(0, Order.VOTES.value), 0, -1, withscores=True)
     articles = [unstored(int(each), posted_at=int(posted[each]), upvotes=int(up)) for each, up in votes]

@@ -77,7 +77,7 @@ async def test_high_page_numbers_among_equal_votes_are_one_step(store, redis):
     articles = made_up(random.Random(1), 20_000, CROWDS["similar"], "by time", store.site.clock())
     await write(store, articles)
     instant = sorted(each.posted_at for each in articles)[2_000]
-    listed = by_hand(store, Order.VOTES, articles, instant)
+    listed = expected_positions(store, Order.VOTES, articles, instant)
     listing = listings.posted_since(store.site, group=None, order=Order.VOTES, at=instant)
     for skip in (1_000, 9_000, 17_000):
         redis.config_resetstat()
@@ -122,7 +122,7 @@ async def check(
     """Compare pages from both ends, from positions in the listing and beside it, and after a number of articles."""
     for order in orders:
         listing = listings.posted_since(store.site, group, order, instant)
-        listed = by_hand(store, order, articles, instant)
+        listed = expected_positions(store, order, articles, instant)
         others = sorted_by_hand(store, order, list(articles), 0)
         beyond = [None, *chance.sample(others, min(positions, len(others)))]
         beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in others[:1]]
@@ -136,11 +136,12 @@ async def check(
             assert_same(await page(store, listing, window), listed, window)
 
 
-def by_hand(store, order: Order, articles: Sequence[Article], instant: int) -> list[Position]:
+def expected_positions(store, order: Order, articles: Sequence[Article], instant: int) -> list[Position]:
     return sorted_by_hand(store, order, [each for each in articles if each.posted_at >= instant], 0)
 
 
 def assert_same(found: Page, listed: list[Position], window: Window) -> None:
+    """Compare a page with the part of a whole listing that its window shows."""
     if window.upwards:
         end = sum(1 for each in listed if window.beyond is None or each > window.beyond)
         start = max(end - window.count, 0)

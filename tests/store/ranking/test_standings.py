@@ -1,4 +1,7 @@
-"""Ranks and values of articles, and the votes missing to the next rank."""
+"""
+The standing of an article in an order: its rank, its value, the terms whose sum the value is, and the votes missing to
+the next rank.
+"""
 
 import random
 
@@ -13,7 +16,7 @@ pytestmark = pytest.mark.many_partitions
 
 
 async def ranked(store, listing, places):
-    """How many articles of a listing are above each place, and the next one above."""
+    """How many articles of a listing are above each place, its value with an article, and the next place above."""
     return standings.merge(listing, await read(store, *standings.ranks(listing, places)))
 
 
