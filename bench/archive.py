@@ -58,9 +58,8 @@ def main(size: int) -> None:
         print(f"{size:,} archived articles, {stored:.0f} bytes of places each; microseconds of CPU\n")
         head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
         print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))
-        head = ["", "10%", "50%", "90%"]
         print()
-        print(markdown(head, others(engines, site)))
+        print(markdown(["", *(f"{share:.0%}" for share in DEPTHS)], others(engines, site)))
         engines.close()
 
 
@@ -159,8 +158,8 @@ def page(listing: Listing, beyond: Position, upwards: bool = False) -> Callable[
 
 def spread(engines: Engines, listing: Listing, share: float) -> list[Position]:
     """
-    Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, those of articles
-    posted after this share of the time.
+    Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, this is a share of
+    the articles by their posting times, the newest first.
     """
     return engines.read(Call(), partial(positions, listing=listing, share=share))
 
@@ -169,18 +168,24 @@ def positions(connection: Connection, listing: Listing, share: float) -> list[Po
     name = Order.TIME.value if listing.decay or listing.since else places.plain_name(listing)
     index = place_reads.index(connection, name)
     assert index
-    size = place_reads.rank(connection, index, (float(listing.since.at if listing.since else listing.lowest), -1))
+    # the instant of a listing of VOTES is `since`; a listing of TIME has it as its lowest value
+    lowest = float(listing.since.at if listing.since else listing.lowest)
+    size = place_reads.rank(connection, index, (lowest, -1))  # of the part of the index that the listing has
     keys = [
         place_reads.at_rank(connection, index, min(int(share * size) + APART * turn, size - 1))
         for turn in range(ROUNDS)
     ]
+    # a key has no `extra`, from which `value_of` computes: the whole place is the lowest one above the key before it
     found = [
-        place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, upwards=True)[0] for key in keys if key
+        place_reads.places(connection, Range(index.id, before(key), HIGHEST), count=1, upwards=True)[0]
+        for key in keys
+        if key
     ]
     return [place_reads.position(value_of(listing, each), each.number) for each in found]
 
 
 def value_of(listing: Listing, place: Place) -> float:
+    """The value by which a listing is sorted, of a place in the index that `positions` reads."""
     if listing.decay:
         return gravity.Formula(listing.decay.at, *listing.decay.numbers).value_of(place)
     return float(place.extra or 0) if listing.since else place.value

@@ -32,8 +32,8 @@ from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
 from tests import programs
 
-COMMENTS = 229
-MOST = 1.2  # times the front page's largest paint, for the other pages
+COMMENTS = 229  # of the article: any number above two pages of a thread
+MOST_RATIO = 1.2  # the largest paint of another page to that of the front page
 REGISTER = 'mutation { register(input: {username: "reader", password: "correct horse"}) { token } }'
 POST = 'mutation { post(input: {title: "An article with comments", content: "A text"}) { article { id } } }'
 COMMENT = """mutation Comment($article: ID!, $text: String!) {
@@ -111,7 +111,7 @@ async def measure_pages(url: str, loads: int) -> None:
     times = {name: median(each) for name, each in paints.items()}
     first = times["front page"]
     rows = [[name, f"{each:.0f}", f"{each / first:.2f}", f"{max(paints[name]):.0f}"] for name, each in times.items()]
-    print(f"load of the machine {os.getloadavg()[0]:.1f}; at most {MOST} times the front page's are wanted\n")
+    print(f"load of the machine {os.getloadavg()[0]:.1f}; at most {MOST_RATIO} times the front page's are wanted\n")
     print(markdown(["page", "painted", "to the front page", "slowest"], rows))
 
 
@@ -131,7 +131,7 @@ def discussed(url: str) -> str:
 
 
 async def largest_paint(browser: Browser, url: str) -> float:
-    """Milliseconds from the navigation of a new profile to the largest paint, once the script has the page."""
+    """Milliseconds from a navigation, in a new profile, to the largest paint. Waits until the script can take votes."""
     context = await profile(browser)
     page = await context.new_page()
     await page.goto(url)
