@@ -54,7 +54,7 @@ def main(size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         engines = Engines.open(f"sqlite:///{folder}/upvote.db")
         engines.write(fill, site, size)
-        stored = engines.read(Call(), bytes_stored) / size
+        stored = engines.read(Call(), bytes_stored) / size  # `Call()`: without a deadline
         print(f"{size:,} archived articles, {stored:.0f} bytes of places each; microseconds of CPU\n")
         head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
         print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))

@@ -122,7 +122,7 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
         up = min(max(votes(chance), 1), MOST_VOTES)
-        yield article(chance, sequence, chance.choice(POSTERS), time, up, 0)
+        yield article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
 
 
 class Left:

@@ -130,24 +130,24 @@ class Recorder:
             self._caches[id(cache)] = len(self.trace.costs)
             self.trace.costs.append((cache.name, cache._microseconds))
             self._held.append(cache)
-        number = self._caches[id(cache)]
-        known = self._entries.setdefault((number, entry.key), len(self.trace.sizes))
-        if known == len(self.trace.sizes):
+        cache_number = self._caches[id(cache)]
+        entry_number = self._entries.setdefault((cache_number, entry.key), len(self.trace.sizes))
+        if entry_number == len(self.trace.sizes):  # a new one
             self.trace.sizes.append(entry.size)
-        self.trace.sizes[known] = entry.size
-        self.trace.accesses.append(Access(number, known))
+        self.trace.sizes[entry_number] = entry.size
+        self.trace.accesses.append(Access(cache_number, entry_number))
 
 
 def replayed(trace: Trace, total: int) -> Outcome:
     """What a pool of this size does in a trace."""
     pool = Pool(total)
-    found = [pool.cache(name, microseconds) for name, microseconds in trace.costs]
+    caches = [pool.cache(name, microseconds) for name, microseconds in trace.costs]
     misses, microseconds = 0, 0.0
     for number, entry in trace.accesses:
-        if found[number].get(entry) is None:
+        if caches[number].get(entry) is None:
             misses += 1
             microseconds += trace.costs[number][1]
-            found[number].put(entry, True, trace.sizes[entry] - ENTRY_BYTES)
+            caches[number].put(entry, True, trace.sizes[entry] - ENTRY_BYTES)  # `put` adds these bytes
     return Outcome(sum(usage.evictions for usage in pool.usages().values()), misses, microseconds / 1000)
 
 

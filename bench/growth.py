@@ -180,15 +180,15 @@ def requests_of(
 
 def figure(server: Server, redis: "Redis", requests: list[Request], seconds: float) -> Figure:
     """Measure a query: `redis` is the client of the server's Valkey."""
-    ask(server, requests, seconds / 2)
+    ask(server, requests, seconds / 2)  # not measured
     idle = servers.settle(server)
-    cpu, of_valkey, started = server.cpu, sum(spent([redis])), time.perf_counter()
+    cpu_before, valkey_before, started = server.cpu, sum(spent([redis])), time.perf_counter()
     answers = ask(server, requests, seconds)
     servers.settle(server)
-    used = server.cpu - cpu - idle * (time.perf_counter() - started)
-    of_valkey = sum(spent([redis])) - of_valkey
+    of_server = server.cpu - cpu_before - idle * (time.perf_counter() - started)
+    of_valkey = sum(spent([redis])) - valkey_before
     alone = rounds.load(server, requests, seconds / 2, connections=1)
-    return Figure(used / answers * 1e6, of_valkey / answers * 1e6, alone.p50)
+    return Figure(of_server / answers * 1e6, of_valkey / answers * 1e6, answer=alone.p50)
 
 
 def ask(server: Server, requests: list[Request], seconds: float) -> int:
@@ -230,10 +230,12 @@ def plan(found: Mapping[Case, Figures]) -> str:
     the most partitions, and the one with the fewest. It assumes that a vote costs the same with any number of
     partitions, and that each further partition adds the same to the cost of a page.
     """
-    (most, figures), least = max(found.items(), key=_processes_and_partitions), min(found, key=_partitions)
-    first, last = found[least]["page"], figures["page"]
-    share = (LARGE_PARTITIONS - least.size.partitions) / max(most.size.partitions - least.size.partitions, 1)
-    page = [one + (other - one) * share for one, other in zip(first, last, strict=True)]
+    most, figures = max(found.items(), key=_processes_and_partitions)
+    fewest = min(found, key=_most_processes_fewest_partitions)
+    partitions, further = fewest.size.partitions, max(most.size.partitions - fewest.size.partitions, 1)
+    # pages of `LARGE_PARTITIONS`, on the straight line through the costs of those two cases
+    share = (LARGE_PARTITIONS - partitions) / further
+    page = [low + (high - low) * share for low, high in zip(found[fewest]["page"], figures["page"], strict=True)]
     vote = figures["vote"]
     rows = [
         ("votes a second", LARGE_VOTES, vote.server, vote.valkey),
@@ -254,8 +256,8 @@ def _processes_and_partitions(entry: tuple[Case, Figures]) -> tuple[int, int]:
     return workers, size.partitions
 
 
-def _partitions(case: Case) -> tuple[int, int]:
-    """Least of the case with the most processes, and of these with the fewest partitions."""
+def _most_processes_fewest_partitions(case: Case) -> tuple[int, int]:
+    """A sort key: the first are the cases with the most processes, and of these the one with the fewest partitions."""
     return -case.workers, case.size.partitions
 
 

@@ -64,7 +64,8 @@ async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -
 def random_article(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
     """An article posted within the minute from `posted_at`, with what orders it and no texts."""
     posted_at += chance.randrange(MINUTE)
-    number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
+    number = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
+    count = votes(chance)
     return without_texts(number, posted_at, upvotes=max(count, 0), downvotes=max(-count, 0))
 
 

@@ -153,8 +153,8 @@ async def request_confirmation(context: Context) -> None:
         raise Unauthenticated
     standing_bans.refuse_banned(login.bans, store.site.clock())
     viewer = [OwnAccount(login.username)]
-    (mailbox,), (may_use_password,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
-    if may_use_password:
+    (mailbox,), (has_password_here,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
+    if has_password_here:
         raise Invalid("you have a password, which is asked for instead")
     if mailbox.usable is None:
         raise Invalid("you have no confirmed address: log in again instead")

@@ -2,8 +2,8 @@
 Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
 A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
 
-The mark is the position up to which the viewer has seen the feed; where only unseen articles are wanted, it is the
-floor, above which they are. Public functions whose first argument is a sequence are batch resolvers: they return a
+The mark is the position up to which the viewer has seen the feed. Reads of unseen articles only take it as their floor:
+what they return is above it. Public functions whose first argument is a sequence are batch resolvers: they return a
 value for each element, in order.
 """
 
@@ -89,8 +89,8 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
 
 def _page_of(pull: Pull, window: Window) -> Page:
     """
-    The page of a pull that read one place more than the page has, to see whether there is a next one. `pull.behind`
-    says whether there is one on the side from which the client comes.
+    The page of a pull. The pull has read one place more than the page has, to see whether another page follows.
+    `pull.behind` says whether there are articles on the side from which the client comes.
     """
     more, behind = int(len(pull.positions) > window.count), int(pull.behind)
     places = tuple(pull.positions[: window.count])
@@ -119,7 +119,8 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     if window.beyond is None:
         return Pull(ahead, behind=False)
     # whether one that is shown is behind: at the position, or on the side from which the client comes
-    back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
+    from_here = homes_of_store.before(window.beyond, window.upwards)  # so that the position itself is read, too
+    back = Window(1, upwards=not window.upwards, beyond=from_here)
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 
 

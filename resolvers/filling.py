@@ -34,8 +34,8 @@ class Source(NamedTuple):
 
 async def full_connection(context: Context, source: Source, paging: PageArguments, nodes: Nodes) -> Connection[Any]:
     """
-    A page that is full as long as there is more, and knows whether there is. On the side from which a client comes, it
-    may count places that are not shown, and so may the total.
+    A page that is full if enough entries are shown, and that says whether more of them follow. The total may count
+    places that are not shown, and so may the page on the side from which the client comes.
 
     Two round trips, one for the places and one for the records, and as many for each further read.
     """

@@ -182,10 +182,10 @@ async def _within_limits(context: Context, command: Callable[[], Awaitable[Flagg
 
     The limit costs two round trips, and one more to take the count back if nothing changed.
     """
-    session, flagged = context.actor(), None
+    actor, flagged = context.actor(), None
     if context.address is None:
         return await command()
-    username = await context.store.site.username(session)
+    username = await context.store.site.username(actor)
     counted = await context.store.attempts.count(context.rates.of_flags(username))
     try:
         flagged = await command()

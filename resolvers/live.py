@@ -98,6 +98,7 @@ class ChangedArticles:
         shared.add(self)
 
     def forget(self, number: int) -> None:
+        """Stop watching an article."""
         self._shared.pop(number).remove(self)
         self._changes.pop(number, None)
 
@@ -223,8 +224,8 @@ class Live:
 
 class SharedArticle:
     """
-    An article that is read after each event about it, as long as somebody watches it. What happens during a read leads
-    to one more.
+    An article that is read after each event about it, as long as somebody watches it. All events during a read lead to
+    one more read.
     """
 
     def __init__(self, live: Live, number: int) -> None:
@@ -281,7 +282,7 @@ class SharedRanking:
         self.subscribers = 0
         self.latest = RankedArticles()
         self._read_at = 0  # unix milliseconds
-        # changes to the latest articles, by the articles that were sent before
+        # by the articles that a subscriber was sent: the change from these to the latest
         self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store
         self._database = database

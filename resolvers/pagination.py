@@ -58,7 +58,7 @@ class CursorFormat(NamedTuple):
 ARTICLE_CURSOR = CursorFormat()
 ARTICLE_TIME_CURSOR = CursorFormat(by_time=True)
 DECAYING_ARTICLE_CURSOR = CursorFormat(decays=True)
-USER_TIME_CURSOR = CursorFormat(records.NAME, by_time=True)
+USER_TIME_CURSOR = CursorFormat(member=records.NAME, by_time=True)
 
 
 class CursorPosition(NamedTuple):

@@ -49,11 +49,11 @@ async def banned_until(users: Sequence[User], context: Context) -> list[int | No
     for others.
     """
     viewer = await context.viewer()
-    (known,) = await context.reads.profiles([viewer]) if viewer else [None]
-    found = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
+    (own,) = await context.reads.profiles([viewer]) if viewer else [None]
+    bans = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
     return [
-        each.until if each and known and (known.roles or user.username == known.username) else None
-        for user, each in zip(users, found, strict=True)
+        ban.until if ban and own and (own.roles or user.username == own.username) else None
+        for user, ban in zip(users, bans, strict=True)
     ]
 
 
