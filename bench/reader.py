@@ -91,7 +91,7 @@ async def measure(url: str, loads: int) -> None:
         await cold(browser, url, 1)
         rows = {"cold": await cold(browser, url, loads), "warm": await warm(browser, url, loads)}
         await browser.close()
-    (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}
+    (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}  # the same for each load
     kilobytes = rows["cold"][0]["scriptBytes"] / 1000
     print(f"load of the machine {os.getloadavg()[0]:.1f}; {requests} GraphQL request; {kilobytes:.1f} kB of script\n")
     print(markdown(["loads", *COLUMNS, "readable, slowest"], [row(kind, samples) for kind, samples in rows.items()]))

@@ -14,7 +14,8 @@ OURS = "upvote"
 VARIED = ("varied", "varied-uniform", "varied-skewed")
 VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
 CROWD_SHARE = 0.5  # `varied-crowd` has to reach this share of the speed of `varied`
-# of the query `page`: the peer, and how many times faster than it the project has to be
+# of the query `page`: the peer, and how many times faster than it the project has to be. `hand` is a lower bound of the
+# cost: the project may take 1.4 times as much.
 PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
 MIN_RATIOS = (  # query, peer, and how many times faster than this peer the project has to be
     *(("page", peer, times) for peer, times in PAGE_RATIOS),

@@ -339,7 +339,7 @@ async def _check_reader(context: Context) -> None:
     """Raise Forbidden if a subscriber may no longer read the log. Waits while the store does not answer."""
     while True:
         try:
-            await context.require_log_reader(CHECK_INTERVAL)
+            await context.require_log_reader(max_age=CHECK_INTERVAL)
             return
         except StoreUnavailable:
             await asyncio.sleep(RECONNECT_PAUSE)

@@ -140,7 +140,7 @@ async def _shown(
 
 
 async def _size(reads: Reads, username: str) -> int:
-    """How many articles a feed has. One round trip more than its page or, where articles are hidden, three."""
+    """How many articles a feed has. One round trip besides those of its page; three if the user hides articles."""
     posters, hides_articles = await posters_of(reads, username, None)
     size = await reads.count(posters)
     if not hides_articles:

@@ -69,16 +69,16 @@ async def articles(
 async def followers(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    followers = [listings.followers(context.store.site, user.username) for user in users]
-    return await user_connections(context, followers, paging)
+    lists = [listings.followers(context.store.site, user.username) for user in users]
+    return await user_connections(context, lists, paging)
 
 
 @paginated
 async def following(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    following = [listings.following(context.store.site, user.username) for user in users]
-    return await user_connections(context, following, paging)
+    lists = [listings.following(context.store.site, user.username) for user in users]
+    return await user_connections(context, lists, paging)
 
 
 async def viewer_is_following(users: Sequence[User], context: Context) -> list[bool]:
