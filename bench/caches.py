@@ -202,7 +202,7 @@ async def application(url: str) -> AsyncIterator[Application]:
     settings = Settings(redis_url=url, rate_limits="off", cache_mb=ROOM, log_level="error")
     app = create(settings, ConnectionLimiter())
     for cache in list(POOL._caches):
-        cache.clear()  # what a trace before has left in those of modules
+        cache.clear()  # the caches of modules have what an earlier trace has left
     async with app.router.lifespan_context(app):
         yield app
 

@@ -3,8 +3,9 @@ Measures how much memory of Valkey an article, a comment, a vote on it and a not
 
     python -m bench.comment_memory
 
-Articles with five comments of 200 characters each, of which four answer another one, by 40 users, and votes of 40
-others; without the log, which is trimmed, and without what expires within minutes, such as answers to repeated calls.
+40 users post articles and comments, and 40 others vote. Each article has five comments of 200 characters, of which four
+answer another one. Not counted are the log, which is trimmed, and what expires within minutes, such as answers to
+repeated calls.
 """
 
 import asyncio

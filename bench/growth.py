@@ -232,22 +232,30 @@ def plan(found: Mapping[Case, Figures]) -> str:
     """
     most, figures = max(found.items(), key=_processes_and_partitions)
     fewest = min(found, key=_most_processes_fewest_partitions)
-    partitions, further = fewest.size.partitions, max(most.size.partitions - fewest.size.partitions, 1)
-    # pages of `LARGE_PARTITIONS`, on the straight line through the costs of those two cases
-    share = (LARGE_PARTITIONS - partitions) / further
+    further = max(most.size.partitions - fewest.size.partitions, 1)
+    # a page of `LARGE_PARTITIONS`, on the straight line through the costs of these two cases
+    share = (LARGE_PARTITIONS - fewest.size.partitions) / further
     page = [low + (high - low) * share for low, high in zip(found[fewest]["page"], figures["page"], strict=True)]
     vote = figures["vote"]
     rows = [
         ("votes a second", LARGE_VOTES, vote.server, vote.valkey),
         (f"pages a second, of {LARGE_PARTITIONS} partitions", LARGE_PAGES, page[0], page[1]),
     ]
-    server, of_valkey = (sum(count * each[kind] for _, count, *each in rows) / 1e6 for kind in (0, 1))
+    server_cores = sum(count * of_server for _, count, of_server, _ in rows) / 1e6
+    valkey_cores = sum(count * of_valkey for _, count, _, of_valkey in rows) / 1e6
     head = ["what", "how many", "server, µs", "cores", "Valkey, µs", "cores"]
     cells = [
         [what, f"{count:,}", *(text for each in costs for text in (f"{each:.0f}", f"{count * each / 1e6:.1f}"))]
         for what, count, *costs in rows
     ]
-    last_row = [f"cores that are {BUSY:.0%} busy", "", "", f"{server / BUSY:.0f}", "", f"{of_valkey / BUSY:.0f}"]
+    last_row = [
+        f"cores that are {BUSY:.0%} busy",
+        "",
+        "",
+        f"{server_cores / BUSY:.0f}",
+        "",
+        f"{valkey_cores / BUSY:.0f}",
+    ]
     return markdown(head, [*cells, last_row])
 
 

@@ -40,7 +40,7 @@ PERCENTILES = (0.5, 0.95, 0.99)
 
 
 class Sample(NamedTuple):
-    """A search: its milliseconds, those of the CPU, and how many matches it has."""
+    """A search: its milliseconds, its milliseconds of CPU, and how many matches it has."""
 
     wall: float
     cpu: float

@@ -5,7 +5,7 @@ subscriber, and the number of messages of rankings that change constantly.
     python -m bench.subscriptions [SUBSCRIBERS] [--workers 2] [--without-rankings]
 
 The server has a core, or all of them with several processes. The subscribers of the article are in two processes of
-their own (`bench.listeners`); those of rankings, and who votes, are in this one.
+their own (`bench.listeners`); the subscribers of rankings, and the voters, are in this one.
 """
 
 import argparse

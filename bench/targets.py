@@ -1,6 +1,6 @@
 """
-Targets of the project, compared with the results of a run. Queries have the names of `bench.queries`, servers (the
-project and its peers, with which it is compared) those of `bench.servers`.
+Targets of the project, compared with the results of a run. Queries are named as in `bench.queries`, servers (the
+project and its peers, with which it is compared) as in `bench.servers`.
 """
 
 from collections.abc import Iterator, Mapping

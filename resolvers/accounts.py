@@ -100,8 +100,8 @@ async def edit_account(
     token: str | None = None,
 ) -> OwnAccount:
     """
-    Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. `token`, from a mail,
-    stands in for the password of who has none.
+    Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. Users without a password
+    give a `token` from a mail in its place.
     """
     actor, client_address = context.actor(), context.address
     if email is not KEPT and client_address is not None:

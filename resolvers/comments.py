@@ -122,10 +122,10 @@ async def of_users(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[Comment] | BadInput | DatabaseUnavailable]:
     """
-    The comments of each user, newest first, without those whose article was deleted. Two round trips, one for the
-    places and one for the comments; two more, and a query, for each user of whom Redis does not list all.
+    The comments of each user, newest first, without those whose article was deleted.
 
-    Redis lists the comments of a user after an instant, the floor (unix milliseconds); it lists all if that is 0.
+    Redis lists the comments of a user after an instant, the floor (unix milliseconds); it lists all if that is 0. Two
+    round trips, one for the places and one for the comments; two more, and a query, for each user with a floor above 0.
     """
     site = context.store.site
     own = [CommentsByTime(poster=user.username) for user in users]

@@ -43,7 +43,7 @@ DEFAULT_RATES = WriteRates()  # limits on how often a user or an address may wri
 
 
 class SessionEnded(Unauthenticated):
-    """The token names no session any more, or never did. `extensions` are those of a response or of this error."""
+    """The token names no session any more, or never did. `extensions` say so in a response, or in this error."""
 
     extensions: ClassVar[dict[str, str]] = {"session": "ended"}
 

@@ -1,5 +1,5 @@
 """
-Full pages of listings of which some entries are not shown, because they were deleted or hidden: more entries are read
+Full pages of listings. Some of their entries are not shown, because they were deleted or hidden: more entries are read
 until a page is full. A place is where an entry is in a listing: its value and its number.
 """
 
@@ -19,8 +19,8 @@ MOST_PLACES = 500  # of one read; each further read for the same page has twice 
 
 class Source(NamedTuple):
     """
-    Where the places of a listing by time come from: `page` reads those of a window. The total is that of its first page
-    unless it is given.
+    Where the places of a listing by time come from: `page` reads those of a window. Without a `total`, the total of
+    the page that is read first is taken.
     """
 
     name: str

@@ -147,8 +147,8 @@ def _edge_for(
     hold: Hold | None,
 ) -> QueueEdge:
     """
-    An edge of a queue as the viewer sees it: moderators of groups see why flags were set there; those of the site also
-    by whom.
+    An edge of a queue as the viewer sees it. Moderators of groups see the reasons of the flags that were set there;
+    moderators of the site see all flags, and who set them.
     """
     held_by = hold and hold.rule
     if roles.moderates_site(authority.grants):

@@ -154,7 +154,7 @@ async def _continued(reads: Reads, listing: HomeListing, page: Page, rest: Windo
 
 
 async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:
-    """Places without those that a user hides, and those of whom they block. One or two round trips."""
+    """Places without the articles that a user hides or whose posters they block. One or two round trips."""
     hides = await reads.hidden(choices.username, [place.number for place in places])
     names = {name.lower() for name in choices.blocked}
     slots = set(map(keys.slot, names))

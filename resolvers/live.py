@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class TooManyRankings(Exception):
-    """The rankings that an address subscribes to have too many places together, all of which are read after changes."""
+    """The rankings that an address subscribes to have too many places: all places are read after each change."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the rankings of this address would have more than {limit} places")

@@ -1,6 +1,6 @@
 """
-Comments by time, of the whole site, of a group or of a user, of which Redis lists the newest: those after an instant,
-the floor. Older ones are read from the database. Without a database the list ends at the floor.
+Comments by time, of the whole site, of a group or of a user. Redis lists the newest: those after an instant, the floor.
+Older ones are read from the database. Without a database the list ends at the floor.
 
 A place is the position of a comment in the list: its time and its number. A window, the part of the list that a page
 shows, is `upwards` if it is read from the oldest to the newest, as for the arguments `last` and `before`.
@@ -104,7 +104,7 @@ class CommentsByTime(LateTotal):
 
     def highest(self, context: Context, floors: Iterable[int]) -> int:
         """
-        The floor of the list, which is the highest of those of its parts. While the indexes of recent comments are
+        The floor of the list, which is the highest floor of its parts. While the indexes of recent comments are
         filled for the first time, any comment may be missing in Redis: then it is the latest instant.
         """
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None

@@ -484,7 +484,7 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     if is_first and not await context.reads.load(snapshots.exists(pinned)):
         status = await _pin(context, listing, at)
     elif is_first and (viewer := await context.viewer()):
-        # both in one round trip: the page is read for `context.reads`, which has it when it is read below
+        # both in one round trip; `context.reads` keeps the page, which is taken below
         _, posted_at = await gather(context.reads.page(pinned, window), _last_post(context, viewer))
         if posted_at is not None and snapshots.may_lack(at, posted_at):
             at, status = await _own_pin(context, listing)

@@ -44,8 +44,8 @@ READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time, so that o
 
 class SearchEdge(NamedTuple):
     """
-    A match. `value` is that by which its order sorts; by RELEVANCE it is the index of the match. `phrases` are those of
-    the query, for the excerpt.
+    A match. `value` is what its order sorts by; by RELEVANCE it is the index of the match. The excerpt is made with the
+    `phrases` of the query.
     """
 
     listing: str

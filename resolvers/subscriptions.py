@@ -289,7 +289,7 @@ async def _is_over(context: Context, event: Event) -> bool:
 
 
 def _as_one(event: Event) -> int:
-    """The same subject for all events of a mailbox, of which it then keeps only the latest: all lead to one read."""
+    """The same subject for all events of a mailbox, so that it keeps only the latest: all lead to the same read."""
     return 0
 
 

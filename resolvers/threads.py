@@ -281,8 +281,8 @@ class CachedThread(NamedTuple):
 
 def _connection(article: Article, thread: Thread, page: ThreadPage, comments: list[Comment | None]) -> ThreadConnection:
     """
-    The connection of a page, cached by its places. Only one from the cache `is_cacheable`, as that of a page of a
-    listing.
+    The connection of a page, cached by its places. Only a connection from the cache `is_cacheable`, as in
+    `resolvers.pagination`.
     """
     key, used = Hashed(thread, page), [article, *comments]
     cached: CachedThread | None = PAGES.get(key)

@@ -143,7 +143,7 @@ def checked_username(user_id: str) -> str:
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:
-    """The profile of each user; an empty one for who has none, such as somebody who is being deleted."""
+    """The profile of each user; an empty one for a user without one, such as one who is being deleted."""
     profiles = await context.reads.profiles(user.username for user in users)
     pairs = zip(users, profiles, strict=True)
     return [profile or Profile(user.username, joined_at=0, karma=0) for user, profile in pairs]
