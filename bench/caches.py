@@ -79,7 +79,7 @@ class Recorder:
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # of CPU for each new value, by name of cache
         self._caches: dict[int, int] = {}  # the number of each cache, by its `id()`
         self._entries: dict[tuple[int, Any], int] = {}  # the number of each entry, by that of its cache and its key
-        self._held: list[Any] = []  # so that no two caches or keys have the same id
+        self._held: list[Any] = []  # caches: the `id()` of one that is freed might be used again
         self._last = 0.0  # when an access ended
 
     @contextmanager

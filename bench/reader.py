@@ -88,7 +88,7 @@ def run(file: Path | None, loads: int, of_pages: bool) -> None:
 async def measure(url: str, loads: int) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=programs.chromium(), args=ARGUMENTS)
-        await cold(browser, url, 1)
+        await cold(browser, url, loads=1)  # fills the caches of the server
         rows = {"cold": await cold(browser, url, loads), "warm": await warm(browser, url, loads)}
         await browser.close()
     (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}  # the same for each load

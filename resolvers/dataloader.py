@@ -321,7 +321,7 @@ class Reads:
 
     async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         """Records that neither this request nor the cache had: from the store or, if archived, from the database."""
-        if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
+        if await self._has_refreshed_cache(type, ids) and all(known := self._cached_records(type, ids)):
             return dict(zip(ids, known, strict=True))
         hashes = await self.load_all([queries.hash_of(self.site, type, id) for id in ids])
         # While this call waited, another one, of this request or of another, may have decoded the same records.
@@ -334,9 +334,10 @@ class Reads:
             records.update(await find(absent) if absent else {})
         return records
 
-    async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
+    async def _has_refreshed_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
         """
-        Bring the client-side cache up to date by reading the login, if that can replace the read of each record.
+        Bring the client-side cache up to date by reading the login, if that can replace the read of each record. False
+        if it cannot.
 
         Redis sends invalidations before later replies on the same connection. So the cache is known to be up to date
         after any reply since the request started.
