@@ -78,10 +78,11 @@ def fill(connection: Connection, site: Site, size: int) -> None:
                     connection, order.value, votes_class, ((each.posted_at, each.number, each.votes) for each in some)
                 )
         else:
-            write(connection, order.value, 0, in_order(site, order, articles))
+            write(connection, order.value, votes_class=0, rows=in_order(site, order, articles))
     for user in range(USERS):
         own = articles[user::USERS]
-        write(connection, f"timeline:user-{user}", 0, ((each.posted_at, each.number, None) for each in own))
+        rows = ((each.posted_at, each.number, None) for each in own)
+        write(connection, f"timeline:user-{user}", votes_class=0, rows=rows)
     connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
 
 
@@ -112,8 +113,9 @@ def measured(site: Site) -> Iterator[tuple[str, Listing]]:
     for order in Order:
         yield order.name, listings.whole(site, order)
     for name, days in (("a month", 30), ("a year", 365), ("100 years", 36_500)):
-        yield f"VOTES since {name}", listings.posted_since(site, None, Order.VOTES, NOW - days * DAY_MS)
-    yield "TIME since a year", listings.posted_since(site, None, Order.TIME, NOW - 365 * DAY_MS)
+        yield f"VOTES since {name}", listings.posted_since(site, group=None, order=Order.VOTES, at=NOW - days * DAY_MS)
+    a_year_ago = NOW - 365 * DAY_MS
+    yield "TIME since a year", listings.posted_since(site, group=None, order=Order.TIME, at=a_year_ago)
     yield "timeline", listings.timeline(site, "user-7")
 
 
@@ -123,7 +125,7 @@ def row(engines: Engines, name: str, listing: Listing) -> list[str]:
     pages = [first]
     for share in DEPTHS:
         pages.append(cpu(engines, [page(listing, each) for each in spread(engines, listing, share)]))
-    pages.append(cpu(engines, [page(listing, each, upwards=True) for each in spread(engines, listing, 0.5)]))
+    pages.append(cpu(engines, [page(listing, each, upwards=True) for each in spread(engines, listing, share=0.5)]))
     pages.append(cpu(engines, [partial(places.page, listing=listing, window=Window(25, upwards=True))] * ROUNDS))
     return [name, *(f"{median(each):,.0f}" for each in pages), f"{max(max(each) for each in pages):,.0f}"]
 

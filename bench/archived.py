@@ -104,7 +104,7 @@ def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]
             place = Place(float(site.policy.value(order, article)), article.number, extra)
         for prefix in prefixes:
             yield (prefix + name, votes), place
-    alone = Place(float(article.posted_at), article.number, None)
+    alone = Place(float(article.posted_at), article.number, extra=None)
     yield (f"timeline:{article.poster}", 0), alone
     yield (f"links:{links.digest(article.link or '')}", 0), alone
     if site.policy.is_good(article):

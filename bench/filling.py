@@ -81,7 +81,8 @@ async def discuss(store: Store, articles: list[int]) -> list[int]:
     chance, numbers = random.Random(4), []
     for place in range(COMMENTS):
         text = f"Comment {place}: {chance.getrandbits(64):x}"
-        posted = await store.comments.post(articles[place % len(articles)], None, POSTERS[place], text)
+        article = articles[place % len(articles)]
+        posted = await store.comments.post(article, parent=None, poster=POSTERS[place], content=text)
         assert posted.comment is not None, "it is new"
         numbers.append(posted.comment.number)
     return numbers

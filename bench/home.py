@@ -120,7 +120,7 @@ async def table(store: Store, redis: "Redis", size: int) -> Table:
     rows = Table(*columns, "first 10,000 hidden: ms", "server ms", "longest call µs", title=f"{size:,} articles")
     wholes = {order.name: listings.whole(store.site, order) for order in Order}
     for order in (Order.TIME, Order.VOTES):
-        wholes[f"{order.name}, a week"] = listings.posted_since(store.site, None, order, WEEK_AGO)
+        wholes[f"{order.name}, a week"] = listings.posted_since(store.site, group=None, order=order, at=WEEK_AGO)
     for name, whole in wholes.items():
         order = Order[name.split(",")[0]]
         of_reader, of_hider = home.listing_of(READER, order, whole), home.listing_of(HIDER, order, whole)

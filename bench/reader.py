@@ -80,7 +80,7 @@ def run(file: Path | None, loads: int, of_pages: bool) -> None:
         settings = Settings(data_dir=folder / "data")
         import_stories(settings, [file or random_stories(folder / "stories.csv")], ImportOptions(shift_to_now=True))
         environment = {"UPVOTE_DATA_DIR": str(settings.data_dir)}
-        with servers.running(servers.PEERS["upvote"], 1, environment, folder / "log") as server:
+        with servers.running(servers.PEERS["upvote"], workers=1, environment=environment, log=folder / "log") as server:
             url = f"http://127.0.0.1:{server.port}/"
             asyncio.run(measure_pages(url, loads) if of_pages else measure(url, loads))
 

@@ -89,7 +89,8 @@ async def table(store: Store, title: str) -> Table:
 
 def posted_since(store: Store, days: int, turn: int) -> Listing:
     """A listing since an instant that slides by a second with each turn, as it does for readers of a running site."""
-    return listings.posted_since(store.site, None, Order.VOTES, NOW - days * DAY_MS + turn * 1000)
+    at = NOW - days * DAY_MS + turn * 1000
+    return listings.posted_since(store.site, group=None, order=Order.VOTES, at=at)
 
 
 async def page(store: Store, listing: Listing, window: Window) -> listings.Page:

@@ -127,7 +127,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
         return Case(partial(_page, store, article, window, max_depth))
 
     async def counts() -> None:
-        await site.redis.run(threads.descendant_counts(site, 0, some).command)
+        await site.redis.run(threads.descendant_counts(site, partition=0, numbers=some).command)
 
     async def comment() -> None:
         await store.comments.post(article, chance.choice(numbers), "poster", f"A new text {chance.random()}")

@@ -284,7 +284,7 @@ class Context:
         """Let the browser discard the cookie with the token of the request, if the token comes from one."""
         browser = self._of_client(self._browser)
         if browser and self._scope and (self.headers or browser.has_kept(self._scope)):
-            self.headers = (browser.cookie(self._scope, None),)
+            self.headers = (browser.cookie(self._scope, token=None),)
 
     async def viewer(self) -> str | None:
         """The username of the logged-in user; None if nobody is logged in."""

@@ -141,7 +141,7 @@ async def _shown(
 
 async def _size(reads: Reads, username: str) -> int:
     """How many articles a feed has. One round trip besides those of its page; three if the user hides articles."""
-    posters, hides_articles = await posters_of(reads, username, None)
+    posters, hides_articles = await posters_of(reads, username, floor=None)
     size = await reads.count(posters)
     if not hides_articles:
         return size
@@ -188,7 +188,8 @@ async def _followed(reads: Reads, username: str, floor: Position | None, found: 
     if floor:
         recent = _merged(found)
         if len(recent) > feeds_of_store.MAX_RECENT_POSTERS:
-            return await _followed(reads, username, None, await reads.load_all(_of_followed(site, username, None)))
+            found = await reads.load_all(_of_followed(site, username, floor=None))
+            return await _followed(reads, username, floor=None, found=found)
         follows = await reads.load_all(feeds_of_store.follows(site, username, name) for name in recent)
         return {
             name: time

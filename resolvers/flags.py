@@ -154,7 +154,8 @@ def _edge_for(
     if roles.moderates_site(authority.grants):
         return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing], held_by)
     own = set(groups or ())
-    return QueueEdge(edge, (), [flag.reason for flag in standing if own.intersection(flag.groups)], held_by)
+    reasons = [flag.reason for flag in standing if own.intersection(flag.groups)]
+    return QueueEdge(edge, flags=(), flag_reasons=reasons, held_by=held_by)
 
 
 async def _standing_on(things: Sequence[Article | Comment], context: Context) -> Sequence[Sequence[Flag]]:

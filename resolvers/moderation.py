@@ -49,7 +49,7 @@ async def moderators(
 @paginated
 async def site_moderators(context: Context, *, paging: PageArguments) -> Connection[User]:
     """Those with a role in the whole site. One round trip."""
-    (found,) = await user_connections(context, [roles.moderators(context.store.site, None)], paging)
+    (found,) = await user_connections(context, [roles.moderators(context.store.site, group=None)], paging)
     if isinstance(found, BadInput):
         raise found
     return found

@@ -285,5 +285,5 @@ def _is_match(search: Search, node: Article | Comment, commented: Mapping[int, A
 
 
 def _page_info(edges: Sequence[SearchEdge], has_previous: bool, has_next: bool) -> PageInfo:
-    ends = [Edge(edge.listing, (edge.value, edge.node.id), None) for edge in (*edges[:1], *edges[-1:])]
+    ends = [Edge(edge.listing, (edge.value, edge.node.id), node=None) for edge in (*edges[:1], *edges[-1:])]
     return PageInfo(has_next, has_previous, *(ends or (None, None)))

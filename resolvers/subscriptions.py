@@ -117,7 +117,7 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
     viewer = await context.viewer()
     if viewer is None:
         raise context.unauthenticated()
-    async with aclosing(_new_articles(context, None)) as posts:
+    async with aclosing(_new_articles(context, group=None)) as posts:
         async for event, article in posts:
             if not await context.live.read_after(event, partial(_is_in_feed, viewer, article)):
                 continue
@@ -200,7 +200,7 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
     """
     number = arguments.article_number(article_id)
     with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
-        await _highest_comment(context, number, None)  # raises NotFound if there is no such article
+        await _highest_comment(context, number, above=None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
             if await _is_over(context, event):
                 return
