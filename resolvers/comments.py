@@ -71,8 +71,8 @@ async def parent(comments: Sequence[Comment], context: Context) -> list[Comment 
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
-    read = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
-    numbers_above = [next(read) if comment.depth else () for comment in comments]
+    of_replies = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
+    numbers_above = [next(of_replies) if comment.depth else () for comment in comments]
     found = iter(await shown_in_threads(context, [number for numbers in numbers_above for number in numbers]))
     return [[each for _ in numbers if (each := next(found))] for numbers in numbers_above]
 

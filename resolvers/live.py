@@ -289,7 +289,7 @@ class SharedRanking:
         self._key = key
         self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run(events))
-        self._task.add_done_callback(lambda task: self._was_read.set())
+        self._task.add_done_callback(lambda task: self._was_read.set())  # wakes who waits if it fails
 
     def close(self) -> None:
         self._task.cancel()
@@ -306,7 +306,7 @@ class SharedRanking:
         Subscribers that were sent the same articles are sent the same object.
         """
         sent = await self._current()
-        yield RankingChange(self._read_at, sent.articles, _moves((), sent.articles))
+        yield RankingChange(self._read_at, sent.articles, _moves(before=(), after=sent.articles))
         while True:
             latest = await self._other_than(sent)
             if sent not in self._changes:
@@ -360,7 +360,7 @@ class SharedRanking:
         if not read.shows_same(self.latest):
             self.latest = read
             self._changes.clear()
-        was_read, self._was_read = self._was_read, asyncio.Event()
+        was_read, self._was_read = self._was_read, asyncio.Event()  # the new one is that of the next read
         was_read.set()
 
     async def _read(self) -> RankedArticles:

@@ -401,6 +401,7 @@ async def _posts(
         newest = await context.reads.page(listing, Window(PAGE))
         sent = Sent(newest.positions, known=(position.number for position in newest.positions))
         async for event in mailbox:
+            # above it the listing is read; None: only what the event is about
             position = sent.floor if event.kind is EventKind.MISSED else None
             while True:
                 numbers = [event.number]
