@@ -2,9 +2,9 @@
 Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
 A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
 
-The mark is the position up to which the viewer has seen the feed. Reads of unseen articles only take it as their floor:
-what they return is above it. Public functions whose first argument is a sequence are batch resolvers: they return a
-value for each element, in order.
+The mark is the position up to which the viewer has seen the feed. A read of only the unseen articles takes it as its
+floor: all that it returns is above it. Public functions whose first argument is a sequence are batch resolvers: they
+return a value for each element, in order.
 """
 
 from collections.abc import Mapping, Sequence

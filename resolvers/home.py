@@ -144,8 +144,8 @@ async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, win
 
 async def _continued(reads: Reads, listing: HomeListing, page: Page, rest: Window) -> Page:
     """
-    A page that has come to the last place of its pin, filled up to `rest.count` places from the current home, of which
-    `rest` is what follows the pin.
+    A page that ends at the last place of its pin, filled up to `rest.count` places. `rest` is the window of the current
+    home after that place.
     """
     missing = rest.count - len(page.positions)
     found = await reads.home_page(listing, replace(rest, count=max(missing, 1)))  # at least 1, to see if any follows
