@@ -7,7 +7,7 @@ application.
 Each trace is recorded from requests to the application with room for everything: which entries of which caches it looks
 up or makes, and their bytes. It is then replayed in pools of a half, a quarter and an eighth of these bytes: once as
 the server evicts, and once evicting the least recently used entry of all caches. A miss costs the microseconds of its
-cache; `saved` is the share of their sum under LRU that the server needs less. Memos, caches of functions, are left out:
+cache. `saved` says how much less than LRU the server spends on all misses. Memos, caches of functions, are left out:
 their hits cannot be recorded.
 
 `--costs` prints how long it takes to make the values of each cache: medians of the CPU time from the last access to any
@@ -51,7 +51,7 @@ class Access(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a pool does in a trace: `milliseconds` are those that it takes to make the values of the misses."""
+    """What a pool does in a trace. `milliseconds` is the time that making the missed values takes."""
 
     evictions: int
     misses: int

@@ -5,13 +5,13 @@ data in Valkey; archived articles are in the SQL database only.
 
     python -m bench.growth [--articles 20000,1000,250000] [--partitions 1,8] [--threads 100,10000] [--workers 1,2]
 
-Each option lists sizes. One of them differs at a time: the others have the first size of their list. For each the store
-and an SQLite file are filled anew, and measured with each number of processes in turn. No two requests are equal, so
-each is executed. The last table says what a site with 100 million users would need, as `bench.cluster` describes it.
+Each option lists sizes. Only one of them differs at a time: the others have the first size of their list. For each the
+store and an SQLite file are filled anew, and measured with each number of processes in turn. No two requests are equal,
+so each is executed. The last table says what a site with 100 million users would need, as `bench.cluster` describes it.
 
-A figure is the CPU time of all processes of the server, with SQLite and the mirror that follows the log, without what
-they take when idle, plus that of Valkey, divided by the answers to 16 connections; and the time of an answer to one
-connection, the median.
+A figure is the CPU time of an answer, in all processes of the server and in Valkey, and the median time until an
+answer. The CPU time is measured with 16 connections. It includes SQLite and the mirror, which follows the log, but not
+what the processes take when idle. The time until an answer is measured with one connection.
 """
 
 import argparse

@@ -4,9 +4,9 @@ Measures how long a browser takes from navigation to a readable front page of th
     python -m bench.reader [FILE] [--loads 15] [--pages]
 
 FILE has stories as for `upvote import`; without it, there are 20 052 random ones. The server has one worker. A cold
-load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own
-clock, in milliseconds since the navigation started: `page` is the end of the HTML, `readable` the first frame that has
-all titles, `painted` the largest contentful paint, `data` the end of the GraphQL answer, `usable` the first frame whose
+load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own clock, in
+milliseconds since the navigation started: `page` is the end of the HTML, `readable` the first frame that has all
+titles, `painted` the largest contentful paint, `data` the end of the GraphQL answer, `usable` the first frame in which
 votes can be cast. `CPU` is the processor time of the page's main thread until then, in milliseconds; other programs on
 the machine disturb it less.
 

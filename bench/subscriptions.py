@@ -4,7 +4,7 @@ subscriber, and the number of messages of rankings that change constantly.
 
     python -m bench.subscriptions [SUBSCRIBERS] [--workers 2] [--without-rankings]
 
-The server has a core, or all of them with several processes. The subscribers of the article are in two processes of
+The server runs on one core, or with several processes on all. The subscribers of the article are in two processes of
 their own (`bench.listeners`); the subscribers of rankings, and the voters, are in this one.
 """
 

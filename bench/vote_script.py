@@ -4,9 +4,9 @@ What a vote costs: the script of another checkout and of this one, in turns, on 
     python -m bench.vote_script FOLDER [ROUNDS]
 
 `FOLDER` is another checkout of the project, whose `VOTE` has the method `beginning`. Each round has 300 votes with each
-script, on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two medians of
-slices of 20 votes, in microseconds of a vote: the time in the script, and the processor time of the whole server, which
-also writes the append-only file.
+script, on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two figures,
+medians of slices of 20 votes, in microseconds for each vote: the time in the script, and the processor time of the
+whole server, which also writes the append-only file.
 """
 
 import asyncio
