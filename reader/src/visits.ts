@@ -66,7 +66,7 @@ export function useVisitBefore(id: string): number | null {
   return before;
 }
 
-/** Notes the visit of an article whose comments are shown; `commentCount` is without those that wait to be shown. */
+/** Notes the visit of an article with its comments; none without `commentCount`, which leaves out unshown new ones. */
 export function useNotedVisit(id: string, postedAt: readonly string[], commentCount: number | undefined): void {
   const seen = postedAt.reduce((latest, at) => Math.max(latest, Date.parse(at)), 0);
   useEffect(() => {

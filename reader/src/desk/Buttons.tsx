@@ -13,7 +13,7 @@ interface ButtonsProps {
   /** Whom a button bans; by default there is none. */
   poster?: (UserWithRoles & { id: string }) | null | undefined;
   state: string;
-  /** False for an article that can be locked. By default true, as comments cannot be. */
+  /** False shows the button that locks an article. By default true, as comments are not locked. */
   isLocked?: boolean | undefined;
   /** Whether an edit waits. */
   hasEdit?: boolean;

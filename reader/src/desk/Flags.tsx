@@ -19,7 +19,7 @@ const FLAG_LINE = graphql(`
 `);
 
 interface FlagsProps {
-  /** The flags with who set them; empty for moderators of groups, who do not see that. */
+  /** The flags with who set them; empty for moderators of groups, who do not see who did. */
   flags: readonly FragmentType<typeof FLAG_LINE>[];
   /** The reason of each flag, which all moderators see. */
   reasons: readonly FlagReason[];
