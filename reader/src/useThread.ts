@@ -190,7 +190,7 @@ function usePosted(onAdded: (ids: readonly string[]) => void) {
 }
 
 interface Handlers<Input, Data> {
-  /** Gets the first result of an input only, though a new client asks again: after a session has begun or ended. */
+  /** Gets the first result of each input, but none of a later client: one connects when a session begins or ends. */
   onFirst?: (data: Data) => void;
   onFailed: (input: Input) => void;
 }

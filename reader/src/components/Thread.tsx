@@ -86,7 +86,7 @@ interface ThreadProps {
   firstPage: FragmentType<typeof THREAD_PLACES>;
   /** In a branch: comments above it, and last the comment that it belongs to. */
   above?: readonly ThreadComment[];
-  /** The server has ended the changes, after a fault or as the article was deleted: the page has to be read again. */
+  /** Called when no more changes are sent, after a fault or a deletion of the article. The page is then read again. */
   onEnd: () => void;
 }
 

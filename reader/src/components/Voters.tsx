@@ -48,7 +48,7 @@ export default function Voters({ subject: { id, name }, close }: VotersProps) {
 /** A page of names, and below it a button, which the next page replaces. */
 function VotersPage({ id, after }: { id: string; after: string | null }) {
   const [result, retry] = useQuery({ query: VOTERS, variables: { id, after }, requestPolicy: "network-only" });
-  const [isLast, setLast] = useState(true);
+  const [isLast, setLast] = useState(true); // no further page is shown below it
   const list = useRef<HTMLUListElement>(null);
   const isThere = Boolean(result.data);
   useEffect(() => {

@@ -154,7 +154,7 @@ function Chosen({ count }: { count: number }) {
 
 interface HomeArticlesProps {
   home: NonNullable<DocumentType<typeof HOME>["home"]>;
-  /** Reads the first page again; null for other pages, which stay where their cursors are. */
+  /** Reads the first page again; null for other pages, which are not read again. */
   renew: (() => unknown) | null;
 }
 
