@@ -96,7 +96,7 @@ export function useCovered(box: RefObject<Element | null>, isShown: boolean): bo
   const [isCovered, setCovered] = useState(false);
   useLayoutEffect(() => {
     if (!isShown) return;
-    /** Notes whether the pointer is above the box, and returns whether it is not. */
+    /** Notes whether the pointer is over what is in the box. Returns whether it is not. */
     const noteIsFree = () => {
       const isBelow = isPointerIn(box.current?.firstElementChild);
       setCovered(isBelow);
