@@ -139,7 +139,7 @@ function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids
   const [requests, setRequests] = useState<readonly Request[]>([]);
   const variablesOf = ({ under, after }: Request) => ({
     ...{ articleId, order, first: PAGE_SIZE },
-    ...{ under: under ?? above.at(-1)?.id ?? null, after },
+    ...{ under: under ?? above.at(-1)?.id ?? null, after }, // in a branch, null stands for the comment of the branch
   });
   const results = useResults(NEXT_PAGE, requests, variablesOf, {
     onFirst: ({ article }) => onAdded(idsOf(readFragment(THREAD_PLACES, article?.thread))),

@@ -26,7 +26,7 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
   const [task, setTask] = useState<Task | null>(null);
   const approve = useApprove(subject);
   const moderator = useModerator();
-  const isWhole = mayModerate(moderator, subject);
+  const isWhole = mayModerate(moderator, subject); // not only in some of its groups
   const isRemovable = isWhole || groupsToLeave(moderator, subject).length > 0;
   if (!isRemovable) return <p className="hint">{t(whyNot(moderator, subject))}</p>;
   return (
