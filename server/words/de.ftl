@@ -848,6 +848,7 @@ done-revert = Aufgehoben.
 done-answer = Beantwortet.
 done-same = Das war schon so: Nichts hat sich geändert.
 ask-approve = { $name } freigeben
+ask-reject = Änderung ablehnen: { $name }
 ask-remove = { $name } entfernen
 ask-lock = { $name } schließen
 ask-ban = <user/> ausschließen

@@ -857,6 +857,7 @@ done-revert = Reverted.
 done-answer = Answered.
 done-same = This was so before: nothing has changed.
 ask-approve = Approve { $name }
+ask-reject = Reject the edit: { $name }
 ask-remove = Remove { $name }
 ask-lock = Lock { $name }
 ask-ban = Ban <user/>

@@ -70,6 +70,7 @@ async def test_edits_that_wait_are_put_in_place_or_rejected_on_the_desk(visit, p
     await desk.keyboard.press("a")
     await expect(desk.get_by_text(re.compile("^Approved: "))).to_be_visible()
     await answer.get_by_role("button", name="Reject the edit: ").click()
+    await expect(desk.get_by_role("dialog", name="Reject the edit: ")).to_be_visible()
     await desk.get_by_role("dialog").get_by_role("button", name="Reject").click()
     await expect(desk.get_by_label("Reason")).to_have_attribute("aria-invalid", "true")
     await desk.get_by_label("Reason").fill("It answers nothing.")

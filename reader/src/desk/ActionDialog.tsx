@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef } from "react";
+import { type ReactElement, useId, useLayoutEffect, useRef } from "react";
 import { ActionForm, type Task } from "./ActionForm";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -36,10 +36,12 @@ export function ActionDialog({ task, onClose }: ActionDialogProps) {
   );
 }
 
-function questionOf(task: Task) {
+function questionOf(task: Task): ReactElement | string {
   switch (task.act) {
     case "approve":
       return t("ask-approve", { name: task.subject.name });
+    case "reject":
+      return t("ask-reject", { name: task.subject.name });
     case "remove":
       return t("ask-remove", { name: task.subject.name });
     case "lock":
