@@ -107,7 +107,8 @@ class Conversation:
         by_time = order.stored_index == "time"
         is_pinned = newest is not None and (by_time or newest >= max(self.comments, default=0))
         root = self.article if under is None else under
-        walk = _Walk(self, order, root, max_depth, newest if is_pinned else None, *self._path(order, root, beyond))
+        path, is_cut = self._path(order, root, beyond)
+        walk = _Walk(self, order, root, max_depth, newest if is_pinned else None, path, is_cut)
         count = min(window.count, MAX_PLACES)
         found = list(islice(walk.up() if window.upwards else walk.down(), count + 1))
         levels, has_more, has_others = found[:count], len(found) > count, walk.has_others(window)

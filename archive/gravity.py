@@ -151,15 +151,15 @@ class GravityReader:
     def rank(self, key: Key) -> Rank:
         value, number = key
         if value > 0:
-            above = self._count_further(1, key)
+            above = self._count_further(sign=1, key=key)
         elif value < 0:  # all but those at the key or below it
-            above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
+            above = self.indexes.by_votes.size - self._count_further(sign=-1, key=(value, number + 1))
         else:  # the value of articles with one vote, at any age
             above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
         hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
         above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
-        next = self.positions(upwards=True, beyond=key, count=1)
-        return Rank(above, reads.position(*next[0]) if next else None)
+        following = self.positions(upwards=True, beyond=key, count=1)
+        return Rank(above, reads.position(*following[0]) if following else None)
 
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
         """The first `count` keys beyond a key, nearest first."""
@@ -206,8 +206,8 @@ class GravityReader:
 
     def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
         """
-        The first keys of articles with values of a sign, posted before the instant, and others of equal values: those
-        beyond `edge`, if it is given.
+        The first `count` keys beyond `edge`, or at all, of articles with values of a sign that were posted before the
+        instant. The set may have further keys, too.
 
         First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
         at the magnitude of the last of the best `count`, and the rest is read.
@@ -284,7 +284,7 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
 
 def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
-    The parts of classes without the times at which no article has at least (outward: away from 0) or at most this
+    The parts of classes, cut to the times at which an article can have at least (outward: away from 0) or at most this
     magnitude.
     """
     if outward:

@@ -5,7 +5,7 @@ hide and those of users whom they block. A place is the position of an article i
 and of the database where archived articles can be on it.
 
 All is of one moment: if articles leave Redis or come back between the first read and the last one, all is read again.
-Each partition, a share of the store, has counters that tell it (`_serials`).
+Each partition, a share of the store, has counters that show it (`_serials`).
 """
 
 from collections.abc import Collection, Sequence

@@ -124,7 +124,7 @@ def feed_page(
 
 def newest_of(connection: "Connection", username: str, without: Collection[int] = ()) -> Position | None:
     """The newest article of a user."""
-    found = feed_page(connection, [username], Window(1), None, without).positions
+    found = feed_page(connection, [username], Window(1), floor=None, without=without).positions
     return found[0] if found else None
 
 
@@ -183,8 +183,8 @@ def _end(bound: str, excluding: int, including: int) -> Key:
 
 def _rank(connection: "Connection", index: Index, key: Key, hidden: Sequence[Key]) -> Rank:
     above = reads.rank(connection, index, key) - sum(each > key for each in hidden)
-    next = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), upwards=True)
-    shown = [place.key for place in next if place.key not in hidden]
+    nearest = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), upwards=True)
+    shown = [place.key for place in nearest if place.key not in hidden]
     return Rank(above, reads.position(*shown[0]) if shown else None)
 
 

@@ -67,7 +67,7 @@ class ArchiveReads:
         more round trips and a query. All is read again if articles move meanwhile.
         """
         site, call = self._site, moving.new_call()  # a call makes reads unequal to those that were sent before
-        parts = [
+        page_reads = [
             listings.partition_pages(
                 listing, window, is_whole=not listing.may_be_archived or _skips_by_rank(listing, window)
             )
@@ -79,15 +79,15 @@ class ArchiveReads:
             partition for listing in archived if listing for partition in summaries.partitions_of(site, listing)
         }
         moment = await self._moments.read(
-            sorted(partitions), list(chain.from_iterable(parts)), list(chain.from_iterable(summary_reads))
+            sorted(partitions), list(chain.from_iterable(page_reads)), list(chain.from_iterable(summary_reads))
         )
         results, values = iter(moment.results), iter(moment.known)
-        pages: list[list[PartitionPage]] = [[next(results) for _ in part] for part in parts]
-        merged = [summaries.merged([next(values) for _ in part]) if part else None for part in summary_reads]
+        parts: list[list[PartitionPage]] = [[next(results) for _ in reads] for reads in page_reads]
+        merged = [summaries.merged([next(values) for _ in reads]) if reads else None for reads in summary_reads]
         return await gather(
             *(
                 self._page(listing, window, found, summary)
-                for (listing, window), found, summary in zip(wanted, pages, merged, strict=True)
+                for (listing, window), found, summary in zip(wanted, parts, merged, strict=True)
             )
         )
 
@@ -133,9 +133,9 @@ class ArchiveReads:
         self, articles: Sequence[Article | None], wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]
     ) -> list[T]:
         """
-        The results of reads about conversations, an article's comments, in order. Each item of `wanted` has the number
-        of an article, the read that asks Redis, and the function that computes the same result from an archived
-        conversation. `articles` are these articles, as they were read before.
+        The results of reads about conversations, in order; a conversation is all comments of an article. Each item of
+        `wanted` has the number of an article, the read that asks Redis, and the function that computes the same result
+        from an archived conversation. `articles` are the articles of these numbers, as they were read before.
 
         One round trip for those in Redis, and a query for each that is archived, also if it leaves Redis meanwhile.
         """
@@ -145,16 +145,16 @@ class ArchiveReads:
         old = {each.number for each in articles if each and type(each) in IN_REDIS and each.posted_at < latest}
         load, results = self._load, dict[int, T]()  # results by the index in `wanted`
         for _ in range(moments.TRIES):
-            left = [
+            unread = [
                 place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
             ]
             # An article leaves before its comments are removed: if it is still there after the reads, they found all.
-            checked = sorted({wanted[place][0] for place in left} & old)
+            checked = sorted({wanted[place][0] for place in unread} & old)
             call, home = moving.new_call(), self._site.home_of_article
-            exist = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
-            found = await load([*(wanted[place][1] for place in left), *exist]) if left else []
-            gone = {each for each, is_there in zip(checked, found[len(left) :], strict=True) if not is_there}
-            results |= {place: each for place, each in zip(left, found, strict=False) if wanted[place][0] not in gone}
+            exist_reads = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
+            found = await load([*(wanted[place][1] for place in unread), *exist_reads]) if unread else []
+            gone = {each for each, is_there in zip(checked, found[len(unread) :], strict=True) if not is_there}
+            results |= {place: each for place, each in zip(unread, found, strict=False) if wanted[place][0] not in gone}
             if not gone:
                 break
             now = await self.articles(sorted(gone))
@@ -285,6 +285,7 @@ class ArchiveReads:
         if rank == 0:
             return None
         marked_reads = moving.numbers(summaries.partitions_of(self._site, listing))
+        # a listing that is skipped by rank has a single index, so a single part (`_skips_by_rank`)
         *marked, part = await load_again(self._site, [*marked_reads, *listings.partition_pages(listing, Window(1))])
         archived, last = await self._archived_before(listing, rank, part.total, _union(marked))
         stored = min(rank - archived, part.total)

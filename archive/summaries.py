@@ -77,7 +77,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
         order = names[1] if kind == "group" else kind
         counter = f"count:{group}" if group else "count"
         tops = [f"{group}:{each}" if group else each for each in (order, Order.TIME.value, Order.VOTES.value)]
-    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):
+    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):  # a part of a listing
         counter = None
     fields = (counter or NO_FIELD, *(f"top:{each}" for each in tops))
     decode = _summary if counter else _uncounted_summary

@@ -134,7 +134,7 @@ async def run_moderation(
     waker: Waker | None = None,
 ) -> T:
     """
-    Run a command of a moderator on an article, or on a comment, or with `waker` one of somebody else, such as an
+    Run a command of a moderator on an article or a comment; or, with `waker`, a command of another user, such as an
     appeal. The article is written back to Redis before if it is archived. The cost is that of `run_change`.
 
     Raises:
@@ -151,8 +151,8 @@ async def run_flag(
     store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]], waker: Waker
 ) -> T:
     """
-    Run a command that flags an article or a comment: as `run_moderation`, but what is archived and not shown stays, as
-    the flag would be refused.
+    Run a command that flags an article or a comment: as `run_moderation`, but what is archived and not shown stays
+    archived, as the flag would be refused.
 
     Raises:
         Forbidden: the archived article or comment is not visible.
@@ -174,7 +174,8 @@ async def run_flag(
 
 async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:
     """
-    Write an article back to Redis, whoever posted it, or that of a comment; False if it is not archived.
+    Write the archived article, or that of the archived comment, with this number back to Redis, whoever posted it.
+    False if nothing of this number is archived.
 
     Four round trips and two queries, and with a conversation the cost of `returns.with_comments`. Without an
     archive it costs nothing.
@@ -304,7 +305,7 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
     site, number = store.site, archived.number
     write_article = partial(_bring_back_article, store, database, archived)
     counted = await _counted(store, waker) if waker else ()
-    is_back: bool | None = None
+    is_back: bool | None = None  # None: the article is in Redis by now, or was deleted
     try:
         room = (
             await conversations_in_redis.room(site, site.home_of_article(number))
@@ -335,9 +336,9 @@ async def _bring_back_article(
     store: Store, database: Database | None, archived: Article, comments: int, token: str
 ) -> bool:
     """
-    Write an archived article back to Redis; False if it was deleted. If it has `comments`, so many of them are in Redis
-    already, and `token` is that of the lease by which one process at a time writes conversations back, the caller; ""
-    without comments.
+    Write an archived article back to Redis; False if it was deleted. `comments` is how many comments of it the caller
+    has written back before. For that it holds the lease by which one process at a time writes conversations back:
+    `token` is that of the lease; "" without a conversation.
     """
     number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
     while tries and monotonic() < deadline:

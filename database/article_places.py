@@ -117,7 +117,7 @@ def removed(connection: "Connection", until: int, above: tuple[int, int], count:
 
 
 def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
-    """The numbers of those of some articles that have comments which are not deleted."""
+    """Of some articles the numbers of those that have comments, not counting deleted ones."""
     return {number for some in slices(numbers) for number in COMMENTED.run(connection, {"numbers": some}).scalars()}
 
 
@@ -177,11 +177,11 @@ def _write_places(connection: "Connection", site: Site, articles: Sequence[Artic
             places[index].append(place)
     writes.replace(connection, [article.number for article in articles], places)
     new = [stored[index_name].id for index_name in missing]
-    writes.remove_empty(connection, new)  # that of good articles, if none of these is good
+    writes.remove_empty(connection, new)  # the index of good articles gets no place if none of these is good
 
 
 def _indexes(connection: "Connection", index_names: Collection[IndexName]) -> dict[IndexName, Index]:
-    """By name, those of some indexes that the database has, and those of other classes of votes of these listings."""
+    """The stored indexes of the listings of these names, in all classes of votes, by name and class."""
     stored = reads.indexes(connection, {name for name, _ in index_names})
     return {(index.name, index.votes_class): index for index in stored}
 

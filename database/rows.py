@@ -43,8 +43,9 @@ POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms", "held_by", "unannounced")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
-# the tables with rows of an article, or of a comment, by its `number`: those beside its own row, and all, its own first
+# the other tables with rows of an article, or of a comment, by its `number`
 ABOUT_ARTICLES, ABOUT_COMMENTS = (ARTICLE_GROUPS, VOTES, EDITS), (COMMENT_VOTES, COMMENT_EDITS)
+# all tables with such rows, that of its own row first
 OF_AN_ARTICLE, OF_A_COMMENT = (ARTICLES, *ABOUT_ARTICLES), (COMMENTS, *ABOUT_COMMENTS)
 THREAD = Statement("SELECT number FROM comments WHERE article IN :numbers", "numbers")
 

@@ -34,8 +34,8 @@ SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # un
 
 class Correction(NamedTuple):
     """
-    A text, or a piece of one, with its words as they are or replaced. The best of several is the least one: it has the
-    fewest edits, then the fewest new words, then the commonest words.
+    A text, or a piece of one, with its words as they are or replaced. The best of several is the least tuple: that with
+    the fewest edits; of equal ones that with the fewest new words; then that with the commonest words.
     """
 
     edits: int
@@ -57,7 +57,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
 
     A short word and one with a digit is left as it is, and a query with quotation marks or of many words has none.
     Costs some lookups and two reads of a part of the vocabulary for each other word, two more for each that no text
-    has and none is near, and at most `TRIED` searches.
+    has and that has no near one, and at most `TRIED` searches.
     """
     if '"' in query or len(words(query)) > QUERY_WORDS:
         return None
@@ -117,7 +117,8 @@ def _is_between_words(character: str) -> bool:
 
 def _replacements(connection: "Connection", word: str, texts: int) -> list[Correction]:
     """
-    The nearest words of the vocabulary. If some `texts` have the word itself, only those that are much commoner.
+    The nearest words of the vocabulary. `texts` is how many texts have the word itself; if any, a near word has to be
+    much commoner.
     """
     allowed = 2 if len(word) >= LONG and not texts else 1
     lengths = range(max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed + 1)

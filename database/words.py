@@ -74,12 +74,12 @@ def _pieces(phrase: Sequence[str]) -> Iterator[Phrase]:
 
 def _shortened(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
     """The first phrases, with `QUERY_WORDS` words together."""
-    left = QUERY_WORDS
+    room = QUERY_WORDS
     for phrase in phrases:
-        if not left:
+        if not room:
             return
-        yield phrase[:left]
-        left -= min(left, len(phrase))
+        yield phrase[:room]
+        room -= min(room, len(phrase))
 
 
 def _is_part(phrase: Phrase, other: Phrase) -> bool:

@@ -144,29 +144,30 @@ class FieldCost:
     flags: tuple[tuple[int, int], ...] = ()
     page_number: int | None = None
 
-    def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
+    def points(self, values: Sequence[int | None], weights: Weights, page_items: int | None) -> int:
         """
         Return the points of this field and the nested ones.
 
-        `sizes` are the values of `Cost.sizes`. `page` is the number of items of the page that this field belongs to;
-        None outside of pages.
+        `values` are those of the arguments `Cost.sizes`. `page_items` is the number of items of the page that this
+        field belongs to; None outside of pages.
         """
-        given = [size for index in self.sizes if (size := sizes[index]) is not None]
+        given = [size for index in self.sizes if (size := values[index]) is not None]
         size = max(0, *given) if given else None
         items = self.page.items(given) if self.page else None
-        own = self.own + sum([points * (sizes[index] or 0) for index, points in self.flags])
-        own += self._skipped(sizes, weights, items)
+        own = self.own + sum([points * (values[index] or 0) for index, points in self.flags])
+        own += self._skipped(values, weights, items)
         times = 1
-        if self.is_list and page is not None:  # the `nodes` or `edges` of the page
-            own = times = page
+        if self.is_list and page_items is not None:  # the `nodes` or `edges` of the page
+            own = times = page_items
+        elif self.is_list and size is not None:  # as long as its arguments say: a point for each item
+            own = times = size
         elif self.is_list:
-            times = self.items if size is None else size
-            own = own if size is None else size
-        return own + times * sum(each.points(sizes, weights, items) for each in self.nested)
+            times = self.items
+        return own + times * sum(each.points(values, weights, items) for each in self.nested)
 
-    def _skipped(self, sizes: Sequence[int | None], weights: Weights, items: int | None) -> int:
+    def _skipped(self, values: Sequence[int | None], weights: Weights, items: int | None) -> int:
         """Return the points of the items before a page that is selected by number."""
-        number = None if self.page_number is None else sizes[self.page_number]
+        number = None if self.page_number is None else values[self.page_number]
         return max(0, number - 1) * items // weights.skipped_per_point if number and items else 0
 
 
@@ -183,19 +184,19 @@ class Cost:
     _cache: dict[tuple[int | None, ...], int] = field(default_factory=dict)
 
     def points(self, variables: Values) -> int:
-        sizes = tuple([size.value(variables) for size in self.sizes])
-        points = self._cache.get(sizes)
+        values = tuple([size.value(variables) for size in self.sizes])
+        points = self._cache.get(values)
         if points is None:
-            points = sum(each.points(sizes, self.weights, None) for each in self.fields)
-            self._cache_points(sizes, points)
+            points = sum(each.points(values, self.weights, page_items=None) for each in self.fields)
+            self._cache_points(values, points)
         return points
 
-    def _cache_points(self, sizes: tuple[int | None, ...], points: int) -> None:
-        if any(size is not None and size >= MAX_CACHED_SIZE for size in sizes):
+    def _cache_points(self, values: tuple[int | None, ...], points: int) -> None:
+        if any(value is not None and value >= MAX_CACHED_SIZE for value in values):
             return
         if len(self._cache) >= MAX_CACHED_COSTS:
             self._cache.clear()
-        self._cache[sizes] = points
+        self._cache[values] = points
 
     @property
     def memory(self) -> int:

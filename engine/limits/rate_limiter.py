@@ -56,9 +56,9 @@ class RatePolicy:
 
 
 DEFAULT_POLICIES = {
-    "address": RatePolicy(20_000, 2_000),
-    "user": RatePolicy(10_000, 1_000),
-    "key": RatePolicy(100_000, 10_000),
+    "address": RatePolicy(points=20_000, refill=2_000),
+    "user": RatePolicy(points=10_000, refill=1_000),
+    "key": RatePolicy(points=100_000, refill=10_000),
 }
 
 
@@ -107,7 +107,7 @@ class Identities:
     def known(self, text: str, now: float) -> Identity | None:
         """The identity of a text; None if it has to be looked up."""
         if self.find is None or len(text) > MAX_KEY_LENGTH:
-            return Identity(None, now)
+            return Identity(name=None, at=now)
         found = self._known.get(text)
         if found is None:
             return None
@@ -123,7 +123,7 @@ class Identities:
         If that fails, or takes longer than `LOOKUP_SECONDS`, the cached identity is returned, or that of nobody.
         """
         if self._waiting >= MAX_LOOKUPS:
-            return Identity(None, self.clock(), is_certain=False)
+            return Identity(name=None, at=self.clock(), is_certain=False)
         self._waiting += 1
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
@@ -132,7 +132,7 @@ class Identities:
             self._keep(text)
         finally:
             self._waiting -= 1
-        return self._known.get(text) or Identity(None, self.clock(), is_certain=False)
+        return self._known.get(text) or Identity(name=None, at=self.clock(), is_certain=False)
 
     async def refresh(self) -> None:
         """Look up the entries that were used when not fresh. One round trip of the application if there are any."""
@@ -302,9 +302,9 @@ class RateLimiter:
             return
         self._drop_full()
         taken, self._taken = self._taken, {}
-        left = await take_points(taken)
+        shared_levels = await take_points(taken)
         now = self.clock()
-        for key, points in left.items():
+        for key, points in shared_levels.items():
             if key in self._buckets:
                 points -= self._taken.get(key, 0)  # taken while this waited
                 self._buckets[key] = min(self._level(key, now), points), now
