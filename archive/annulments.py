@@ -279,7 +279,7 @@ async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]
         replies = await site.redis.pipeline(commands)
         parts = (replies[i::4] for i in range(4))
         votes = [
-            CastVote(int(key.suffix), 0)
+            CastVote(int(key.suffix), value=0)
             for key, time, *is_listed in zip(things, *parts, strict=True)  # whether among annulled, up or down
             if time and any(is_listed) and span.since <= int(time) <= span.until
         ]

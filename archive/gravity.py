@@ -65,7 +65,7 @@ class Formula:
 
     def first_value(self, votes: int) -> float:
         """The value of an article of age 0."""
-        return self.value_of(Place(self.at, 0, votes))
+        return self.value_of(Place(value=self.at, number=0, extra=votes))
 
     def first_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
@@ -113,7 +113,7 @@ def page(connection: "Connection", listing: Listing, window: Window, without: Co
     formula = _formula(listing, window.at)
     found = since.indexes(connection, Order.GRAVITY, listing.name)
     if not found:
-        return PartitionPage(0, 0, (), formula.at)
+        return PartitionPage(above=0, total=0, positions=(), at=formula.at)
     return GravityReader(connection, found, formula, without).page(window)
 
 
@@ -123,8 +123,8 @@ def ranks(
     """The ranks of positions at the instant of the listing."""
     found = since.indexes(connection, Order.GRAVITY, listing.name)
     if not found:
-        return [Rank(0, None)] * len(positions)
-    reader = GravityReader(connection, found, _formula(listing, None), without)
+        return [Rank(above=0, next=None)] * len(positions)
+    reader = GravityReader(connection, found, _formula(listing, at=None), without)
     return [reader.rank(reads.key_of(position)) for position in positions]
 
 
@@ -182,7 +182,7 @@ class GravityReader:
             value = self.formula.value_of(place)
             if value == key[0] or (value < key[0]) == upwards:
                 return True
-        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), count=1))
 
     def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
         """The first keys of articles posted at or after the instant, which are ordered as by VOTES."""
@@ -238,7 +238,7 @@ class GravityReader:
         """The times before the instant, from the oldest article or (outward) up to the newest."""
         end = (self.formula.at, -1)
         whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
-        nearest = reads.places(self.connection, whole, 1, upwards=not outward)[0].key
+        nearest = reads.places(self.connection, whole, count=1, upwards=not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
     def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:

@@ -73,11 +73,11 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
     """
     load = partial(load_again, site)
     weighted = _weighted(site, listing)
-    ahead = Part(listing, weighted, window.upwards, window.count + 1, window.beyond, window.at)
+    ahead = Part(listing, weighted, window.upwards, count=window.count + 1, beyond=window.beyond, at=window.at)
     parts = [ahead]
     if window.beyond is not None:  # one place on the other side of the position shows that there is a page before
         beyond = home.before(window.beyond, window.upwards)
-        parts.append(Part(listing, weighted, not window.upwards, 1, beyond, window.at))
+        parts.append(Part(listing, weighted, not window.upwards, count=1, beyond=beyond, at=window.at))
     for _ in range(moments.TRIES):
         first = [*_serials(site), *moving.numbers(range(site.partitions)), *_summaries(site, listing, weighted)]
         replies = await load(first)
@@ -87,7 +87,9 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
         without, known = frozenset[int]().union(*marked), _merged(tops)
         found = []
         for part in parts:
-            stored = await home.places(site, load, listing, part.upwards, part.count, part.beyond, part.at)
+            stored = await home.places(
+                site, load, listing, upwards=part.upwards, count=part.count, beyond=part.beyond, at=part.at
+            )
             if _may_have_archived(part, stored, known):
                 stored = _union(part, stored, await _archived(site, archive, part, without))
             found.append(stored)
@@ -210,7 +212,8 @@ def _tops(call: int, reply: Sequence[str | None]) -> tuple[float, ...]:
 
 
 def _merged(tops: Sequence[tuple[float, ...]]) -> Summary:
-    return Summary(None, *(max(values) for values in zip(*tops, strict=True)))
+    greatest, newest, most_votes = (max(values) for values in zip(*tops, strict=True))
+    return Summary(count=None, greatest=greatest, newest=newest, most_votes=most_votes)
 
 
 def _texts(call: int, reply: list[str | None]) -> list[str | None]:

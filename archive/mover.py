@@ -251,7 +251,7 @@ class Mover:
         """
         rankings = self.site.rankings
         if not rankings.has_archived_conversations:
-            if not await self._has_lease(0):
+            if not await self._has_lease(partition=0):
                 return False
             await steps.begin_conversations(self.site)
             await asyncio.sleep(self.notice)
@@ -275,10 +275,10 @@ class Mover:
         rankings = self.site.rankings
         await rankings.read(self.site.redis)
         if rankings.archive is None:
-            if not await self._has_lease(0):
+            if not await self._has_lease(partition=0):
                 return False
             identity = secrets.token_hex(8)
-            await self._write(0, partial(_set_identity, identity))
+            await self._write(partition=0, change=partial(_set_identity, identity))
             await steps.begin(self.site, identity)
             await asyncio.sleep(self.notice)
             await rankings.read(self.site.redis)
@@ -382,7 +382,7 @@ def check_identity(connection: "Connection", identity: str) -> None:
 
 def _set_identity(identity: str, connection: "Connection") -> None:
     """Begin an archive. What another store has archived here is removed, and the mirror has to be built again."""
-    while foreign := article_places.numbers(connection, 0, BATCH):
+    while foreign := article_places.numbers(connection, after=0, count=BATCH):
         article_places.unarchive(connection, foreign)
         DELETE_POSITIONS.run(connection)
     DELETE_IDENTITY.run(connection)

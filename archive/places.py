@@ -48,12 +48,14 @@ def page(connection: "Connection", listing: Listing, window: Window, without: Co
     if listing.since:
         return since.page(connection, plain_name(listing), listing.since.at, window, without)
     index = reads.index(connection, plain_name(listing))
-    return _page(connection, index, listing, window, without) if index else PartitionPage(0, 0, ())
+    if not index:
+        return PartitionPage(above=0, total=0, positions=())
+    return _page(connection, index, listing, window, without)
 
 
 def total(connection: "Connection", listing: Listing, without: Collection[int] = ()) -> int:
     """The number of entries of a listing."""
-    return page(connection, listing, Window(1), without).total
+    return page(connection, listing, Window(count=1), without).total
 
 
 def at_rank(connection: "Connection", listing: Listing, rank: int, without: Collection[int] = ()) -> Position | None:
@@ -88,7 +90,7 @@ def ranks(
         return gravity.ranks(connection, listing, positions, without)
     index = reads.index(connection, plain_name(listing))
     if not index:
-        return [Rank(0, None)] * len(positions)
+        return [Rank(above=0, next=None)] * len(positions)
     hidden = [place.key for place in reads.places_of(connection, index, without)]
     return [_rank(connection, index, reads.key_of(each), hidden) for each in positions]
 
@@ -124,7 +126,7 @@ def feed_page(
 
 def newest_of(connection: "Connection", username: str, without: Collection[int] = ()) -> Position | None:
     """The newest article of a user."""
-    found = feed_page(connection, [username], Window(1), floor=None, without=without).positions
+    found = feed_page(connection, [username], Window(count=1), floor=None, without=without).positions
     return found[0] if found else None
 
 
@@ -137,7 +139,7 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
     stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
     found = {index.name: index for index in reads.indexes(connection, set(stored)) if index.votes_class == 0}
     ends = {
-        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), 1, upwards=False)
+        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), count=1, upwards=False)
         for name, index in found.items()
     }
     return [ends[name][0].value if ends.get(name) else None for name in stored]
@@ -198,7 +200,7 @@ def _nearest(
     """The first articles of many ranges by time, nearest first."""
     wanted = count + len(without)
     if len(parts) > wanted:
-        first = reads.places_of_many(connection, parts, 1, upwards=upwards)
+        first = reads.places_of_many(connection, parts, count=1, upwards=upwards)
         nearest = [(places[0].key, part) for places, part in zip(first, parts, strict=True) if places]
         parts = [part for _, part in sorted(nearest, reverse=not upwards)[:wanted]]
     found = [
@@ -211,7 +213,7 @@ def _has_any(connection: "Connection", parts: Sequence[Range], without: Collecti
     """Whether any range has articles. Reads a few at first, as most of them have."""
     start, number = 0, 4
     while some := parts[start : start + number]:
-        if _nearest(connection, some, 1, without, upwards=False):
+        if _nearest(connection, some, count=1, without=without, upwards=False):
             return True
         start, number = start + number, 8 * number
     return False

@@ -286,10 +286,11 @@ class ArchiveReads:
             return None
         marked_reads = moving.numbers(summaries.partitions_of(self._site, listing))
         # a listing that is skipped by rank has a single index, so a single part (`_skips_by_rank`)
-        *marked, part = await load_again(self._site, [*marked_reads, *listings.partition_pages(listing, Window(1))])
+        page_reads = listings.partition_pages(listing, Window(count=1))
+        *marked, part = await load_again(self._site, [*marked_reads, *page_reads])
         archived, last = await self._archived_before(listing, rank, part.total, _union(marked))
         stored = min(rank - archived, part.total)
-        reads = listings.partition_pages(listing, Window(1, skip=stored - 1)) if stored else []
+        reads = listings.partition_pages(listing, Window(count=1, skip=stored - 1)) if stored else []
         found = [position for part in await load_again(self._site, reads) for position in part.positions]
         return min([*found, *([last] if last else [])], default=None)
 
@@ -318,7 +319,7 @@ class ArchiveReads:
 
     async def _stored_above(self, listing: Listing, position: Position) -> int:
         """How many entries of a listing Redis has above the position of an archived entry."""
-        parts = await load_again(self._site, listings.partition_pages(listing, Window(1, beyond=position)))
+        parts = await load_again(self._site, listings.partition_pages(listing, Window(count=1, beyond=position)))
         return sum(part.above for part in parts)
 
     async def _with_archived(

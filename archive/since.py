@@ -58,7 +58,9 @@ def indexes(connection: "Connection", order: Order, name: str) -> Indexes | None
 def page(connection: "Connection", name: str, at: int, window: Window, without: Collection[int] = ()) -> PartitionPage:
     """The part of a page of VOTES since an instant that the archive holds. `name` is that of the listing of VOTES."""
     found = indexes(connection, Order.VOTES, name)
-    return SinceReader(connection, found, at, without).page(window) if found else PartitionPage(0, 0, ())
+    if not found:
+        return PartitionPage(above=0, total=0, positions=())
+    return SinceReader(connection, found, at, without).page(window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class SinceReader:
             votes = place.extra or 0
             if place.value >= self.at and (votes == key[0] or (votes < key[0]) == upwards):
                 return True
-        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), count=1))
 
     def _by_class(self, upwards: bool, key: Key) -> Iterator[Key]:
         """The keys beyond a key, nearest first: class by class, some classes in a statement."""

@@ -138,10 +138,11 @@ def part_without_database(
     at = parts[0].at
     lowest = listing.since.at if listing.since else float(listing.lowest)
     if known.count == 0 or known.newest == -inf or ((listing.by_time or listing.since) and lowest > known.newest):
-        return PartitionPage(0, 0, (), at)
+        return PartitionPage(above=0, total=0, positions=(), at=at)
     if known.count is None:
         return None
-    top, nothing_before = greatest(listing, known, at), PartitionPage(0, known.count, (), at)
+    top = greatest(listing, known, at)
+    nothing_before = PartitionPage(above=0, total=known.count, positions=(), at=at)
     if window.beyond is not None and window.beyond.value <= top:
         return None
     if window.upwards:
@@ -155,7 +156,7 @@ def is_above_all(listing: Listing, position: Position, known: Summary) -> bool:
     """Whether a position is above all archived places of a listing."""
     if known.count == 0 or known.newest == -inf:
         return True
-    return position.value > greatest(listing, known, None)
+    return position.value > greatest(listing, known, at=None)
 
 
 def is_feed_page_whole(pulled: Pull, window: Window, floor: Position | None, newest: float) -> bool:
@@ -207,20 +208,26 @@ def _known(partition: int, decode: Callable[[Sequence[str | None]], T], call: in
 
 def _summary(reply: Sequence[str | None]) -> Summary:
     counter, *values = reply
-    return Summary(int(counter or 0), *map(_value, values))
+    return _summary_of(int(counter or 0), values)
 
 
 def _uncounted_summary(reply: Sequence[str | None]) -> Summary:
-    return Summary(None, *map(_value, reply[1:]))
+    _, *values = reply
+    return _summary_of(None, values)
+
+
+def _summary_of(count: int | None, values: Sequence[str | None]) -> Summary:
+    greatest, newest, most_votes = map(_value, values)
+    return Summary(count, greatest, newest, most_votes)
 
 
 def _timeline_summary(reply: Sequence[str | None]) -> Summary:
     """Decodes the field `user:NAME`."""
     (text,) = reply
     if text is None:
-        return Summary(0, -inf, -inf, -inf)
-    number, newest, _ = map(int, text.split())
-    return Summary(number, newest, newest, -inf)
+        return Summary(count=0, greatest=-inf, newest=-inf, most_votes=-inf)
+    count, newest, _ = map(int, text.split())
+    return Summary(count, greatest=newest, newest=newest, most_votes=-inf)
 
 
 def _first_value(reply: Sequence[str | None]) -> float:

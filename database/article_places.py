@@ -69,7 +69,7 @@ class PlaceKind(NamedTuple):
 
 
 NamedListing = tuple[IndexName, Listed]  # ((name of the listing, class of votes), the listing)
-GOOD_LISTING: NamedListing = ((GOOD, 0), Listed(GOOD, None, None))
+GOOD_LISTING: NamedListing = ((GOOD, 0), Listed(GOOD, group=None, order=None))
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -205,14 +205,14 @@ def _listings(article: Article) -> list[NamedListing]:
     if article.state is not ContentState.VISIBLE:
         return []
     of_votes = votes_class(article.votes)
-    found = [*_by_orders(None, of_votes)]
+    found = [*_by_orders(group=None, of_votes=of_votes)]
     for group in article.groups:
         found += _by_orders(group, of_votes)
     found.append(GOOD_LISTING)
     by_time = [f"timeline:{article.poster.lower()}"]
     if article.link:
         by_time.append(f"links:{links.digest(article.link)}")
-    return found + [((name, 0), Listed(name, None, None)) for name in by_time]
+    return found + [((name, 0), Listed(name, group=None, order=None)) for name in by_time]
 
 
 @lru_cache(maxsize=5_000)
@@ -227,7 +227,7 @@ def _by_orders(group: str | None, of_votes: int) -> tuple[NamedListing, ...]:
 def _listed(name: str) -> Listed:
     """The listing with this name, which is one whose values depend on weights."""
     if name == GOOD:
-        return Listed(GOOD, None, None)
+        return Listed(GOOD, group=None, order=None)
     group, _, order = name.removeprefix("group:").rpartition(":")
     return Listed(name, group or None, Order(order))
 

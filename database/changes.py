@@ -134,7 +134,7 @@ class Changes:
         if entry.kind == "posted":
             self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def vote(self, entry: Entry) -> None:
         number, value = _number(entry), int(entry.values["value"])
@@ -249,7 +249,7 @@ class Changes:
         if "groups" in values:
             self.groups[number] = values["groups"].split()
         for voter in values.get("upvoters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def write(self, connection: Connection, site: Site) -> None:
         """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""

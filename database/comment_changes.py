@@ -77,7 +77,7 @@ class CommentChanges:
         if entry.kind == "commented":
             self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def vote(self, entry: Entry, number: int) -> None:
         value = int(entry.values["value"])

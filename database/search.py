@@ -357,7 +357,7 @@ def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document
     comments = """SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'
         AND NOT EXISTS (SELECT 1 FROM articles WHERE number = comments.article AND state <> 'VISIBLE')"""
     return [
-        Document(number, [], words(content), _tags(poster, groups.get(number, ())))
+        Document(number, title=[], content=words(content), tags=_tags(poster, groups.get(number, ())))
         for number, content, poster in _rows(connection, comments, numbers)
     ]
 
@@ -369,7 +369,7 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
         WHERE username {among}"""
     rows = _rows(connection, users, usernames)
     documents = [
-        Document(id, words(f"{name} {display_name or ''}"), [], ())
+        Document(id, words(f"{name} {display_name or ''}"), content=[], tags=())
         for id, name, display_name in rows
         if name is not None
     ]

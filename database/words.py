@@ -178,7 +178,8 @@ def _passage(phrases: Sequence[Phrase], text: str) -> Passage:
     first, last = _densest_part(phrases, text)
     found_matches = sorted(_find_matches(phrases, text[first:last], MAX_MATCHES // max(1, len(phrases))))
     if not found_matches:
-        return Passage(text, *_bounds(text, 0, 0), 0)
+        start, end = _bounds(text, start=0, end=0)
+        return Passage(text, start, end, phrase_count=0)
     index, phrase_count = _densest(found_matches)
     match = found_matches[index]
     return Passage(text, *_bounds(text, first + match.start, first + match.end), phrase_count)

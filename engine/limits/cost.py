@@ -258,7 +258,8 @@ class CostReader:
         own = int(is_resolved(definition))
         nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
         sizes, flags = self._sizes(node, page is not None, is_list), self._flags(parent, node)
-        return FieldCost(own, page, is_list, items, sizes, nested, flags, self._page_number(node, page is not None))
+        page_number = self._page_number(node, page is not None)
+        return FieldCost(own, page, is_list, items, sizes, nested, flags, page_number)
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """
@@ -304,7 +305,7 @@ class CostReader:
     def _size(self, measure: Measure, value: ValueNode) -> SizeArgument:
         if isinstance(value, VariableNode):
             return SizeArgument(measure, value.name.value, self.defaults.get(value.name.value))
-        return SizeArgument(measure, None, value)
+        return SizeArgument(measure, variable=None, literal=value)
 
     def _selected_fields(self, selections: Sequence[TypedSelection]) -> list[tuple[GraphQLNamedType, FieldNode]]:
         """Return the fields of a level with their parent types. Each fragment is visited once."""
