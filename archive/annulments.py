@@ -74,8 +74,8 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     Annul the votes of the action with a number, or restore them if it is reverted; if `most` is given, stop after about
     as many.
 
-    A query for `READ_AT_ONCE` votes, and a round trip for a step of a partition, see `pace`; one more for those of its
-    votes that are on what is archived, and the cost of `recounts.archived`.
+    A query for `READ_AT_ONCE` votes, and a round trip for each step (see `pace`). If some votes of a step are on what
+    is archived, one more round trip, and the cost of `recounts.archived`.
 
     Raises:
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
@@ -168,7 +168,7 @@ async def _annul_these(
     numbers: Sequence[int],
     archived: Archived,
 ) -> Step:
-    """As `annulments.annul_some`, for those of `votes`, which are by number, that have one of these numbers."""
+    """As `annulments.annul_some`, for the votes on some numbers. `votes` has these and others, by number."""
     wanted = [votes[number] for number in numbers]
     return await annulments.annul_some(site, partition, action, voter, complete_at, wanted, archived)
 

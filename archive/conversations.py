@@ -228,7 +228,7 @@ class _Walk:
             yield ThreadPlace(number, level.depth, hidden, ThreadPosition(kept_levels(path), moves, newest))
 
     def _levels_above(self, first: ThreadLevel) -> list[ThreadLevel]:
-        """The levels above the first place of a page: as the path has them, else as they are."""
+        """The levels above the first place of a page, with the positions of the path, or else their current ones."""
         known = {level.position.number: level for level in self.path}
         above = list(islice(self.conversation._above(first.position.number), first.depth))[::-1]
         return [

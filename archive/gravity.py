@@ -190,7 +190,7 @@ class GravityReader:
         if beyond:
             # the most votes whose value is not above that of `beyond`
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
-            # a position by VOTES: that of `beyond`, else one between `votes` and the next number of votes
+            # the same position by VOTES; if no votes have its value, one between `votes` and `votes` + 1
             start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
         reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)
         return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}

@@ -53,7 +53,7 @@ class Part:
     If values change with age, they are those at the instant `at` (unix milliseconds).
 
     A home ranks all groups by the weights of the site. `weighted` are the followed groups with a weight of their own in
-    this order: the indexes that the archive has of them do not fit.
+    this order: their indexes in the archive have values by that weight, which do not fit.
     """
 
     listing: HomeListing
@@ -177,7 +177,7 @@ def _weighted(site: Site, listing: HomeListing) -> tuple[str, ...]:
 
 
 def _names(listing: HomeListing, weighted: Collection[str]) -> list[str]:
-    """The names that the archive has for the listings of a home, but for those of groups with weights of their own."""
+    """The archive's names of the listings of a home, without the listings of `weighted` groups."""
     order, groups = listing.order.value, listing.choices.groups
     return [f"group:{group}:{order}" for group in groups if group not in weighted] if groups else [order]
 
@@ -194,7 +194,7 @@ def _serials(site: Site) -> list[Read[Any]]:
 def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> list[Read[Any]]:
     """
     The reads of the greatest value, posting time and votes of the archived articles of a home, one for each partition.
-    For groups with a weight of their own those of the whole site are read, which are no less.
+    For `weighted` groups the values of the whole site are read, which are no less.
     """
     orders = (listing.order.value, Order.TIME.value, Order.VOTES.value)
     groups = [f"top:group:{group}:" for group in listing.choices.groups if group not in weighted]

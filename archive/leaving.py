@@ -169,8 +169,8 @@ def noted_in(file: Path) -> list[Deletion]:
 
 async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
     """
-    Delete users again who were deleted after a backup was made, in a store that was restored from it, and keep all of
-    their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
+    In a store that was restored from a backup, delete the users again who were deleted after it was made, and keep all
+    of their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
     """
     site, count = store.site, 0
     await leaving.keep_names(site, [(each.key, each.user, each.pseudonym) for each in deletions])
@@ -324,7 +324,7 @@ class _Sweep:
 
 
 async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
-    """The keys of the articles and comments in the lists of a user who is being deleted, and of the lists."""
+    """The keys of a user's lists, each after the keys of the articles or comments that it lists, some at a time."""
     home = site.home_of_user(leaver.name)
     for kind in leaving.KEPT:
         listed = keys.article if kind in (keys.timeline, keys.held) else keys.comment

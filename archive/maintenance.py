@@ -132,9 +132,9 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 class _Sums:
     """
     The sums of all archived articles, for the comparison with what Redis has in the hash `archived` of each partition.
-    `tally` has those of users; `counts` has by partition the counters, such as `count:good`, also those that should be
-    0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so the script
-    that compares the sums knows whether they still hold.
+    `tally` has the sums of users. `counts` has the counters of each partition, such as `count:good`, also counters that
+    should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so
+    the script that compares the sums knows whether they still hold.
     """
 
     tally: Tally
@@ -396,8 +396,8 @@ async def _find_lost(
     site: Site, articles: Sequence[Article], serials: Sequence[str], *, repair: bool
 ) -> dict[int, Finding | None]:
     """
-    What there is to report of articles that the database alone has, without those of partitions whose serial is another
-    one by now. One round trip.
+    What there is to report of articles that the database alone has, by number. Articles of a partition whose serial is
+    another one by now are left out. One round trip.
     """
     homes = [site.home_of_article(each.number) for each in articles]
     calls = [
@@ -416,8 +416,8 @@ async def _find_counts(
     site: Site, expected: Mapping[int, Mapping[str, int]], serials: Sequence[str], *, repair: bool
 ) -> dict[int, list[Finding]]:
     """
-    What there is to report of the numbers of archived articles, by partition and field of `archived`, without
-    partitions whose serial is another one by now. One round trip.
+    What there is to report of the counts of archived articles, by partition. `expected` has them by partition and field
+    of `archived`. A partition whose serial is another one by now is left out. One round trip.
     """
     calls = [VerifyCall(partition, "", [serials[partition], *_flat(fields)]) for partition, fields in expected.items()]
     replies = await _run_script(site, VERIFY_ARCHIVED, calls, repair)

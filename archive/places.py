@@ -30,7 +30,7 @@ DAY = re.compile(r"^good:[0-9]+$")  # the name of the good articles of a day, wh
 
 
 def plain_name(listing: Listing) -> str:
-    """The name of a listing in the archive. For a part, such as what was posted since an instant, that of the whole."""
+    """The name of a listing in the archive. A part, such as what was posted since an instant, has the whole's name."""
     if listing.name.startswith("good"):
         return DAY.sub("good", listing.name)
     return SINCE.sub("", listing.name)
@@ -210,7 +210,7 @@ def _nearest(
 
 
 def _has_any(connection: "Connection", parts: Sequence[Range], without: Collection[int]) -> bool:
-    """Whether any range has articles. Reads a few at first, as most of them have."""
+    """Whether any range has articles. Reads few ranges at first, as most ranges have some."""
     start, number = 0, 4
     while some := parts[start : start + number]:
         if _nearest(connection, some, count=1, without=without, upwards=False):

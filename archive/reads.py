@@ -403,7 +403,7 @@ def _exists(call: int, reply: int) -> bool:
 def _conversation(
     connection: Any, article: int, known: tuple[int | None, Conversation] | None, best_z: float
 ) -> tuple[int | None, Conversation]:
-    """A conversation, and its version. If the `known` one has the same version, that is returned."""
+    """The version and the conversation of an article: the `known` one if its version is current, else a new one."""
     version = conversations.version(connection, article)
     if known and version is not None and known[0] == version and known[1].best_z == best_z:
         return known
@@ -416,7 +416,7 @@ def _skips_by_rank(listing: Listing, window: Window) -> bool:
 
 
 def _after(found: Page, passed: int, count: int) -> Page | None:
-    """The page of the `count` entries after the first `passed` ones of `found`; None if `found` lacks some of them."""
+    """The page without its first `passed` entries, and with `count` at most; None if `found` does not reach so far."""
     if passed < 0 or (found.below and passed + count > len(found.positions)):
         return None
     above, shown = found.above + min(passed, len(found.positions)), found.positions[passed : passed + count]

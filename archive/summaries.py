@@ -85,7 +85,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:
-    """The summary of a listing, of those of its partitions."""
+    """The summary of a listing, made of the summaries of its partitions."""
     counts = [part.count for part in parts if part.count is not None]
     return Summary(
         sum(counts) if len(counts) == len(parts) else None,
@@ -181,8 +181,8 @@ def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> Partit
 
 def greatest(listing: Listing, known: Summary, at: int | None) -> float:
     """
-    A value that no archived place of a listing exceeds; infinity if none is known. By GRAVITY it is the value, at the
-    instant `at` or else that of the listing, that an article with the most votes and the newest time would have.
+    A value that no archived place of a listing exceeds; infinity if none is known. By GRAVITY it is the value that an
+    article with the most votes and the newest time would have at the instant `at` (None: the instant of the listing).
     """
     if -inf in (known.greatest, known.most_votes if listing.decay else 0):
         return inf  # the order was added later: no value of its places is known

@@ -251,7 +251,7 @@ async def _bring_back_answered(
 ) -> bool:
     """
     Write the archived article that a new comment is for back to Redis; False if it is not archived. `parent` is the
-    comment of it that is answered, if any. Raises what `run_answer` does.
+    comment of it that is answered, if any. Raises as `run_answer`.
     """
     is_article_missing = refusal.field == ("articleId",)  # else it is in Redis, and the parent is missing
     archived = await find(store, database, number) if is_article_missing else None

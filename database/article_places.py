@@ -47,8 +47,8 @@ GOOD = "good"  # the name of the listing, by time, of good articles: those with 
 
 class Listed(NamedTuple):
     """
-    A listing that an article is in. `group` is None if it is not the listing of a group; `order` is None if it is
-    always by time, as those of good articles, of a user and of a link are.
+    A listing that an article is in. `group` is None if it is not the listing of a group. `order` is None if it is
+    always by time, as a listing of good articles, of a user or of a link is.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Listed(NamedTuple):
 
 class PlaceKind(NamedTuple):
     """
-    What places in an index are made of: indexes with the same order and weights, such as those of the site and of
-    groups without weights of their own, have equal places of an article, which are computed once. `number` tells kinds
+    What places in an index are made of. In indexes with the same order and weights, such as the indexes of the site and
+    of groups without weights of their own, an article has equal places, which are computed once. `number` tells kinds
     apart, `policy` has the weights, and `listed` is one of the listings.
     """
 

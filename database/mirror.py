@@ -104,8 +104,8 @@ class Mirror:
 
     async def _find_positions(self, identity: str) -> None:
         """
-        Read the positions of the database, and note them in the store as those of the consumer, so that the log keeps
-        what the database lacks. Rebuild the database if the log is another.
+        Read the positions of the database, and note them in the store as the positions of its consumer, so that the log
+        keeps what the database lacks. Rebuild the database if it follows another log.
         """
         self._identity, self._positions = await self._database.run(stored_positions)
         if not self._positions:

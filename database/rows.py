@@ -29,7 +29,7 @@ class VoteColumns(NamedTuple):
 
 
 class HeldVote(NamedTuple):
-    """A vote that stops counting, as it is annulled, or counts again. When it was cast stays as its row has it."""
+    """A vote that stops counting, as it is annulled, or counts again. Its row keeps the time when it was cast."""
 
     value: int
     counts: bool

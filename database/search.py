@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_FOUND = 10_000  # matches of a search
-MAX_RANKED = 500  # matches that are ordered by relevance, and as many comments; the others follow, the newest first
+MAX_RANKED = 500  # articles and users, and as many comments, ordered by relevance; the others follow, newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
 IDS = range(2 * FIRST_USER)  # of all rows
 INDEX, COMMENT_INDEX = "search_index", "search_comments"
@@ -81,9 +81,9 @@ class Search:
 
 class Found(NamedTuple):
     """
-    The matches of a search. `places` are pairs, the highest first: the value by which the search is ordered, and the
-    number of an article or a comment or the id of a user's row. `usernames` has the names of these users by that id,
-    `comments` the numbers that are of comments.
+    The matches of a search. `places` are pairs, the highest first: the value by which the search is ordered, and an id.
+    The id is the number of an article or a comment, or that of a user's row. `usernames` has the names of these users
+    by id, `comments` the ids of the comments.
     """
 
     places: list[tuple[float, int]]

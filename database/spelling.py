@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 3  # letters of a word that may be misspelled; one of several without a space, as in `node.js`, may have 2
 LONG = 5  # letters of a word in which two edits are looked for, and one if it is the beginning of a longer word
-MUCH_COMMONER = 10  # a word may be misspelled if so many times as many texts have another one that is an edit away
+MUCH_COMMONER = 10  # a word may be misspelled if another one, an edit away, is in 10 times as many texts
 TRIED = 8  # words in the place of one, and corrected queries that are searched for
 SPACED = re.compile(r"\s+|\S+")  # the runs of spaces and of other characters in a text
 SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # undoes `with_names`

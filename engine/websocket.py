@@ -177,7 +177,7 @@ class WebSocketSession:
         await self._close(CloseCode.STOPPING, "the server stops")
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:
-        """Do what a message asks for. `deadline` is that of the initialisation; later it ends the reading."""
+        """Do what a message asks for. `deadline` limits the time until the initialisation; later `_end` sets it."""
         match message.get("type"):
             case "connection_init":
                 self._initialise(message.get("payload"))
@@ -300,7 +300,7 @@ class WebSocketSession:
         await self._send_text(last)
 
     async def _send_results(self, identifier: str, id_json: bytes, request: GraphQLRequest) -> None:
-        """Send each result once the one before is sent, so that none has to be buffered."""
+        """Send the results one after the other, so that none has to be buffered."""
         prepared = await self._handler.prepare(request, self._client, self._request_id)
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)

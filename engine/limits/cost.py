@@ -264,7 +264,8 @@ class CostReader:
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """
         The arguments that give the length of a field's result, as `FieldCost.sizes`; they are added to `sizes`. Of a
-        page they are those of `Weights.page_size`, of a list all arguments: it is as long as the longest of them.
+        page they are the arguments that `Weights.page_size` knows, of a list all arguments: the result is as long as
+        the longest of these.
         """
         if not is_page and not is_list:
             return ()

@@ -24,7 +24,7 @@ from engine.errors import Code, Refused
 MAX_BUCKETS = 10_000
 BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached token
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
-MAX_LOOKUPS = 100  # of tokens, and of server keys, that wait at the same time: with more, requests count by address
+MAX_LOOKUPS = 100  # of tokens, and as many of server keys, that wait at once: further requests count by address
 MAX_SERVER_KEYS = 1_000  # whose identities are cached
 MAX_SECONDS = 10**15 - 1  # the largest integer in a structured field of HTTP (RFC 9651), as the headers are
 LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; after that it counts for its address
@@ -366,7 +366,7 @@ def of_address(client: Client) -> BucketKey:
 
 def visitor_address(client: Client) -> str:
     """
-    The address that comes with a server key; without one, that of the server itself.
+    The visitor's address that comes with a server key; if none does, the address of the server itself.
 
     Raises:
         Refused: it is not an IP address.
