@@ -142,7 +142,8 @@ class GravityReader:
     without: Collection[int]
 
     def page(self, window: Window) -> PartitionPage:
-        key, by_votes = reads.key_of(window.beyond) if window.beyond else None, self.indexes.by_votes
+        key = reads.key_of(window.beyond) if window.beyond else None
+        by_votes = self.indexes.by_votes
         found = self.positions(window.upwards, key, window.count + 1)
         has_behind = key is not None and self._has_behind(window.upwards, key)
         total = by_votes.size - len(reads.places_of(self.connection, by_votes, self.without))
@@ -164,12 +165,14 @@ class GravityReader:
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
         """The first `count` keys beyond a key, nearest first."""
         found = self._of_age_0(upwards, beyond, count)
-        start, read = _sign(beyond[0]) if beyond else None, 0
+        start = _sign(beyond[0]) if beyond else None
+        read = 0
         for sign in (-1, 0, 1) if upwards else (1, 0, -1):
             is_passed = start is not None and (sign < start if upwards else sign > start)
             if is_passed or read >= count:
                 continue
-            edge, wanted = beyond if sign == start else None, count - read
+            edge = beyond if sign == start else None
+            wanted = count - read
             part = self._of_sign(sign, upwards, edge, wanted) if sign else self._of_value_0(upwards, edge, wanted)
             found |= part
             read += len(part)

@@ -112,15 +112,17 @@ def feed_page(
     ids = [index.id for index in _timelines(connection, usernames)]
     bottom = reads.key_of(floor) if floor else reads.EARLIEST
     beyond = reads.key_of(window.beyond) if window.beyond else None
-    low, high = max(bottom, beyond or bottom) if window.upwards else bottom, reads.LATEST
-    if beyond and not window.upwards:
+    low, high = bottom, reads.LATEST
+    if beyond and window.upwards:
+        low = max(low, beyond)
+    elif beyond:
         high = min(high, beyond)
     found = _nearest(connection, [Range(id, low, high) for id in ids], window.count, without, upwards=window.upwards)
     behind = False
-    if beyond:
-        at = (beyond[0], beyond[1] + 1) if window.upwards else reads.before(beyond)
-        low, high = (bottom, at) if window.upwards else (max(bottom, at), reads.LATEST)
-        behind = _has_any(connection, [Range(id, low, high) for id in ids], without)
+    if beyond:  # the position itself is on the other side, too
+        edge = reads.nudged(beyond, window.upwards)
+        other_low, other_high = (bottom, edge) if window.upwards else (max(bottom, edge), reads.LATEST)
+        behind = _has_any(connection, [Range(id, other_low, other_high) for id in ids], without)
     return Pull([reads.position(*key) for key in found], behind)
 
 
@@ -160,18 +162,20 @@ def _page(
     shown = [place.key for place in places if place.key not in hidden][: window.count]
     if window.upwards:
         shown.reverse()
-    top = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0
-    total = reads.rank(connection, index, low) - top - len(hidden)
+    outside = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0  # places above the listing
+    total = reads.rank(connection, index, low) - outside - len(hidden)
+    # the places above this key are before the page
     first = (shown[0] if shown else high) if window.upwards else max(low, reads.before(end))
     above = 0
     if first < reads.before(high):
-        above = reads.rank(connection, index, first) - top - sum(key > first for key in hidden)
+        above = reads.rank(connection, index, first) - outside - sum(key > first for key in hidden)
     return PartitionPage(above, max(total, 0), tuple(reads.position(*key) for key in shown))
 
 
 def ends(listing: Listing) -> tuple[Key, Key]:
     """The keys between which the values of a listing are, both excluded."""
-    return _end(listing.lowest, LAST_NUMBER, -1), _end(listing.highest, -1, LAST_NUMBER)
+    low = _end(listing.lowest, excluding=LAST_NUMBER, including=-1)
+    return low, _end(listing.highest, excluding=-1, including=LAST_NUMBER)
 
 
 def _end(bound: str, excluding: int, including: int) -> Key:

@@ -43,11 +43,11 @@ def parse(query: str) -> tuple[Phrase, ...]:
     prefix, as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a
     phrase that is part of another one says nothing and is left out.
     """
-    *pairs, rest = query.translate(QUOTES).split('"')
-    if len(pairs) % 2:  # the last quotation mark opens nothing
-        rest = f"{pairs.pop()} {rest}"
+    *parts, rest = query.translate(QUOTES).split('"')  # outside and inside of quotation marks, in turn
+    if len(parts) % 2:  # the last quotation mark opens nothing
+        rest = f"{parts.pop()} {rest}"
     texts: list[list[str]] = []
-    for index, part in enumerate([*pairs, rest]):
+    for index, part in enumerate([*parts, rest]):
         texts += filter(None, [words(part)] if index % 2 else map(_with_forms, part.split()))
     if words(rest) and len(texts[-1][-1].removesuffix(FORMS)) >= PREFIX_LENGTH:
         texts[-1][-1] += PREFIX
