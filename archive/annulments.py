@@ -234,12 +234,12 @@ async def _take_step(
     """
     site, step, archived = store.site, await pace.timed(partial(run, numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
-    for tries in range(TRIES):
+    for turn in range(TRIES):
         if step.is_reverted:
             raise Reverted
         if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return is_unsure, step.absent
-        if tries:
+        if turn:
             await caught_up(site)
         archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))

@@ -70,7 +70,7 @@ class Formula:
     def first_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
         For each weight, a posting time (unix milliseconds): the magnitude of any article posted before it is smaller
-        than `magnitude`. NEVER if it is smaller even at the age 0.
+        than `magnitude`. 0 if none is smaller; NEVER if all are, even at the age 0.
         """
         times = self._times(weights, (1 + TOLERANCE) / magnitude)
         return [NEVER if time > self.at + 1 else floor(time) - 1 if time > 1 else 0 for time in times]
@@ -78,7 +78,7 @@ class Formula:
     def last_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
         For each weight, a posting time (unix milliseconds): the magnitude of any article posted after it is larger than
-        `magnitude`. NEVER if none is larger, not even at the age 0.
+        `magnitude`. 0 if all are larger; NEVER if none is, not even at the age 0.
         """
         times = self._times(weights, (1 - TOLERANCE) / magnitude)
         return [NEVER if time >= self.at - 1 else ceil(time) + 1 if time > -1 else 0 for time in times]

@@ -255,6 +255,7 @@ class _Checks:
         if identity != await log.identity(self.site):
             return []
         homes = {self.site.home_of_article(article.number) for article in articles}
+        # by partition; None for one whose deletions are not known
         deleted = {partition: await self._deleted_since(partition, positions) for partition in homes}
         return [
             article

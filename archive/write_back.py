@@ -340,11 +340,12 @@ async def _bring_back_article(
     has written back before. For that it holds the lease by which one process at a time writes conversations back:
     `token` is that of the lease; "" without a conversation.
     """
-    number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
-    while tries and monotonic() < deadline:
+    number, tries_left, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
+    while tries_left and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
-        query = partial(_found_in_database, archived, excluded, store.site.home_of_article(number))
+        partition = store.site.home_of_article(number)
+        query = partial(_found_in_database, archived=archived, excluded=excluded, partition=partition)
         found = await ask(store.site, database, query)
         if found is None:
             return await _is_in_redis(store.site, number)
@@ -352,7 +353,7 @@ async def _bring_back_article(
         if status == "behind":  # votes on archived articles were just annulled or restored
             await asyncio.sleep(recounts.PAUSE)
         elif status == "changed":
-            tries -= 1
+            tries_left -= 1
         elif status == "overtaken":
             raise Overtaken
         else:
@@ -391,7 +392,7 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 
 def _found_in_database(
-    archived: Article, excluded: Collection[int], partition: int, connection: Any
+    connection: Any, archived: Article, excluded: Collection[int], partition: int
 ) -> FoundArticle | None:
     """An archived article as the database has it now, for `unarchive.lua`; None if it has none of this number."""
     log_position = recounts.position(connection, partition)
