@@ -284,7 +284,7 @@ async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(wo
 async def test_an_article_that_leaves_while_a_listing_is_renewed_is_not_above_its_greatest_value(world, monkeypatch):
     """Redis has the greatest value that an archived article has in a listing, and asks the database below it only."""
     await world.begin(40)
-    await reindex.set_weights(world.site, "show", {"vote_score": 9_000.0}, lambda count: None)
+    await reindex.set_weights(world.site, "show", {"vote_score": 9_000.0}, progress=lambda count: None)
     set_greatest, calls = steps.set_greatest, []
 
     async def after_another(*arguments):

@@ -74,7 +74,7 @@ async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pai
     """Conversations leave and come back again and again, by processes that end at any moment, beside readers."""
     talk = await grown(pair, seed)
     expected = [(question, await talk.answer(pair.complete, question)) for question in talk.questions()]
-    moving = asyncio.create_task(talk.move_often(16))
+    moving = asyncio.create_task(talk.move_often(times=16))
     compared = 0
     while not moving.done():
         question, right = talk.chance.choice(expected)

@@ -47,7 +47,7 @@ PLAN = (ROOT / "docs" / "cluster.md").read_text()
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_query_is_not_compiled(store: Store):
     """Its row measures what is executed by graphql-core, and not by a compiled plan."""
-    operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, None)
+    operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, name=None)
     execution = Execution(SCHEMA)
 
     paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}

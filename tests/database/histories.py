@@ -178,7 +178,7 @@ class History:
         self.comment_votes = {key: value for key, value in self.comment_votes.items() if key[0] != number}
 
     async def load(self) -> None:
-        """Import a story, new or old. Its poster is among the voters, whom an old one loses at once."""
+        """Import a story, new or old. Its poster is among its voters; those of an old one expire at once."""
         person, self.stories = self.chance.choice(PEOPLE), self.stories + 1
         at = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR
         story = Story(str(self.stories), "a story", link="", poster=person, time=at, votes=20, groups=self._groups())

@@ -171,7 +171,7 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
 
 async def test_view_of_moderation_has_actions_that_people_read(store, alice, bob, database):
     granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="the first")).action
-    other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
+    other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, group="show", reason="a good eye")).action
     revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
     await mirrored(store, database)
 

@@ -57,7 +57,7 @@ async def asked(http: httpx.AsyncClient, token: str | None, id: str = "user:ring
 async def token_of(store, name: str, role: Role | None = None, group: str | None = None) -> str:
     await registered(store, name)
     if role:
-        await roles.grant(store.site, OPERATOR, name, role, group, "helps")
+        await roles.grant(store.site, OPERATOR, name, role, group=group, reason="helps")
     return (await store.sessions.open(name)).token
 
 

@@ -143,7 +143,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 
-    assert rates.status(Client(None, "127.0.0.1")).remaining == 20  # of 100: 80,000 bytes cost 80 points
+    assert rates.status(Client(token=None, address="127.0.0.1")).remaining == 20  # of 100: 80,000 bytes cost 80 points
 
 
 def test_long_texts_cost_their_weight_for_each_alias():

@@ -144,7 +144,7 @@ async def test_new_comments_of_the_site_and_of_a_group_are_sent(store, listen, a
 async def hold(store, article, poster):
     """Post a comment that waits for a moderator."""
     with holding(store):
-        return (await store.comments.post(article, None, poster, "a text that is held")).comment
+        return (await store.comments.post(article, parent=None, poster=poster, content="a text that is held")).comment
 
 
 async def test_missed_comments_of_the_site_are_sent_after_a_lost_connection(store, listen, live, alice, bob, redis):

@@ -85,7 +85,7 @@ NOTHING = {
 async def login(store, username, role=None, group=None):
     token = (await store.users.register(username, "correct horse")).token
     if role:
-        await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+        await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")
     return token
 
 
@@ -152,7 +152,7 @@ async def test_only_the_poster_and_its_moderators_read_a_removed_article(
             assert (await ask(STATE, reader, id=article.id))["data"]["article"] == expected
             listed = (await ask(READ, reader, id=article.id, link=LINK))["data"]
             assert listed["articles"] == NOTHING["articles"]
-    await roles.revoke(store.site, OPERATOR, "molly", Role.MODERATOR, "show", "a reason")
+    await roles.revoke(store.site, OPERATOR, "molly", Role.MODERATOR, group="show", reason="a reason")
     assert (await ask(STATE, moderator, id=article.id))["data"] == {"article": None}  # M1
 
 
@@ -269,7 +269,7 @@ async def test_comments_of_an_article_that_leaves_end_for_strangers(store, liste
     await remove(store, article.number)
     assert [(await stranger.message())["type"] for stranger in streams[1::2]] == ["complete"] * 2
     await approve(store, article.number)
-    await store.comments.post(article.number, None, "alice", "a text")
+    await store.comments.post(article.number, parent=None, poster="alice", content="a text")
     assert (await streams[0].value())["content"] == "a text"
 
 

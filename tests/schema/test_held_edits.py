@@ -72,7 +72,7 @@ async def article(store):
 
 @pytest.fixture
 async def comment(store, article):
-    return (await store.comments.post(article.number, None, "vera", "a text")).comment
+    return (await store.comments.post(article.number, parent=None, poster="vera", content="a text")).comment
 
 
 async def payload(ask, query, token, **variables):
@@ -370,7 +370,7 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
     partition = store.site.home_of_article(article.number)
     redis.delete(*(flags.QUEUE(partition, "pending", scope) for scope in ("all", "group:go")))
 
-    assert len(await verified(store, repair=True)) == 4
+    assert len(await verified(store, repair=True)) == 4  # each of the two in both queues
     assert await queue(ask, moderator) == await queue(ask, moderator, "go") == waits
     assert await verified(store) == []
 
@@ -427,7 +427,9 @@ async def test_moderators_of_the_place_read_why_the_check_holds_a_text(store, as
         if kind == "article":
             posted = (await store.articles.post("vera", Draft("a title", content="a text", groups=("go",)))).article
         elif kind == "comment":
-            posted = (await store.comments.post(article.number, None, "vera", "an answer")).comment
+            posted = (
+                await store.comments.post(article.number, parent=None, poster="vera", content="an answer")
+            ).comment
         else:
             posted = (await store.articles.edit(article.number, "vera", {"title": "another"})).article
 

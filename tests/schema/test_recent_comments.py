@@ -95,7 +95,7 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
 async def test_regrouped_article_takes_its_comments_along(store, ask, alice, bob, clock):
     article = await post(store, alice, groups=["go"])
     posted = [await say(store, clock, article, bob) for _ in range(3)]
-    await store.articles.regroup(article.number, alice, ["lua"], ["go"])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
 
     assert await walked(ask, "lua") == await walked(ask) == [each.id for each in reversed(posted)]
     assert await listed(ask, "go") == []
@@ -110,7 +110,7 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
     for n in range(1_003):
         await say(store, clock, article, bob, f"text {n}")
     home = store.site.home_of_article(article.number)
-    await store.articles.regroup(article.number, alice, ["lua"], [])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=[])
 
     for group in ("go", "lua"):
         assert redis.zcard(RECENT(home, f"group:{group}")) == 1_000
@@ -143,7 +143,7 @@ class Discussions:
         article = self.chance.choice(list(self.groups))
         if article not in self.removed:
             content = f"text {len(self.posted)} {self.chance.random()}"
-            found = (await self.store.comments.post(article, None, self.bob, content)).comment
+            found = (await self.store.comments.post(article, parent=None, poster=self.bob, content=content)).comment
             self.posted[found.number] = found
 
     async def delete(self):

@@ -32,7 +32,7 @@ HAS_SAVED = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable { viewerHas
 
 
 async def comment_on(store, article, poster, content="a text"):
-    return (await store.comments.post(article.number, None, poster, content)).comment
+    return (await store.comments.post(article.number, parent=None, poster=poster, content=content)).comment
 
 
 async def listed(ask, token, **paging):

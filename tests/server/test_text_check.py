@@ -118,7 +118,7 @@ async def test_post_that_ends_during_the_check_counts_in_no_limit(checked, servi
 
 
 async def test_texts_of_who_has_a_role_are_not_sent(checked, service, alice):
-    await roles.grant(checked.site, OPERATOR, alice, Role.MODERATOR, "lua", "helps")
+    await roles.grant(checked.site, OPERATOR, alice, Role.MODERATOR, group="lua", reason="helps")
 
     await checked.articles.post(alice, TEXT)
 

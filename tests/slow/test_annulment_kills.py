@@ -170,7 +170,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
         before: Shown | None = None
         for _ in range(TRIES):
             async with site.store() as store:
-                done = await annulments.annul(store.site, OPERATOR, VOTER, None, None, "a ring")
+                done = await annulments.annul(store.site, OPERATOR, VOTER, since=None, until=None, reason="a ring")
             assert done.action
             number = done.action.number
             proven[AnnulmentState.DONE] += await site.killed_when(number, lambda held: 0 < held < ARTICLES)

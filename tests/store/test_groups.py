@@ -42,7 +42,7 @@ async def listed(redis_url, store, clock):
 
 
 async def granted(store, username, role, group=None):
-    await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+    await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")
 
 
 async def session_of(store, username):
@@ -220,7 +220,7 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
     await Reads(listed, login=None).profiles([alice])
     await listed.groups.edit(session, "lua", {"title": "Lua"})
 
-    await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "lua", "a reason")
+    await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, group="lua", reason="a reason")
     before = everything(redis)
     with pytest.raises(NotAModerator):
         await listed.groups.edit(session, "lua", {"title": "mine"})
@@ -233,7 +233,7 @@ async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store
     name = next(each for each in (*NAMES, *"abcdefghijklm") if site.home_of_group(each) == site.home_of_user(alice))
     await granted(store, alice, Role.MODERATOR, name)
     read_before = await roles.read_authority(site, alice)
-    await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, name, "a reason")
+    await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, group=name, reason="a reason")
     before = everything(redis)
 
     with pytest.raises(NotAModerator):

@@ -213,10 +213,10 @@ async def test_rankings_are_entries_of_every_partition(store, appended):
     def of_each_partition(group: str) -> list[tuple[str, str, str, dict[str, str]]]:
         return [("ranked", "", "", {"group": group})] * store.site.partitions
 
-    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, progress=lambda count: None)
     assert await appended() == of_each_partition("show")
 
-    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], progress=lambda count: None)
     found = Counter(map(str, await appended()))
     assert found.keys() == {str(of_each_partition("")[0])}
 

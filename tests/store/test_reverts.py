@@ -26,12 +26,12 @@ pytestmark = pytest.mark.many_partitions
 
 async def granted(store, username, role=Role.MODERATOR, group=None):
     """The action that gives a user a role."""
-    return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
+    return (await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")).action
 
 
 async def revoked(store, username, role=Role.MODERATOR, group=None):
     """The action that takes a role from a user."""
-    return (await roles.revoke(store.site, OPERATOR, username, role, group, "a reason")).action
+    return (await roles.revoke(store.site, OPERATOR, username, role, group=group, reason="a reason")).action
 
 
 async def has_role(store, username):
@@ -153,7 +153,7 @@ async def logged(store):
 
 async def test_redaction_replaces_texts_and_nothing_else(store, redis, alice, clock):
     action = await granted(store, alice, group="show")
-    other = (await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "show", "other words")).action
+    other = (await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, group="show", reason="other words")).action
     await revert(store.site, OPERATOR, other.number, "secret words", "a secret note")
     done = (await read_action(store.site, other.number)).reverted_by
     before = await read_action(store.site, done)

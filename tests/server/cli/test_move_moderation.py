@@ -57,7 +57,7 @@ async def moderated(redis_url, partitions):
         await registered(store, name)
     site = store.site
     await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="a good eye")
-    await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
+    await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, group="go", reason="a good memory")
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
     first = (await store.comments.post(shown.number, parent=None, poster="bob", content="a first text")).comment
     below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment

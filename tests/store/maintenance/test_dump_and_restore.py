@@ -196,8 +196,8 @@ def test_records_of_an_earlier_backup_are_the_same_bytes(version):
 
 
 async def test_orders_and_weights_are_restored(scene, place, copied):
-    await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
-    await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
+    await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], progress=lambda count: None)
+    await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, progress=lambda count: None)
     store = await restored(place, scene, await dumped(scene.store))
 
     assert kept(copied) == kept(scene.redis)

@@ -76,7 +76,7 @@ async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage
 async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
     """These have a test of their own, as they need more than the scene has."""
     for username, role, group in (("bob", Role.ADMIN, None), ("Alice", Role.MODERATOR, "show")):
-        await roles.grant(scene.store.site, OPERATOR, username, role, group, "a reason")
+        await roles.grant(scene.store.site, OPERATOR, username, role, group=group, reason="a reason")
     before = contents(redis)
     indexes = [*redis.scan_iter("actions:*"), *redis.scan_iter("moderators:*")]
     pairs = [(index, pair) for index in indexes for pair in redis.zrange(index, 0, -1, withscores=True)]

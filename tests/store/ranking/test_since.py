@@ -97,10 +97,10 @@ async def test_orders_that_can_be_listed_since_an_instant(store):
 
 async def test_votes_can_be_listed_since_an_instant_after_a_reindex(store, alice, bob, clock):
     old = (await post(store, alice)).number
-    await reindex.reindex(store.site, [Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.VOTES], progress=lambda count: None)
     clock.advance(1)
     young = (await post(store, bob)).number
-    await reindex.reindex(store.site, [Order.VOTES, Order.GRAVITY], lambda count: None)
+    await reindex.reindex(store.site, [Order.VOTES, Order.GRAVITY], progress=lambda count: None)
 
     assert Order.VOTES in since.orders(store.site.rankings.orders)
     for instant, expected in ((clock.now - 1000, [young, old]), (clock.now - 999, [young]), (clock.now + 1, [])):
