@@ -390,7 +390,7 @@ async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, 
     return id, said[0]["comment"]["id"]
 
 
-async def left(pair: Pair, *articles: str, days: int = 2) -> None:
+async def let_leave(pair: Pair, *articles: str, days: int = 2) -> None:
     """
     Let all conversations leave Redis in which nothing was written for `days`, and check that those of `articles` (ids)
     have left.

@@ -64,7 +64,9 @@ class Spammer:
         return found
 
     async def ban(self, group: str | None = None, until: int | None = None) -> ModerationAction:
-        done = await bans.ban(self.store.site, OPERATOR, "mallory", group, until, "spam", removes_texts=True)
+        done = await bans.ban(
+            self.store.site, OPERATOR, "mallory", group=group, until=until, reason="spam", removes_texts=True
+        )
         assert done.action
         return done.action
 
@@ -272,7 +274,7 @@ async def until_killed(work: Callable[[], Awaitable[None]]) -> bool:
 
 @pytest.mark.parametrize("after", [False, True])
 async def test_steps_of_a_killed_process_are_completed_by_another(spammer, redis, clock, monkeypatch, after):  # M3
-    """Killed at each call to Redis in turn, and taken up again, equals done once."""
+    """Killed at every third call to Redis in turn, and taken up again, equals done once."""
     store, before, kills = spammer.store, shown(redis), 0
     for call in range(1, 200, 3):
         clock.advance(1)

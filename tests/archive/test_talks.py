@@ -39,7 +39,7 @@ from tests.archive.talks import MUTATIONS, NODES, OF_USER, REVERT, Question, Tal
 from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import first
-from tests.programs import missing
+from tests.programs import skip_or_fail
 from tests.store.held import holding
 
 pytestmark = [pytest.mark.one_server]
@@ -114,7 +114,7 @@ async def test_comments_that_are_posted_while_conversations_leave_are_there_once
 def test_what_the_histories_have_to_reach_was_reached() -> None:
     """How much one of them reaches depends on chance and on the machine, all together do."""
     if not REACHED:
-        missing("the histories did not run in this process")
+        skip_or_fail("the histories did not run in this process")
     missed = [
         name
         for name in ("left", "came back", "ended", "pages of what has left", "posted", "lists without older comments")

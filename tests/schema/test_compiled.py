@@ -385,8 +385,8 @@ async def test_execution_by_graphql_core_leaves_its_context_in_no_cycle_of_refer
             assert path == "new"
         del context
         await asyncio.sleep(0.01)
-        left = list(contexts)
+        uncollected = list(contexts)
     finally:
         gc.enable()
 
-    assert left == []
+    assert uncollected == []

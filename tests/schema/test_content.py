@@ -41,7 +41,7 @@ from tests.store.reading import everything, post
 pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
-STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
+SHOWN = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
 LINK = "https://example.com/"
 REMOVE = """mutation($id: ID!, $group: String, $note: String) {
   removeContent(input: {subjectId: $id, group: $group, reason: "spam", note: $note}) {
@@ -293,11 +293,11 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
             await store.comments.delete(first.number, "alice")
             assert [(await each())["state"] for each in told] == ["DELETED"] * 3
             await comment_moderation.remove(store.site, OPERATOR, second.number, group=None, reason="a reason")
-            assert [STATES(await each()) for each in told] == [("REMOVED", None, None)] * 3
+            assert [SHOWN(await each()) for each in told] == [("REMOVED", None, None)] * 3
             # from then on, adam reads what everybody reads
             await roles.revoke(store.site, OPERATOR, "adam", Role.ADMIN, group=None, reason="a reason")
             await comment_moderation.approve(store.site, OPERATOR, second.number)
-            assert [STATES(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
+            assert [SHOWN(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
             await approve(store, article.number)
             await store.comments.vote(second.number, "vera", Vote.UP)
             assert [(await each())["votes"] for each in told] == [2] * 3

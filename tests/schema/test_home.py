@@ -30,13 +30,13 @@ async def test_groups_are_followed_and_unfollowed(store, ask: Ask, alice, token)
     await post(store, alice, groups=["lua"])
     followed = (await ask(FOLLOW, token, group="LUA"))["data"]["followGroup"]
     again = (await ask(FOLLOW, token, group="lua"))["data"]["followGroup"]
-    left = (await ask(FOLLOW.replace("follow", "unfollow", 1), token, group="lua"))["data"]["unfollowGroup"]
+    unfollowed = (await ask(FOLLOW.replace("follow", "unfollow", 1), token, group="lua"))["data"]["unfollowGroup"]
     nobodys = (await ask('{ group(name: "lua") { viewerIsFollowing followerCount } }'))["data"]["group"]
 
     lua = {"name": "lua", "viewerIsFollowing": True, "followerCount": 1}
     assert followed == {"changed": True, "userErrors": [], "group": lua}
     assert again == {"changed": False, "userErrors": [], "group": lua}
-    assert left["group"] == {"name": "lua", "viewerIsFollowing": False, "followerCount": 0}
+    assert unfollowed["group"] == {"name": "lua", "viewerIsFollowing": False, "followerCount": 0}
     assert nobodys == {"viewerIsFollowing": False, "followerCount": 0}
 
 

@@ -155,8 +155,11 @@ async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token,
     await commented(store, other.number, "Alice", text="@vera")
     monkeypatch.setattr(removals, "remove_thread", died)
     await store.articles.delete(other.number, "bob")
-    left = [edge["node"] for edge in notifications(await ask(INBOX, token))["edges"]]
-    assert sorted((each["subject"] is None, each["actor"] is None) for each in left) == [(False, False), (True, True)]
+    remaining = [edge["node"] for edge in notifications(await ask(INBOX, token))["edges"]]
+    assert sorted((each["subject"] is None, each["actor"] is None) for each in remaining) == [
+        (False, False),
+        (True, True),
+    ]
 
     await removals.remove_all(store.site, store.site.home_of_article(other.number))
     assert len(ids(await ask(INBOX, token))) == 1

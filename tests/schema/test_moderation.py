@@ -150,7 +150,7 @@ async def test_log_of_a_subject_in_a_group_is_paged_both_ways(store, ask, alice,
         for group in ("ask", "show", None):
             for change in (roles.grant, roles.revoke):
                 clock.advance(1)
-                done = await change(store.site, OPERATOR, alice, Role.MODERATOR, group, "a reason")
+                done = await change(store.site, OPERATOR, alice, Role.MODERATOR, group=group, reason="a reason")
                 made += [done.action.id] if group == "ask" else []
         await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="ask", reason="another user")
     forward, backward, after, before = [], [], None, None

@@ -175,9 +175,9 @@ async def queried(store: Store, order: Order, group: str | None, first: int) -> 
 
 def moved(listing: dict[str, int], moves: Any) -> dict[str, int]:
     """The rank of each article after moves."""
-    left = {move["articleId"] for move in moves if move["to"] is None}
+    gone = {move["articleId"] for move in moves if move["to"] is None}
     placed = {move["articleId"]: move["to"] for move in moves if move["to"] is not None}
-    return {id: place for id, place in (listing | placed).items() if id not in left}
+    return {id: place for id, place in (listing | placed).items() if id not in gone}
 
 
 def in_order(listing: dict[str, int]) -> list[str]:

@@ -83,12 +83,12 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
         patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
         partition = store.site.home_of_article(article.number)
-        left = redis.zcard(RECENT(partition, "all"))
+        still_listed = redis.zcard(RECENT(partition, "all"))
 
-        assert left >= 60 and redis.zcard(RELISTING(partition)) == 2
+        assert still_listed >= 60 and redis.zcard(RELISTING(partition)) == 2
         assert await listed(ask, first=5) == await listed(ask, "go", last=5) == [last.id]
     await removals.remove_all(store.site, partition)
-    assert redis.zcard(RECENT(partition, "all")) == left - 60 and not redis.exists(RELISTING(partition))
+    assert redis.zcard(RECENT(partition, "all")) == still_listed - 60 and not redis.exists(RELISTING(partition))
     assert await verified(store) == []
 
 

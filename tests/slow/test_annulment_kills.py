@@ -95,8 +95,7 @@ class Site:
         """
         Kill the server and all its processes when it has done a part of the action with this number, and start it
         again. `is_between` tells by the count of annulled votes whether only a part is done. Returns whether that was
-        so: the new server does nothing yet when this is read, as the lease of the killed one, by which it alone does
-        this work, has to end first.
+        so. When this is read, the new server has not gone on yet: it waits until the lease of the killed one ends.
         """
         assert self.server.process
         family = processes_below(self.server.process.pid)

@@ -22,7 +22,7 @@ def test_database_has_each_change_once_whatever_is_killed(database):  # D1 D5
         try:
             postgres_folder()
         except FileNotFoundError as error:
-            programs.missing(str(error))  # skips the test, or fails it on CI
+            programs.skip_or_fail(str(error))
     seed = secrets.randbelow(2**32)
     print(f"seed {seed}: python -m tests.soak.kills --kills {KILLS} --seed {seed}")
 

@@ -353,4 +353,4 @@ def _bounds(policy: formulas.Policy, order: str, move: Move) -> tuple[float, flo
     if up_low == up_high and down_low == down_high:
         exact = formulas.value(policy, order, posted_at=0, up=up_low, down=down_low, now=0)
         return exact, exact
-    return 0, up_high + down_high
+    return 0, up_high + down_high  # of CONTROVERSIAL: no value is above the number of votes

@@ -51,7 +51,7 @@ async def group_moderator(store):
 
 
 async def ban(store, actor, username, group=None, until=None):
-    return await bans.ban(store.site, actor, username, group, until, REASON, "a note")
+    return await bans.ban(store.site, actor, username, group=group, until=until, reason=REASON, note="a note")
 
 
 async def revert(store, actor, action):
@@ -267,7 +267,7 @@ async def test_moderators_ban_those_of_a_lower_role_only(  # M1
 ):
     await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="lua", reason="helps")
     before = everything(redis)
-    refused = [
+    refused = [  # who bans whom, and from which group; None: from the site
         (alice, bob, None),
         (alice, bob, "lua"),
         (alice, alice, "lua"),

@@ -327,8 +327,8 @@ async def test_comment_without_replies_is_deleted(store, article, redis):
     await store.comments.vote(posted.number, "carol", Vote.DOWN)
     await store.comments.delete(posted.number, "bob")
 
-    left = everything(redis).keys() - before
-    assert {key.split(":")[0] for key in left} <= {"commented", "moves", "effects", "applied", "deleted"}
+    remaining = everything(redis).keys() - before
+    assert {key.split(":")[0] for key in remaining} <= {"commented", "moves", "effects", "applied", "deleted"}
     assert redis.hget(keys.logged(store.site.home_of_article(article)), posted.number) is None
     assert (await profile(store, "bob")).karma == 0
     assert await count_of(store, article) == 0

@@ -132,7 +132,7 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
     wholes = [(order, partial(listings.whole, site, order)) for order in Order]
     wholes += [
-        (order, partial(listings.posted_since, site, None, order, instants[place]))
+        (order, partial(listings.posted_since, site, group=None, order=order, at=instants[place]))
         for order in since.orders(tuple(Order))
         for place in (0, 40, 150, 159)
     ]

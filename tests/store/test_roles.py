@@ -124,7 +124,7 @@ async def test_only_admins_grant_and_revoke(store, redis, alice, bob, role):
     for command in (roles.grant, roles.revoke):
         for username in (alice, bob):
             with pytest.raises(NotAModerator):
-                await command(store.site, bob, username, Role.MODERATOR, None, "a reason")
+                await command(store.site, bob, username, Role.MODERATOR, group=None, reason="a reason")
     assert everything(redis) == before
 
 

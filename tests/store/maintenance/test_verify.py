@@ -159,7 +159,7 @@ async def test_nothing_is_reported_of_an_empty_store(store):
 
 async def test_nothing_is_reported_of_a_store_after_random_use(scene, redis):
     for seed in range(5):
-        await use(scene, random.Random(seed), 40)
+        await use(scene, random.Random(seed), times=40)
         pass_time(redis, scene.clock, 2 * 86_400)
 
     assert await verified(scene.store) == []
@@ -186,7 +186,7 @@ async def test_writes_in_progress_are_not_reported(scene, monkeypatch):
 
 
 async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redis):
-    await use(scene, random.Random(1), 50)
+    await use(scene, random.Random(1), times=50)
     for key in [*redis.scan_iter("score:*"), *redis.scan_iter("group:*"), *redis.scan_iter("timeline:*")]:
         redis.delete(key)
     for key in redis.scan_iter("article:*"):
