@@ -73,7 +73,7 @@ class Spammer:
     async def settle(self) -> None:
         """Remove or bring back all texts that bans ask for, as the tasks of a server do."""
         for partition in range(self.store.site.partitions):
-            await banned_texts.WORK.settle_all(self.store, None, partition)
+            await banned_texts.WORK.settle_all(self.store, database=None, partition=partition)
         await effects.complete(self.store.site)
         for partition in range(self.store.site.partitions):
             await removals.remove_all(self.store.site, partition)
@@ -366,7 +366,7 @@ async def test_request_removes_some_and_the_task_the_rest(spammer, monkeypatch):
     ban = await spammer.ban()
     await banned_texts.begin(spammer.store, database=None, number=ban.number)
     first = list((await spammer.states()).values()).count("removed")
-    async with banned_texts.WORK.repeated(spammer.store, None):
+    async with banned_texts.WORK.repeated(spammer.store, database=None):
         await _until(lambda: _all_removed(spammer))
 
     assert 4 <= first < len(spammer.all)

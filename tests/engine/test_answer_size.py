@@ -150,7 +150,7 @@ def test_long_texts_cost_their_weight_for_each_alias():
     operations = Operations(SCHEMA, Limits(weights=Weights(long_texts={("Page", "text"): 4})), Pool(100_000))
 
     def cost(selected):
-        return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})
+        return operations.find(f"{{ pages {{ {selected} }} }}", name=None).cost.points({})
 
     assert cost("__typename") == 1
     assert cost("text text") == 41  # 4 points for each of 10 items, which a list without a size counts as

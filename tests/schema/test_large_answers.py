@@ -60,6 +60,6 @@ def test_cost_of_content_is_its_maximum_size():
         operations.find("{ articles(first: 10) { nodes { content b: content } } }", name=None).cost.points({})
         == 1 + 10 + 20 * 4
     )
-    nested = operations.find(REPEATED["by nesting"], None).cost.points({})
+    nested = operations.find(REPEATED["by nesting"], name=None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
         check_cost(nested, document_limits(Settings()).cost)

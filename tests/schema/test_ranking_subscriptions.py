@@ -232,7 +232,7 @@ async def test_places_of_rankings_per_address_are_limited(store, redis_url, part
 
         def watched(first: int, address: str | None = "1.1.1.1") -> AsyncGenerator[RankingChange, None]:
             context = Context(store, live=live, address=address)
-            return subscriptions.ranking_changed(context, Order.VOTES, None, first)
+            return subscriptions.ranking_changed(context, Order.VOTES, group=None, first=first)
 
         async with AsyncExitStack() as stack:
             # one address has 110 places: an equal ranking counts once, and one of 3 articles as 50 places

@@ -94,7 +94,7 @@ def grant_at_shell(model: Model, username: str, number: int) -> None:
     """`upvote role grant NAME ADMIN`. `number` is that of the action."""
     user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", note=None)
     record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
-    write_role(user, "ADMIN", None)
+    write_role(user, "ADMIN", group=None)
 
 
 def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:

@@ -113,7 +113,8 @@ class World:
         for index, name in enumerate(USERS):
             given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
-            values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
+            generator = VariableGenerator(self.random, self.run.model, self._known, viewer=None)
+            values = generator.variables(document) | given
             yield self._step(StepKind.TOGETHER, [self._operation(document, viewer=None, variables=values)])
             self._now += index  # milliseconds
         if count := self.settings.imported:

@@ -91,7 +91,7 @@ def test_fragments_that_double_the_fields_of_each_level_are_refused():
         steps = steps.replace(f"G{number} ", f"F{number + 1} ")
 
     with pytest.raises(Refused, match="5 fields"):
-        operations(fields=5).find("{ ...F0 } " + steps.replace("...G10", "hello"), None)
+        operations(fields=5).find("{ ...F0 } " + steps.replace("...G10", "hello"), name=None)
 
 
 def test_exclusive_mutations_are_allowed_once_in_a_request():
@@ -113,7 +113,7 @@ def test_standard_introspection_is_within_the_limits():
 def test_circular_introspection_is_refused():
     nested = "fields { type { " * 4
     with pytest.raises(Refused) as refused:
-        operations().find("{ __schema { types { " + nested + "name" + " } }" * 4 + " } } }", None)
+        operations().find("{ __schema { types { " + nested + "name" + " } }" * 4 + " } } }", name=None)
 
     assert refused.value.errors[0]["message"] == "Maximum introspection depth exceeded"
 
