@@ -224,7 +224,7 @@ async def _check_document(url: str, text: str) -> None:
             OPERATIONS.find(text, name=None)
         except Exception:
             return
-        path, (right, by_core, *by_plan) = await all_answers(store, None, text, {})
+        path, (right, by_core, *by_plan) = await all_answers(store, token=None, text=text, variables={})
         assert by_core == right
         assert by_plan == [right] * 3, path
     finally:

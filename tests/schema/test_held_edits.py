@@ -263,7 +263,7 @@ class TestEither:
         assert await queue(ask, moderator) == []
         assert (await payload(ask, NODE, moderator, id=subject.id))["heldEdit"] is None
         await payload(ask, APPROVE, moderator, id=subject.id)
-        assert (await payload(ask, NODE, None, id=subject.id))["content"] == subject.content
+        assert (await payload(ask, NODE, token=None, id=subject.id))["content"] == subject.content
         await held(ask, token, subject)
 
         await payload(ask, DELETE if kind == "article" else DELETE_COMMENT, token, id=subject.id)
@@ -327,7 +327,7 @@ class TestEither:
 
         await payload(ask, APPROVE, moderator, id=subject.id)
         assert await queue(ask, moderator) == []
-        assert (await payload(ask, NODE, None, id=subject.id))["content"] == subject.content
+        assert (await payload(ask, NODE, token=None, id=subject.id))["content"] == subject.content
         assert await verified(store) == []
 
     async def test_edits_approvals_and_rejections_at_once_leave_one_outcome(  # M10

@@ -170,9 +170,9 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
     async with (
         subscribe(*watched, tokens["molly"], id=ids["article"]) as watching,
         subscribe(*watched, tokens["carol"], id=ids["article"]) as reading,
-        subscribe(*watched, None, id=ids["article"]) as stranger,
+        subscribe(*watched, token=None, id=ids["article"]) as stranger,
         subscribe(url, live, COMMENTED, tokens["molly"], id=ids["article"]) as moderators_new,
-        subscribe(url, live, COMMENTED, None, id=ids["article"]) as new,
+        subscribe(url, live, COMMENTED, token=None, id=ids["article"]) as new,
     ):
         subscribers = (watching, reading, stranger)
         await removed(ask, tokens, ids["id"])

@@ -351,7 +351,7 @@ async def test_whoever_may_not_write_is_told_so_before_any_rule(store, ask, toke
     ruled('[words]\nrefuse = ["spam"]\n[votes]\nleast_karma = 1')
 
     for query, given in ((POST, {"title": "spam"}), (VOTE, {"id": article.id, "value": "UP"})):
-        (error,) = (await payload(ask, query, None, **given))["userErrors"]
+        (error,) = (await payload(ask, query, token=None, **given))["userErrors"]
         assert (error["code"], error["rule"], error["params"]) == ("UNAUTHENTICATED", None, [])
 
 

@@ -147,8 +147,8 @@ async def test_what_cannot_be_saved_is_refused(store, ask, token, alice, bob, re
     assert await refusal(first.id) == ("NOT_FOUND", field)
     assert await refusal(removed.id) == ("FORBIDDEN", field)
     assert await refusal(below.id) == ("FORBIDDEN", field)
-    assert await refusal(article.id, None) == ("UNAUTHENTICATED", None)
-    assert await refusal(article.id, None, UNSAVE, "unsave") == ("UNAUTHENTICATED", None)
+    assert await refusal(article.id, token=None) == ("UNAUTHENTICATED", None)
+    assert await refusal(article.id, token=None, document=UNSAVE, name="unsave") == ("UNAUTHENTICATED", None)
     assert everything(redis) == before
 
 

@@ -156,7 +156,7 @@ def test_entries_take_at_most_their_estimated_size():
 
     with tracing() as traced:
         for key in keys:
-            cache.put(key, None, 0)
+            cache.put(key, None, size=0)
 
     assert traced.bytes < pool.size < 1.5 * traced.bytes
 

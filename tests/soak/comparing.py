@@ -35,7 +35,7 @@ def difference(
         errors = [each for each in answered["errors"] if not _is_below(each["path"], unavailable)]
         answered = answered | {"errors": errors}
     wrong = _errors(expected, answered) or _extensions(expected, answered)
-    return next(_data(expected.data, answered["data"], (), check_cursor), None) or wrong
+    return next(_data(expected.data, answered["data"], path=(), check_cursor=check_cursor), None) or wrong
 
 
 def unanswered(answered: dict[str, Any]) -> frozenset[Path]:

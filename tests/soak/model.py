@@ -317,7 +317,16 @@ class Model:
         poster = self.users[story.poster.lower()]
         up = {poster, *(User(f"voter {each}", password="", joined_at=0) for each in range(1, story.votes))}
         number = self.new_number(number)
-        article = Article(number, story.title, story.link, None, poster, story.posted_at, story.groups, up=up)
+        article = Article(
+            number,
+            story.title,
+            story.link,
+            content=None,
+            poster=poster,
+            posted_at=story.posted_at,
+            groups=story.groups,
+            up=up,
+        )
         self.articles[number] = article
         self.version += 1
         return article

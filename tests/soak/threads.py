@@ -180,7 +180,7 @@ class Threads:
         has_left = article.number in self._model.archived and bool(edges)
         self._model.reached.count("thread pages of what has left", has_left)
         if values is not None:
-            present = [place.comment for place in self._places(root, order, deepest, ())]
+            present = [place.comment for place in self._places(root, order, deepest, known=())]
             is_other = [each.comment for each in places] != present
             self._model.reached.count("pinned thread pages of an order of before", is_other and bool(key.levels))
         total = self._model.comment_count(article) if isinstance(root, Article) else self.visible_descendants(root)
@@ -206,21 +206,21 @@ class Threads:
         model, partition = self._model, self._model.partition(article)
         moves = model.moves[partition]
         if not pinned:
-            return ThreadKey((), moves)
+            return ThreadKey(levels=(), moves=moves)
         newest = max(number for number in model.numbers if model.home(number) == partition)
         if order in BY_TIME:
-            return ThreadKey((), moves=0, newest=newest)  # votes move nothing
+            return ThreadKey(levels=(), moves=0, newest=newest)  # votes move nothing
         pins = self._pins[article.number]
         made_at = {of_moves: at for (of_order, of_moves), at in pins.items() if of_order == order}
         latest = max(made_at, key=lambda of_moves: made_at[of_moves], default=None)
         if latest is not None and made_at[latest] > model.now - SHARING_PERIOD:
             model.reached.count("shared pins of threads", latest != moves)
-            return ThreadKey((), latest, newest)
+            return ThreadKey(levels=(), moves=latest, newest=newest)
         self._replaced |= {(article.number, *pin) for pin in self._overdue(article.number)}
         pins[order, moves] = model.now
         self._replaced.discard((article.number, order, moves))
         self._pinned.setdefault((article.number, order, moves), self._values_of(article, order))
-        return ThreadKey((), moves, newest)
+        return ThreadKey(levels=(), moves=moves, newest=newest)
 
     def _overdue(self, article: int) -> list[tuple[str, int]]:
         return [pin for pin, at in self._pins[article].items() if at <= self._model.now - PIN_LIFETIME]
