@@ -197,7 +197,8 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
     """The mirror has read the texts before they were purged, and writes them with the purge."""
     article, first, _ = subjects
     read = {
-        partition: await log.read(store.site, partition, log.START, 1000) for partition in range(store.site.partitions)
+        partition: await log.read(store.site, partition, log.START, count=1000)
+        for partition in range(store.site.partitions)
     }
     for number in (article, first):
         await purge(store, number)
@@ -208,7 +209,7 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
             lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
         )
     await purge(store, subjects[2])
-    rest = await log.read(store.site, store.site.home_of_article(article), log.START, 1000)
+    rest = await log.read(store.site, store.site.home_of_article(article), log.START, count=1000)
     await each_database.write(lambda connection: Changes().add(rest).write(connection, store.site))
     assert await texts_in_tables(each_database) == []
 

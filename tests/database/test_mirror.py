@@ -69,7 +69,7 @@ async def test_two_mirrors_and_crashes_double_nothing(
     appended = [
         (partition, entry.id)
         for partition in range(store.site.partitions)
-        for entry in await log.read(store.site, partition, log.START, 10**6)
+        for entry in await log.read(store.site, partition, log.START, count=10**6)
     ]
     found = await rows_of(each_database)
     edits = [row[:2] for name in ("edits", "comment_edits") for row in found[name]]
@@ -133,7 +133,7 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
     clock.advance(60)
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another", "link": "", "content": "some text"})
-    second = await commented(store, number, alice, first, "second")
+    second = await commented(store, number, alice, parent=first, text="second")
     await store.comments.vote(first.number, alice, Vote.UP)
     await store.comments.vote(first.number, "dave", Vote.UP)
     await store.comments.edit(first.number, bob, "other words")

@@ -371,7 +371,7 @@ async def test_deleted_text_is_neither_in_the_hash_nor_in_the_log(store, article
 
     partition = store.site.home_of_article(article)
     assert "secret" not in repr(redis.hgetall(keys.comment(partition, first.number)))
-    assert "secret" not in repr(await read_log(store.site, partition, START, 100))
+    assert "secret" not in repr(await read_log(store.site, partition, START, count=100))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -453,7 +453,7 @@ async def test_branch_paths_of_deep_comments_stay_short(store, article, shape):
 
 async def test_changes_are_entries_of_the_log(store, article, clock):
     partition = store.site.home_of_article(article)
-    last = (await read_log(store.site, partition, START, 100))[-1].id
+    last = (await read_log(store.site, partition, START, count=100))[-1].id
     parent = await commented(store, article, "bob", text="a text")
     reply = (await store.comments.post(article, parent.number, "alice", "@Carol and @alice")).comment
     await store.comments.vote(parent.number, "carol", Vote.DOWN)
@@ -461,7 +461,9 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
     await store.comments.delete(parent.number, "bob")
 
     entries = [
-        entry for entry in await read_log(store.site, partition, last, 100) if entry.subject.startswith("comment")
+        entry
+        for entry in await read_log(store.site, partition, after=last, count=100)
+        if entry.subject.startswith("comment")
     ]
     # the entry `commented` of the parent was removed with its text
     assert [(entry.kind, entry.actor, entry.subject) for entry in entries] == [

@@ -436,7 +436,7 @@ async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, a
     await disconnection.begin()
     numbers = [(await post(store, alice)).number for _ in range(2)]
     await disconnection.finish(store, received)
-    ids = [entry.id for entry in (await log.read(store.site, partition, log.START, 1_000))[-2:]]
+    ids = [entry.id for entry in (await log.read(store.site, partition, log.START, count=1_000))[-2:]]
     for number, id in zip(numbers, ids, strict=True):
         redis.publish(keys.events(partition), f"posted {number} Alice {id}")
     await receive_all(store, received)

@@ -117,7 +117,7 @@ async def test_each_edit_is_an_entry_with_all_values(store, clock):
     await store.groups.remove("lua")
 
     site = store.site
-    entries = await log.read(site, site.home_of_group("lua"), log.START, 10)
+    entries = await log.read(site, site.home_of_group("lua"), log.START, count=10)
     found = [(entry.kind, entry.actor, entry.subject, entry.values) for entry in entries]
     texts = {"created": first, "title": "Lua", "about": "What?"}
     assert found == [
@@ -178,7 +178,7 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
         title="Lua", about="Languages.", created_at=clock.now, listed_at=None
     )
     assert await all_names(Reads(store, login=None)) == []
-    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, 100)
+    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, count=100)
     assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
 
 

@@ -147,7 +147,7 @@ def test_each_kind_but_reverts_and_purges_has_a_reverter():
 
 async def logged(store):
     """The entries of all logs about actions and redactions."""
-    found = [await log.read(store.site, partition, log.START, 100) for partition in range(store.site.partitions)]
+    found = [await log.read(store.site, partition, log.START, count=100) for partition in range(store.site.partitions)]
     return [entry for entries in found for entry in entries if entry.kind in ("moderated", "redacted")]
 
 
@@ -196,7 +196,7 @@ async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
     """The redaction removes the entry of the log with the texts, which a consumer may have taken last."""
     action = await granted(store, alice)
     partition = store.site.home_of_article(action.number)
-    last = (await log.read(store.site, partition, log.START, 100))[-1].id
+    last = (await log.read(store.site, partition, log.START, count=100))[-1].id
     await redact(store.site, OPERATOR, action.number)
 
     assert await log.has_all_after(store.site, partition, last)

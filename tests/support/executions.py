@@ -57,11 +57,11 @@ async def discuss(store: Store) -> None:
     store.site.clock.advance(1)  # the number of a comment is made from its time, unless that was used before
     first = await commented(store, article, "alice", text="first")
     assert first.id == COMMENT
-    second = await commented(store, article, "Bob", first, "second")
-    third = await commented(store, article, "vera", second, "third")
+    second = await commented(store, article, "Bob", parent=first, text="second")
+    third = await commented(store, article, "vera", parent=second, text="third")
     stub = await commented(store, article, "Bob", text="fourth")
     for each in range(3):
-        await commented(store, article, "alice", stub, f"reply {each}")
+        await commented(store, article, "alice", parent=stub, text=f"reply {each}")
     await store.comments.delete(stub.number, "Bob")
     await store.comments.edit(third.number, "vera", "edited")
     await store.comments.vote(first.number, "vera", Vote.DOWN)

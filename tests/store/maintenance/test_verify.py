@@ -105,7 +105,7 @@ async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind
     assert await verified(scene.store) == []
     voted = await scene.store.articles.vote(scene.open.number, "erin", Vote.UP)
     assert voted.changed
-    assert [entry.kind for entry in await log.read(scene.store.site, scene.partition, log.START, 9)] == ["voted"]
+    assert [entry.kind for entry in await log.read(scene.store.site, scene.partition, log.START, count=9)] == ["voted"]
     assert await log.positions(scene.store.site) == {}
 
 
