@@ -201,7 +201,7 @@ class Pair:
 
     async def comment(self, poster: str, article: int, parent: int | None = None) -> int:
         text = f"comment {self.clock.now}"
-        posted = await self.both(lambda store: store.comments.post(article, parent, poster, text))
+        posted = await self.both(lambda store: store.comments.post(article, parent=parent, poster=poster, content=text))
         self.comments.append(posted.comment.number)
         return self.comments[-1]
 

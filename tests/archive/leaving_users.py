@@ -105,7 +105,7 @@ class Site(World):
 
     async def _comment(self, name: str, article: int, content: str, parent: int | None = None) -> int:
         self.clock.advance(1)
-        number = (await self.store.comments.post(article, parent, name, content)).comment.number
+        number = (await self.store.comments.post(article, parent=parent, poster=name, content=content)).comment.number
         self.comments.append(number)
         return number
 

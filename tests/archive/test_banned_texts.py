@@ -101,8 +101,9 @@ async def spammer(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -
                 await store.comments.post(number, parent=None, poster="Mallory", content=f"@bob look, {clock.now}")
             ).comment.number
         )
-    answer = await store.comments.post(others[2], comments[2], "carol", "an answer")
-    comments.append((await store.comments.post(others[2], answer.comment.number, "Mallory", "again")).comment.number)
+    answer = await store.comments.post(others[2], parent=comments[2], poster="carol", content="an answer")
+    again = await store.comments.post(others[2], parent=answer.comment.number, poster="Mallory", content="again")
+    comments.append(again.comment.number)
     await store.comments.post(articles[1], parent=None, poster="dave", content="below")
     await store.articles.vote(articles[0], "dave", Vote.UP)
     await store.comments.vote(comments[0], "dave", Vote.DOWN)

@@ -153,7 +153,7 @@ class History:
         person, text = await registered(self.store, self.chance.choice(PEOPLE)), f"text {self.chance.random()}"
         parent = self.chance.choice([None, *self.comments]) if self.comments else None
         article = self.comments[parent][0] if parent else self._number()
-        comment = (await self.store.comments.post(article, parent, person, text)).comment
+        comment = (await self.store.comments.post(article, parent=parent, poster=person, content=text)).comment
         assert comment
         self.comments[comment.number] = article, person
         self.comment_votes[comment.number, person] = 1

@@ -85,7 +85,7 @@ async def posted(store, poster, title="A title", link=None, content="", groups=(
 
 
 async def commented(store, article, poster, parent=None, content="An answer."):
-    return (await store.comments.post(article, parent, poster, content)).comment.number
+    return (await store.comments.post(article, parent=parent, poster=poster, content=content)).comment.number
 
 
 async def test_user_has_the_text_about_them_as_html(store, alice, read):

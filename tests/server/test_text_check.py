@@ -56,7 +56,7 @@ async def checked(store, service, results):
 async def test_new_and_edited_texts_are_sent_signed(checked, service, alice, bob, clock, results):
     posted = (await checked.articles.post(alice, TEXT)).article
     comment = (await checked.comments.post(posted.number, parent=None, poster=bob, content="an answer")).comment
-    reply = (await checked.comments.post(posted.number, comment.number, bob, "another")).comment
+    reply = (await checked.comments.post(posted.number, parent=comment.number, poster=bob, content="another")).comment
     await checked.articles.edit(posted.number, alice, {"title": "another title", "link": ""})
     await checked.comments.edit(reply.number, bob, "a better one")
 

@@ -96,7 +96,7 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
     elif turn < 0.55:
         article = text.article or text
         parent = None if text.is_article else text.number
-        comment = (await store.comments.post(article.number, parent, who, content)).comment
+        comment = (await store.comments.post(article.number, parent=parent, poster=who, content=content)).comment
         model.post(Text("comment", comment.number, who, article, text), mentioned, now)
     elif turn < 0.75:
         if text.is_article:

@@ -176,9 +176,12 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
     """Comment on an article, and return the numbers of a comment that is deleted, of its reply, and of the answer."""
     first = (await store.comments.post(article, parent=None, poster="bob", content="a first text")).comment
     assert first is not None
-    second = (await store.comments.post(article, first.number, "carol", "@dave and @nobody", "a key")).comment
+    posted = await store.comments.post(
+        article, parent=first.number, poster="carol", content="@dave and @nobody", idempotency_key="a key"
+    )
+    second = posted.comment
     assert second is not None
-    third = (await store.comments.post(article, second.number, "Alice", "an answer")).comment
+    third = (await store.comments.post(article, parent=second.number, poster="Alice", content="an answer")).comment
     assert third is not None
     await store.comments.vote(second.number, "dave", Vote.DOWN)
     await store.comments.vote(second.number, "bob", Vote.UP)
@@ -218,18 +221,19 @@ async def _fill_lists(scene: Scene) -> Comment:
     await reindex.reindex(site, tuple(Order), progress=lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, progress=lambda count: None)
     listing = listings.whole(site, Order.SCORE)
-    moved = (
-        await store.comments.post(scene.open.number, parent=None, poster="carol", content="a text that is voted on")
-    ).comment
+    posted = await store.comments.post(
+        scene.open.number, parent=None, poster="carol", content="a text that is voted on"
+    )
+    moved = posted.comment
     assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
     await store.comments.vote(moved.number, "bob", Vote.UP)
     long = [
         store.comments.post(scene.story, parent=None, poster="carol", content=f"text {n}, @bob") for n in range(LONG)
     ]
-    posted = (await asyncio.gather(*long))[0].comment
-    assert posted is not None
-    await set_comment_state(store, posted.number, ContentState.REMOVED)
+    removed = (await asyncio.gather(*long))[0].comment
+    assert removed is not None
+    await set_comment_state(store, removed.number, ContentState.REMOVED)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(store, listing))
     for number in (scene.open.number, scene.answer):
         await saved.save(site, "dave", number)

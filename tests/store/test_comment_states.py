@@ -292,7 +292,7 @@ async def test_removed_comment_takes_no_edits_votes_and_replies(twins, store, re
     for call in (
         store.comments.edit(number, poster, "another text"),
         store.comments.vote(number, "voter", Vote.UP),
-        store.comments.post(pair.moderated.article, number, "alice", "a text"),
+        store.comments.post(pair.moderated.article, parent=number, poster="alice", content="a text"),
     ):
         with pytest.raises(Forbidden):
             await call

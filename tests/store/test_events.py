@@ -131,7 +131,7 @@ async def test_missed_events_of_comments_are_those_that_were_published(
     await disconnection.begin()
     published = request.getfixturevalue("published")  # it subscribes now
     await store.comments.vote(first, alice, Vote.UP)
-    second = (await store.comments.post(article, first, alice, "a text")).comment.number
+    second = (await store.comments.post(article, parent=first, poster=alice, content="a text")).comment.number
     await store.comments.edit(second, alice, "another")
     await store.comments.delete(first, bob)
     expected = [event for message in published() if (event := Event.read(message)).kind in events.OF_COMMENTS]
@@ -364,7 +364,8 @@ async def test_notifications_are_events_of_those_who_are_notified(store, alice, 
         await receive_all(store, received)  # the comment's own event, too: without it, its notification comes again
 
         await disconnection.begin()
-        second = (await store.comments.post(article.number, first.number, alice, "a text")).comment
+        posted = await store.comments.post(article.number, parent=first.number, poster=alice, content="a text")
+        second = posted.comment
         third = (await store.comments.post(article.number, parent=None, poster=bob, content="another text")).comment
         await disconnection.finish(store, received)
         assert [(await anext(own)).number, (await anext(other)).number] == [third.number, second.number]

@@ -150,7 +150,7 @@ async def test_banned_user_does_not_flag(store, redis, alice, bob):  # M6
 async def test_deleted_things_leave_the_queues(store, redis, alice, bob, carol):
     article, other = [await post(store, alice, groups=["go"]) for _ in range(2)]
     answered, answer = await commented(store, article, alice), await commented(store, other, alice)
-    await store.comments.post(other.number, answer.number, carol, "a reply")
+    await store.comments.post(other.number, parent=answer.number, poster=carol, content="a reply")
     for thing in (article, answered, answer):
         await flags.flag(store.site, bob, thing.id.split(":")[0], thing.number, FlagReason.SPAM)
     await store.comments.delete(answer.number, alice)
