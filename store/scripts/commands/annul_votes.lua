@@ -18,11 +18,11 @@
 --       ...}} | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role
 --       | {"reverted"}
 local moderator, roles = authority()
-local subject, reverts = ARGV[8], ARGV[14]
-local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
+local lower_name, reverts = ARGV[8], ARGV[14]
+local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. lower_name, "name", "roles"))
 if not moderates_site(roles) then return {"refused"} end
 if not name then return {"missing"} end
-if string.lower(moderator) == subject then return {"self"} end
+if string.lower(moderator) == lower_name then return {"self"} end
 
 if reverts ~= "" then
   local action = revertible(reverts)
@@ -40,13 +40,13 @@ local function spans(fields)
 end
 
 if not outranks(roles, subject_roles or "", {}) then return {"outranked"} end
-for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1, "REV")) do
+for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. lower_name, 0, -1, "REV")) do
   local known = string.format("%.0f", tonumber(member))
   if spans(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
     return action_reply("same", known)
   end
 end
-local number = record_action(ARGV[9], "annul_votes", "user:" .. subject, moderator, {
+local number = record_action(ARGV[9], "annul_votes", "user:" .. lower_name, moderator, {
   from = ARGV[10], to = ARGV[11], reason = ARGV[12], note = ARGV[13], votes = "1",
 })
 redis.call("ZADD", KEY.annulling, now, number)

@@ -1,7 +1,7 @@
 -- Queue a mail, unless it waits already.
 -- requires: mail_keys, mails
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
--- from mails: mails.queue(keys, subject, what, at)
+-- from mails: mails.queue(keys, recipient, what, at)
 -- KEY   keys of this partition (a share of the data) by kind
 --       closed: set while the partition takes no writes
 -- ARGV  1 what the mail is about, such as a user   2 the kind of mail   3 when it is due (unix milliseconds)

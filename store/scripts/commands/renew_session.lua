@@ -1,7 +1,7 @@
 -- Extend a session that has not ended.
 -- requires: session_lists
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil,
---   session_details(subject, digest) -> (id, logged in at, agent)
+--   session_details(lower_name, digest) -> (id, logged in at, agent)
 -- from session_lists: write_session(digest, name, ends, used, words, details, at)
 -- KEY   keys of this partition (a share of the data) by kind
 --       closed: set while the partition takes no writes

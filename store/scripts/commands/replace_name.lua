@@ -35,12 +35,12 @@ end
 local function forget_notified(key)
   local notified = redis.call("HGET", key, "notified")
   if not notified or not string.find(notified, ":" .. name .. ":", 1, true) then return end
-  local left = {}
+  local kept = {}
   for word in string.gmatch(notified, "%S+") do
-    if string.match(word, "^%l+:([^:]+):") ~= name then left[#left + 1] = word end
+    if string.match(word, "^%l+:([^:]+):") ~= name then kept[#kept + 1] = word end
   end
-  if left[1] then
-    call("HSET", key, "notified", table.concat(left, " "))
+  if kept[1] then
+    call("HSET", key, "notified", table.concat(kept, " "))
   else
     call("HDEL", key, "notified")
   end
@@ -112,13 +112,13 @@ end
 
 -- Whom an edit that waits would notify.
 function REPLACE.heldedit(key)
-  local mentions, left = redis.call("HGET", key, "mentions"), {}
+  local mentions, kept = redis.call("HGET", key, "mentions"), {}
   if not mentions or not string.find(" " .. mentions .. " ", " " .. name .. " ", 1, true) then return end
   for each, slot in string.gmatch(mentions, "(%S+) (%S+)") do
-    if each ~= name then left[#left + 1] = each .. " " .. slot end
+    if each ~= name then kept[#kept + 1] = each .. " " .. slot end
   end
-  if left[1] then
-    call("HSET", key, "mentions", table.concat(left, " "))
+  if kept[1] then
+    call("HSET", key, "mentions", table.concat(kept, " "))
   else
     call("HDEL", key, "mentions")
   end

@@ -2,8 +2,8 @@
 -- of the user.
 -- requires: log_entry, one_time_tokens, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
--- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
--- from session_lists: end_sessions(subject, kept), write_session(digest, name, ends, used, words, details, at)
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(lower_name, kept)
+-- from session_lists: end_sessions(lower_name, kept), write_session(digest, name, ends, used, words, details, at)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes
 -- ARGV  1 digest of the token   2 the password hash   3 now (unix milliseconds)   4 digest of the session
@@ -17,11 +17,11 @@ local name, _, is_repeated = use_token(token, "reset", session, now)
 if not name then return {"bad"} end
 if is_repeated then return {"reset"} end
 
-local subject = string.lower(name)
-local account = KEY.user .. subject
+local lower_name = string.lower(name)
+local account = KEY.user .. lower_name
 redis.call("HSET", account, "password", password_hash)
-end_sessions(subject)
-end_tokens(subject, token)
+end_sessions(lower_name)
+end_tokens(lower_name, token)
 write_session(session, name, ARGV[5], now, redis.call("HGET", account, "bans") or "", ARGV[6], now)
-log_entry(KEY.log, KEY.events, now, "password_changed", name, "user:" .. subject)
+log_entry(KEY.log, KEY.events, now, "password_changed", name, "user:" .. lower_name)
 return {"reset"}

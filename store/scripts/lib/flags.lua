@@ -77,14 +77,14 @@ end
 
 -- Sets the flag of a user on a visible thing, or withdraws it if `flag` is nil.
 local function set_flag(number, name, flag)
-  local left = places_of(flags_of(number))
+  local groups_before = places_of(flags_of(number))
   if flag then
     redis.call("HSET", KEY.flags .. number, name, flag_text(flag))
   else
     redis.call("HDEL", KEY.flags .. number, name)
   end
   local _, standing, since = places_of(flags_of(number))
-  set_waiting("flagged", number, since, standing, left)
+  set_waiting("flagged", number, since, standing, groups_before)
 end
 
 -- Forgets the flags on a thing that were cleared: its text is another one now, and may be flagged by the same people.

@@ -33,7 +33,7 @@ local places, fresh = {}, {} -- {value, member, value as text}: those that are s
 local is_shown = {} -- by member: true, false, or FRESH
 local FRESH = "fresh"
 local stops = {} -- {value, member} of the places at which listings stopped that have more
-local left = most_read -- articles that may still be read
+local articles_left = most_read -- articles that may still be read
 
 local blocked = {} -- usernames by slot
 for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
@@ -128,10 +128,10 @@ local function not_hidden(members) --> members
   return shown
 end
 
--- As `not_hidden`, of members that have just been read: takes them from `left`, those that are hidden for less.
+-- As `not_hidden`, of members that have just been read: takes them from `articles_left`, those that are hidden for less.
 local function shown_of_read(members) --> members
   local shown = not_hidden(members)
-  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  articles_left = articles_left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
   return shown
 end
 
@@ -140,7 +140,7 @@ end
 local function read_range(key, start, stop, ...) --> (number of places, members, values)
   if not hides then
     local members, values = unzipped(redis.call("ZRANGE", key, start, stop, "WITHSCORES", ...))
-    left = left - #members
+    articles_left = articles_left - #members
     return #members, members, values
   end
   local members = redis.call("ZRANGE", key, start, stop, ...)
@@ -152,8 +152,8 @@ end
 -- listings that were.
 local function each_listing(read) --> number of listings
   for i = 5, #KEYS, 3 do
-    if left <= 0 then return (i - 5) / 3 end
-    left = left - COST
+    if articles_left <= 0 then return (i - 5) / 3 end
+    articles_left = articles_left - COST
     read(i)
   end
   return (#KEYS - 4) / 3

@@ -200,11 +200,12 @@ local function add_karma(article, votes)
   redis.call("HINCRBY", KEY.user .. string.lower(article.poster), "karma", votes)
 end
 
--- Lets a set of voters expire a minute after voting closes, so that votes under way still find it.
 local GRACE = 60000 -- milliseconds from the end of voting until the sets of voters expire
--- `set` is what the keys of the sets begin with: those of upvoters or of downvoters.
-local function expire_voters(set, article)
-  redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
+
+-- Lets a set of voters of an article or a comment expire a minute after voting closes, so that votes under way still find
+-- it. `prefix` is what its key has before the number: KEY.voted or KEY.downvoted.
+local function expire_voters(prefix, subject)
+  redis.call("PEXPIRE", prefix .. subject.number, subject.time + window - now + GRACE)
 end
 
 -- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.

@@ -30,7 +30,7 @@ local function has_counts(number, position)
   return not changed or tonumber(changed) < parse_id(position)
 end
 
--- Forgets the articles and comments whose counts the database had at a position.
+-- Takes the articles and comments whose counts the database had at a position out of `recounted`.
 local function forget_recounted(position)
   local is_last = not is_before(position, redis.call("HGET", KEY.archived, "last_recounted") or "")
   local below = is_last and "+inf" or "(" .. string.format("%.0f", (parse_id(position)))

@@ -13,7 +13,7 @@
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
 --   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (its member),
---   left (articles that may still be read), shown_of_read(members) -> members,
+--   articles_left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,
 --   wanted (how many places the page takes), last_wanted() -> {value, member} | nil, comes_first(one, other),
@@ -123,7 +123,7 @@ local function read_classes(next_one)
     end
     if #members > MOST then return false end
   end
-  left = left - next_class -- a command for each
+  articles_left = articles_left - next_class -- a command for each
   local shown = shown_of_read(members)
   if shown[1] then
     add_to_bound(shown, redis.call("ZMSCORE", by_votes, unpack(shown)), redis.call("ZMSCORE", by_time, unpack(shown)))
@@ -183,7 +183,7 @@ local function search_listing()
     local each = {place.value, place.member}
     if not furthest or comes_first(furthest, each) then furthest = each end
   end
-  left = left - most_read / 10 -- what a search costs, whatever it finds
+  articles_left = articles_left - most_read / 10 -- what a search costs, whatever it finds
   if #found >= most then
     stops[#stops + 1] = furthest
   elseif limit then

@@ -5,7 +5,7 @@
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
 --   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
---   left (articles that may still be read), hides (whether the viewer hides articles),
+--   articles_left (articles that may still be read), hides (whether the viewer hides articles),
 --   COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
@@ -79,7 +79,7 @@ local function add_range(key, may_be_hidden, start, stop, ...)
   for i, member in ipairs(members) do
     if is_wanted(tonumber(values[i]), member) then add_place(member, values[i]) end
   end
-  left = left - count
+  articles_left = articles_left - count
   return count, {tonumber(values[#values]), last}
 end
 
@@ -89,8 +89,8 @@ local function read_to_bound(key)
   repeat
     count, last = add_range(key, hides, "+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, ARGV[14])
     first = first + count
-  until count < MOST_AT_ONCE or left <= 0
-  left = left - COST
+  until count < MOST_AT_ONCE or articles_left <= 0
+  articles_left = articles_left - COST
   if count == MOST_AT_ONCE then stops[#stops + 1] = last end
 end
 
@@ -118,7 +118,7 @@ end
 local function read_first(indexes)
   local open = indexes
   while open[1] do
-    local share = math.max(math.floor(left / #open), 1)
+    local share = math.max(math.floor(articles_left / #open), 1)
     for _, each in ipairs(open) do
       each.count = math.min(each.count, share)
       read_more(each)
@@ -127,7 +127,7 @@ local function read_first(indexes)
     for _, each in ipairs(indexes) do
       if each.has_more and (not last or comes_first(each.stop, last)) then may_matter[#may_matter + 1] = each end
     end
-    if left <= 0 then break end
+    if articles_left <= 0 then break end
     open = last and may_matter or furthest_behind(may_matter)
   end
   for _, each in ipairs(indexes) do
@@ -138,7 +138,7 @@ end
 local keys, indexes = site_ranked(), {}
 if bound then stops[1] = {bound, bound_member} end
 for i, key in ipairs(keys) do
-  if bound and left <= 0 then return reply_of_places(i - 1) end
+  if bound and articles_left <= 0 then return reply_of_places(i - 1) end
   if bound then read_to_bound(key) else indexes[i] = {key = key, next = first_rank(key), count = 1} end
 end
 read_first(indexes)

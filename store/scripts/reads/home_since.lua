@@ -5,7 +5,7 @@
 --   most_to_bound (articles of a listing to read at most to get there),
 --   from (the value of the position beyond which they are, nil without one),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members) -> members,
---   add_beyond(member, value), left (articles that may still be read),
+--   add_beyond(member, value), articles_left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
 --   shown_of_read(members) -> members, from_member (its member), is_down (the direction of the page),
@@ -74,7 +74,7 @@ local function read_to_bound()
     is_by_time = total < count
     if not is_by_time then members = down_to_bound(count) end
   end
-  left = left - (is_by_time and read_by_time() or add_since(members))
+  articles_left = articles_left - (is_by_time and read_by_time() or add_since(members))
   stops[#stops + 1] = {bound, LAST}
   return true
 end

@@ -1,7 +1,7 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
 -- requires: bans, verify_prelude
--- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(subject) -> {ends, number} by place,
---   write_bans(subject)
+-- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(lower_name) -> {ends, number} by place,
+--   write_bans(lower_name)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   examine(number) -> article | nil, text(value), expect_number(hash, field, found, value),
