@@ -32,7 +32,7 @@ end
 poster = redis.call("HGET", account, "name")
 
 local voters = split(ARGV[15])
-voters[#voters + 1] = poster
+voters[#voters + 1] = poster -- "imported" below is how many votes have no known voter
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = tonumber(posted_at), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),

@@ -12,6 +12,7 @@
 --
 -- The session names the call: if the reply is lost, the script is sent again and finds that it has used the token.
 local token, password_hash, now, session = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ends, details = ARGV[5], ARGV[6]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local name, _, is_repeated = use_token(token, "reset", session, now)
 if not name then return {"bad"} end
@@ -22,6 +23,7 @@ local account = KEY.user .. lower_name
 redis.call("HSET", account, "password", password_hash)
 end_sessions(lower_name)
 end_tokens(lower_name, token)
-write_session(session, name, ARGV[5], now, redis.call("HGET", account, "bans") or "", ARGV[6], now)
+local bans, last_used = redis.call("HGET", account, "bans") or "", now
+write_session(session, name, ends, last_used, bans, details, now)
 log_entry(KEY.log, KEY.events, now, "password_changed", name, "user:" .. lower_name)
 return {"reset"}

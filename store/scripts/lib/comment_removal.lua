@@ -117,7 +117,8 @@ local function log_removal(comment, deleter, stub, removed, groups) --> (entry i
   return id, note_effects(id, slots_of(comment.notified, comment.slot)), karma
 end
 
--- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects.
+-- Logs the removal of a stub and of those above it. `removed` has the numbers of the latter, separated by spaces. It has no
+-- effects.
 local function log_stubs(lowest, removed)
   local id = append_log(
     "comment_deleted", "", "comment:" .. lowest.number, "article", lowest.article, "parent", lowest.parent or "",

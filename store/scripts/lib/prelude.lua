@@ -120,7 +120,8 @@ end
 local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"} -- of articles
 local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"} -- orders whose index depends on a weight
 
--- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site.
+-- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site. So
+-- `rawget` says whether the group has its own.
 local function parse_weights(text) --> weights by name
   local weights = setmetatable({}, {__index = SITE_WEIGHTS})
   for name, number in string.gmatch(text, "([%l_]+)=(%S+)") do weights[name] = tonumber(number) end

@@ -33,7 +33,7 @@ local lowest = tonumber(ARGV[1])
 local function site_ranked()
   local found, groups = {unpack(KEYS, 5)}, {}
   if ARGV[2] == "" or redis.call("EXISTS", KEYS[3]) == 0 then return found end
-  for i, key in ipairs(found) do groups[i] = string.match(key, ":([^:]+):[^:]+$") end
+  for i, key in ipairs(found) do groups[i] = string.match(key, ":([^:]+):[^:]+$") end -- of group:{p}:GROUP:ORDER
   for i, weights in ipairs(redis.call("HMGET", KEYS[3], unpack(groups))) do
     if weights and string.find(weights, ARGV[2] .. "=", 1, true) then
       found[i] = KEYS[4] .. string.match(found[i], "[^:]+:[^:]+$")
@@ -94,7 +94,7 @@ local function read_to_bound(key)
   if count == MOST_AT_ONCE then stops[#stops + 1] = last end
 end
 
--- Reads the next places of an index, which then has more only if there are as many.
+-- Reads the next `count` places of an index. If it has fewer, it has no more.
 local function read_more(each)
   local may_be_hidden, stop = hides and each.count >= MANY, each.next + each.count - 1
   local count, last = add_range(each.key, may_be_hidden, each.next, stop, unpack(DIRECTION))
@@ -102,7 +102,7 @@ local function read_more(each)
   each.next, each.count = each.next + count, math.min(4 * each.count, MOST_AT_ONCE)
 end
 
--- Of some indexes those that have come the least far: half of them, or more with the same value.
+-- Those of some indexes that have come the least far: half of them, and those that have come to the same value.
 local function furthest_behind(open)
   local values, found = {}, {}
   for i, each in ipairs(open) do values[i] = is_down and -each.stop[1] or each.stop[1] end
@@ -114,7 +114,7 @@ local function furthest_behind(open)
   return found
 end
 
--- Reads some indexes until their last place that is wanted is known, or enough is read.
+-- Reads some indexes until the last of the wanted places is known, or enough is read.
 local function read_first(indexes)
   local open = indexes
   while open[1] do

@@ -33,14 +33,14 @@ local FEW = 40 -- articles down to the bound that are read by votes, though thos
 local MOST_READ_AT_ONCE = 30 -- articles since the instant that are all read without a bound, and one more for each hidden
 
 local most_at_once = math.min(MOST_READ_AT_ONCE + (hides and redis.call("ZCARD", KEYS[2]) or 0), most_to_bound)
-local listings, steps = {}, budget
+local listings, budget_of_each = {}, budget
 
 -- The first articles with votes down to the bound, at most `most`.
 local function down_to_bound(most)
   return redis.call("ZRANGE", by_votes, from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most)
 end
 
--- Reads the articles since the instant, and adds those down to the bound.
+-- Reads the articles since the instant, and adds those down to the bound. Returns how many it has read.
 local function read_by_time()
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
   local shown = not_hidden(members)
@@ -51,7 +51,8 @@ local function read_by_time()
   return #members
 end
 
--- Adds those of some articles that were posted since the instant. Most were not, and most numbers tell that.
+-- Adds those of some articles that were posted since the instant. Most were not, and most numbers tell that. Returns about
+-- how many it has read: an article of which only the number is looked at counts for a quarter.
 local function add_since(members)
   local newer = {}
   for _, member in ipairs(members) do
@@ -64,8 +65,8 @@ local function add_since(members)
   return #newer + #members / 4
 end
 
--- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
--- be many.
+-- Reads all articles of a listing down to the bound: those with as many votes, or those since the instant, whichever are
+-- fewer. Returns false if both may be many.
 local function read_to_bound()
   local is_by_time, members = false, down_to_bound(FEW + 1)
   if #members > FEW then
@@ -79,9 +80,10 @@ local function read_to_bound()
   return true
 end
 
+-- Reads a listing on until `count` of its places are found, and adds them.
 local function read_more(listing, count)
   classes, by_votes, by_time = unpack(listing.keys)
-  budget = steps
+  budget = budget_of_each
   local page = listing.page
   local known = #page.found
   page.wanted = count
@@ -105,7 +107,7 @@ local function open_listing(i)
   local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
   classes, by_votes, by_time = unpack(keys)
   if bound and read_to_bound() or not bound and read_all() then return end
-  local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
+  local member = from and from_member == LAST and END or from_member -- LAST would have the class read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   listings[#listings + 1] = {keys = keys, page = page}
 end

@@ -90,7 +90,7 @@ end
 -- Whether the sorted set may have this member. If the article's hash lacks the field to compare with, the member stays:
 -- it helps to repair the hash by hand.
 local function belongs(member)
-  if kind == "groups" then
+  if kind == "groups" then -- it has an article here, is listed by an admin, or has archived articles
     if redis.call("EXISTS", KEY.group .. member .. ":time") == 1 then return true end
     if redis.call("HEXISTS", KEY.place .. member, "listed") == 1 then return true end
     return redis.call("HEXISTS", KEY.archived, "count:group:" .. member) == 1
