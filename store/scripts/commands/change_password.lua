@@ -23,7 +23,8 @@ if banned_until and (banned_until == "0" or tonumber(now) < tonumber(banned_unti
   return redis.error_reply("BANNED " .. banned_until .. " -")
 end
 redis.call("HSET", account, "password", new_hash)
-end_sessions(lower_name, ARGV[3])
+local kept_session = ARGV[3]
+end_sessions(lower_name, kept_session)
 end_tokens(lower_name)
 log_entry(KEY.log, KEY.events, now, "password_changed", username, "user:" .. lower_name)
 return {"done"}

@@ -40,7 +40,8 @@ local poster = actor()
 if not poster then return {"unauthenticated"} end
 
 local commented = KEY.commented .. string.lower(poster) .. ":"
-local repeated = repeated_reply(commented, poster, 12, "commented", function(number)
+local IDEMPOTENCY = 12 -- place in ARGV of the first argument for idempotency.lua
+local repeated = repeated_reply(commented, poster, IDEMPOTENCY, "commented", function(number)
   local comment = find_comment(number)
   return comment and comment.state ~= "deleted" and comment.flat or {}
 end)
@@ -75,7 +76,7 @@ update_replies(comment)
 local groups = count_comment(comment, 1)
 add_voters(comment, {poster})
 if is_here(poster_slot) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
-note_posted(commented, 12, number)
+note_posted(commented, IDEMPOTENCY, number)
 local held_by = string.match(verdict, "^hold (.+)$")
 local told = held_by and "" or notified
 local id = append_text("commented", poster, "comment", number,

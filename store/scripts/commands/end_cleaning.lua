@@ -1,5 +1,5 @@
 -- Take a ban off the list of those with work to do: all texts of the banned user are removed or, after a revert of the
--- ban, restored. Not if it was reverted meanwhile.
+-- ban, restored. A ban that was reverted while its texts were removed stays on the list.
 -- requires: prelude
 -- from prelude: require_writable()
 -- flags: allow-oom

@@ -50,7 +50,7 @@ end
 
 local function record(fields)
   fields.group, fields.reason, fields.note = group, reason, note
-  local shows = kind == "approve" and (article.state or find_edit(number)) -- something that nobody saw before
+  local shows = kind == "approve" and (article.state or find_edit(number)) -- the text, or an edit of it, from now on
   if shows then fields.notified = notified_of_action(subject, slot, moderator) end
   return record_action(slot, kind, subject, moderator, fields)
 end

@@ -19,6 +19,7 @@ if redis.call("EXISTS", account) == 1 then return {"taken"} end
 if pseudonym_of(KEY.departed, KEY.namekey, lower_name) then return {"taken"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", account, "name", username, "password", password_hash, "joined", now, "karma", 0)
-write_session(session, username, ends, now, "", details, now)
+local NO_BANS, last_used = "", now
+write_session(session, username, ends, last_used, NO_BANS, details, now)
 log_entry(KEY.log, KEY.events, now, "registered", username, "user:" .. lower_name, "name", username, "joined", now)
 return {"registered"}

@@ -34,7 +34,8 @@ local function restore_texts()
 
   -- Records the revert of a removal, which is an action with a number; number % 1024 is its slot.
   local function record(number, action)
-    record_revert(number % 1024, number, action, moderator, ARGV[10], "", "")
+    local reason, NO_NOTE, NOBODY = ARGV[10], "", "" -- nobody is notified
+    record_revert(number % 1024, number, action, moderator, reason, NO_NOTE, NOBODY)
   end
 
   -- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.

@@ -43,8 +43,8 @@ local by_time
 local marks_of_classes = {} -- {first, last} by class, see `marks_between`
 local first_times = {} -- by votes as text, see `first_time_of`
 
--- The first posting time at which an article of these votes (as text) may stand at the bound, CLASS if there is none. Most
--- articles are passed over by it, as few votes are common: a value takes five times as long.
+-- The first posting time at which an article of these votes (as text) may stand at the bound; CLASS if there is none. Most
+-- articles are passed over by it, as few votes are common: to compute a value takes five times as long.
 local function first_time_of(votes) --> unix milliseconds
   local first = first_times[votes]
   if not first then
