@@ -32,8 +32,8 @@ if reverts ~= "" then
   return action_reply("changed", number)
 end
 
--- Whether an action, given by some fields, annuls votes already, of a span of time that includes the wanted one.
-local function spans(fields)
+-- Whether an action, given by some fields, annuls the votes of a span of time that includes the wanted one.
+local function covers_span(fields)
   local votes, at, from, to, reverted_by = unpack(fields)
   if not votes or reverted_by then return false end
   return tonumber(from or 0) <= (tonumber(ARGV[10]) or 0) and tonumber(to or at) >= tonumber(ARGV[11])
@@ -42,7 +42,7 @@ end
 if not outranks(roles, subject_roles or "", {}) then return {"outranked"} end
 for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. lower_name, 0, -1, "REV")) do
   local known = string.format("%.0f", tonumber(member))
-  if spans(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
+  if covers_span(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
     return action_reply("same", known)
   end
 end

@@ -28,9 +28,9 @@ local function log_state(article, actor, announced) --> entry id
   return id
 end
 
--- Announces an article that is shown for the first time, as it was held when it was posted: to subscribers now, and to those
--- whom it notifies by list_comments.lua, which comes after this. The field `unannounced` says what is left to be done: "all", or
--- "notifications" once subscribers know. `id` is that of the log's entry.
+-- Announces an article that was held when it was posted, and is shown for the first time. Subscribers learn of it now; those
+-- whom it notifies are told by list_comments.lua, which runs after this. The field `unannounced` says what is still to be
+-- done: "all", or "notifications" once subscribers know. `id` is that of the log's entry.
 local function announce_article(article, id)
   local hash, unannounced = KEY.article .. article.number, article.unannounced
   if not unannounced then return end

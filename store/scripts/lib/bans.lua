@@ -41,7 +41,7 @@ local function words_of(found) --> text
   return table.concat(words, " ")
 end
 
--- Those of some words of which the ban is not over.
+-- Those words of bans, site=UNTIL or group:NAME=UNTIL, whose bans are not over.
 local function words_that_stand(words) --> text
   local found = {}
   for word, ends in string.gmatch(words, "(%S+=(%d+))") do

@@ -54,10 +54,10 @@ local function set_place(comment, is_placed)
   end
 end
 
--- Updates a comment and its ancestors, at most `limit`, after a change below: one that has visible descendants now gets
--- a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there
--- are more, the next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next
--- one.
+-- Updates a comment and its ancestors, at most `limit`, after a change below. A hidden one that has visible descendants now
+-- gets a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If more
+-- than `limit` are to be updated, the next one is noted in `removing`. Returns the numbers of the removed ones, and the
+-- number of the next one.
 local function update_places(number, limit) --> (removed numbers, next number | nil)
   local removed, count = {}, 0
   while number do

@@ -26,7 +26,7 @@ local down = ARGV[6] == "down"
 local LATER_READ = 4 -- articles to read of a class once there are enough candidates
 local FIRST_READ, MAX_READ = 3, 128 -- articles to read of a class at first, and at most
 local MIN_NEW = 16 -- articles to read at least before the candidates are sorted out again
-local MOST_UNSURE = 5 -- articles for each base of a class, for which the votes may decide, without a run for each base
+local MOST_UNSURE = 5 -- for each base of a class: so many articles for which the votes decide are read in one run
 
 local function comes_before(one, other)
   if down then return stands_above(one, other) end

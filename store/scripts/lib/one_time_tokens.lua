@@ -34,7 +34,7 @@ local function read_token(digest)
 end
 
 -- Uses a token up, and returns the name of its user and its detail; nil if it is not for this purpose, has ended, or was
--- used by another call. `call` is a text by which a call that is sent again, as its reply was lost, is known: it gets the
+-- used by another call. `call` is a text that names the call: if it is sent again, as its reply was lost, it gets the
 -- same, and true.
 local function use_token(digest, purpose, call, at) --> (name, detail, is repeated) | nil
   local name, known, ends, used_by, detail = read_token(digest)

@@ -250,8 +250,8 @@ local function first_class(page)
   return class
 end
 
--- Reads positions until the page is full, the listing ends, or the budget is spent. Returns whether it is spent before
--- the others.
+-- Reads positions until the page is full, the listing ends, or the budget is spent. Returns true if it has stopped for the
+-- budget.
 local function read(page)
   local class = first_class(page)
   while class do

@@ -15,8 +15,8 @@
 --       whom the viewer blocks, a bound, and limits of the work
 -- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
 --       it has read; member, value, ...}: the places that are shown, in the direction of the page
-local NEWEST = 4 -- shown articles of a listing that are looked for
-local DEEPEST = 1000 -- the newest articles of a listing: among these they are looked for
+local NEWEST = 4 -- articles of a listing to find that are shown and lie beyond the position
+local DEEPEST = 1000 -- articles of a listing, about, that are looked through for these, the newest first
 local is_by_votes = ARGV[2] == "" -- else by GRAVITY
 local oldest = is_by_votes and ARGV[1] or "-inf" -- time of the oldest that may be on the page
 

@@ -65,8 +65,8 @@ local function add_since(members)
   return #newer + #members / 4
 end
 
--- Reads all articles of a listing down to the bound: those with as many votes, or those since the instant, whichever are
--- fewer. Returns false if both may be many.
+-- Reads all articles of a listing down to the bound: those with at least its votes, or those since the instant,
+-- whichever are fewer. Returns false if both may be many.
 local function read_to_bound()
   local is_by_time, members = false, down_to_bound(FEW + 1)
   if #members > FEW then
