@@ -90,8 +90,8 @@ end
 
 -- Takes a comment out of its poster's list and karma, out of inboxes and of queues, and logs its deletion. `stub` is
 -- "1" if a stub is left, else ""; `removed` has the numbers of the stubs that go with it, separated by spaces; `groups`
--- are those of the article. Returns the id of the entry, what `note_effects` returns (the partitions in which it has
--- effects), and the change of the poster's karma.
+-- are those whose listings it concerns. Returns the id of the entry, what `note_effects` returns (the partitions in which
+-- it has effects), and the change of the poster's karma.
 local function log_removal(comment, deleter, stub, removed, groups) --> (entry id, effects, change of karma)
   local karma = -karma_of_comment(comment)
   if is_here(comment.slot) then
@@ -103,9 +103,9 @@ local function log_removal(comment, deleter, stub, removed, groups) --> (entry i
   remove_notifications_here(comment.notified, "comment", comment.number)
   drop_flags(comment.number)
   local article_info = find_article_info(comment.article)
-  local places = article_info and article_info.groups or {}
-  drop_edit(comment.number, comment.state, places)
-  if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, places) end
+  local article_groups = article_info and article_info.groups or {}
+  drop_edit(comment.number, comment.state, article_groups)
+  if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, article_groups) end
   end_appeals("comment:" .. comment.number)
   local id = append_log(
     "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,

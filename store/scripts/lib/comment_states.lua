@@ -76,9 +76,9 @@ local function set_comment_state(comment, state, actor, limit) --> {entry id, ef
   queue_flagged(comment.number, is_listed(comment))
   local article_info = find_article_info(comment.article)
   if article_info then note_written(comment.article) end
-  local places = article_info and article_info.groups or {}
-  if state == "removed" then drop_edit(comment.number, state, places) end
-  queue_pending(comment, places)
+  local article_groups = article_info and article_info.groups or {}
+  if state == "removed" then drop_edit(comment.number, state, article_groups) end
+  queue_pending(comment, article_groups)
   if was_removed ~= (state == "removed") then decide_flags(comment.number, not was_removed) end
   local groups = {} -- whose listings the change concerns
   if was_visible ~= not state then groups = count_comment(comment, state and -1 or 1) end

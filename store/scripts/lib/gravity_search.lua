@@ -37,7 +37,7 @@ end
 -- beyond the position. `search` says what `state` has.
 local function add_candidate(state, member, size)
   local outward, last, edge = state.outward, state.last_size, state.edge
-  if last and size ~= last and outward == (size > last) or state.is_known[member] then return end
+  if last and size ~= last and outward == (size > last) or state.is_known[member] then return end -- too far, or known
   if edge then
     if size ~= edge and outward == (size < edge) then return end
     local beyond = state.beyond.member
@@ -89,6 +89,7 @@ local function read_run(state, class, base, time, ties, count)
   end
   local sign, outward, unread, mark = state.sign, state.outward, state.unread, class * CLASS
   local lowest, highest = bases_of(class)
+  -- Of the votes that come first in the direction of the page.
   local nearest_weight = weight(sign, base > 0 and base or outward and lowest or highest)
   local to, is_exact = outward and CLASS - 1 or 0, lowest == highest
   if state.last_size then
@@ -121,7 +122,8 @@ local function first_time(state, base)
 end
 
 -- Begins the runs of a class: one, or one for each base if the votes decide for many articles (`unsure`). `young` and `old`
--- are the first times of its lowest and of its highest base: one with fewer votes has to be younger.
+-- are the first times of its lowest and of its highest base: with a lower base, an article has to be younger to have the same
+-- size.
 local function begin_class(state, class)
   local lowest, highest = bases_of(class)
   local young, old, unsure = first_time(state, lowest), first_time(state, highest), 0
@@ -161,7 +163,7 @@ local function search(sign, beyond, wanted, known, resumed, last_size)
     members = {}, sizes = {}, is_known = {}, -- candidates, and those of earlier steps
     last_size = last_size, -- size of the last of the first `wanted` candidates
     unread = {members = {}, decays = {}, bases = {}}, -- articles whose votes are not read yet
-    runs = {}, new = 0,
+    runs = {}, new = 0, -- open runs, and articles read since the candidates were sorted out
   }
   for i, position in ipairs(known) do
     state.members[i], state.sizes[i], state.is_known[position.member] = position.member, math.abs(position.value), true

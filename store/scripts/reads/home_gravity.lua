@@ -176,10 +176,11 @@ end
 -- Searches a listing for its first places, as many as are wanted, and adds them.
 local function search_listing()
   local last = last_wanted()
-  local most, limit = bound and math.max(wanted, most_to_bound) or wanted, last and math.max(last[1], bound or last[1]) or bound
+  local most = bound and math.max(wanted, most_to_bound) or wanted -- positions to find
+  local limit = last and math.max(last[1], bound or last[1]) or bound -- the value beyond which nothing is wanted
   budget = math.huge -- the search in a listing takes one step
-  local from_start, known = nil, {} -- no earlier step has begun this search
-  local found, furthest = next_positions(position, most, from_start, known, limit), nil
+  local resumed, known = nil, {} -- no earlier step has begun this search
+  local found, furthest = next_positions(position, most, resumed, known, limit), nil
   for _, place in ipairs(found) do
     add_place(place.member, string.format("%.17g", place.value))
     local each = {place.value, place.member}
