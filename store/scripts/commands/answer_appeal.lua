@@ -69,7 +69,7 @@ if answered_by == moderator and known_answer == answer then return {"same", numb
 if answered_by then return {action.reverted_by and "reverted" or "known"} end
 
 answer_appeal(number, moderator, answer)
-local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now) -- moderation:NAME:SLOT:TIME
 redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
 local entry = append_text("appeal_answered", moderator, "action", number, "text", answer, "notified", notified)
 publish("appeal_answered", number, "-", entry) -- "-": the event names nobody

@@ -159,14 +159,15 @@ end
 REPLACE.following, REPLACE.followers, REPLACE.groupfollowers = leave_list, leave_list, leave_list
 REPLACE.moderators, REPLACE.blocked, REPLACE.unblocked = leave_list, leave_list, leave_list
 
--- How many articles of a user are archived. The counts are added, as some may have been archived since.
+-- Moves to the pseudonym how many articles of the user are archived. The counts are added, as some may have been archived
+-- under the pseudonym already.
 function REPLACE.archived(key)
   redis.call("HDEL", key, "top:timeline:" .. name)
   if redis.call("HEXISTS", key, "user:" .. name) == 0 then return end
   local count, newest = archived_of(name)
-  local others, newest_other = archived_of(pseudonym)
+  local count_of_pseudonym, newest_of_pseudonym = archived_of(pseudonym)
   has_changed = 1
-  set_archived_of(pseudonym, count + others, math.max(newest, newest_other))
+  set_archived_of(pseudonym, count + count_of_pseudonym, math.max(newest, newest_of_pseudonym))
   set_archived_of(name, 0, 0)
 end
 
