@@ -17,14 +17,15 @@
 --       that the cursor has, outermost first: depth, value, number with 16 digits
 local COMMENT = KEYS[1] -- what the keys of comments begin with
 local TREE = KEYS[3] -- the key of all comments of the article, by branch path
-local STUBS = KEYS[4] -- the key of those of them that are not visible
+local STUBS = KEYS[4] -- the key of those comments in it that are not visible
 local REPLIES, PINNED = KEYS[2], KEYS[7]
 local index = ARGV[2] -- the order of replies
 local is_backward = ARGV[4] == "up" -- whether the places before the cursor are wanted
 local is_ascending = ARGV[3] == "asc"
 local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0" -- the number of the last move when the walk began
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512 -- siblings read at once, at first and at most
-local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
+local best_z = tonumber(ARGV[7])
+local newest = tonumber(ARGV[9]) -- the highest number of a comment that a pinned walk shows
 local pin = index .. ":" .. moves_before -- its name
 local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
 

@@ -112,7 +112,8 @@ local function open_listing(i)
   listings[#listings + 1] = {keys = keys, page = page}
 end
 
-local opened = each_listing(open_listing)
+local listing_count = each_listing(open_listing)
+-- The listings to read on, and how many places of each: twice its share at first, as some have more of the page than others.
 local open, count = listings, math.min(wanted, math.max(2, math.ceil(2 * wanted / math.max(#listings, 1))))
 while open[1] do
   local next_open = {}
@@ -128,4 +129,4 @@ end
 for _, listing in ipairs(listings) do
   if listing.is_open then stops[#stops + 1] = listing.stop end
 end
-return reply_of_places(opened)
+return reply_of_places(listing_count)

@@ -5,12 +5,12 @@
 --   encode(number) -> digits
 -- from reply_indexes: count_before(index, value, member, including, is_ascending) -> number
 -- from thread_siblings: COMMENT (what the keys of comments begin with), number_of(member),
---   TREE (the key of all comments of the article, by branch path), STUBS (the key of those of them that are not visible),
---   value_of(parent, member), value_in_hash(number) -> text, is_pinned (whether the walk is pinned),
---   index (the order of replies), find_in_moves(member, find), is_backward (whether the places before the cursor are wanted),
---   is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner) -> frame,
---   next_sibling(frame) -> (member, value) | nil, replies_of(number) -> key | list, is_ascending,
---   moves_before (the number of the last move when the walk began)
+--   TREE (the key of all comments of the article, by branch path),
+--   STUBS (the key of those comments in it that are not visible), value_of(parent, member), value_in_hash(number) -> text,
+--   is_pinned (whether the walk is pinned), index (the order of replies), find_in_moves(member, find),
+--   is_backward (whether the places before the cursor are wanted), is_new(number), is_bare(member),
+--   new_frame(parent, depth, beyond, owner) -> frame, next_sibling(frame) -> (member, value) | nil,
+--   replies_of(number) -> key | list, is_ascending, moves_before (the number of the last move when the walk began)
 -- KEYS  for thread_siblings.lua: comments, indexes of replies, the tree of the article, stubs, moves and pins
 -- ARGV  for thread_siblings.lua, too: 1 number of the article or comment whose descendants are the thread
 --       2-4 the index, its order and the direction   5 number of places   6 greatest depth, 0 for the replies to 1
