@@ -54,7 +54,9 @@ local article = {
 local imported = 0 -- upvotes without a known voter
 write_article(article, title, link, content, imported)
 add_voters(article, {poster})
-local notified = newly_notified(poster, "", nil, ARGV[22], {unpack(ARGV, 23)})
+local before, answered = "", nil -- a new article has no earlier versions, and answers nothing
+local most_mentions, mentioned = ARGV[22], {unpack(ARGV, 23)}
+local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 add_notified(KEY.article .. number, nil, notified)
 note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}

@@ -182,8 +182,9 @@ do -- a script has at most 200 local variables
 
   -- Takes all comments of an article, which is in these groups, out of the lists of recent comments.
   function recent.remove_comments_of(article, groups)
+    local is_listed, limit = false, math.huge
     for _, place in ipairs(recent.all_places_of(article, groups)) do
-      recent.relist(recent.newest(article, recent.most_in(place)), place, false, math.huge)
+      recent.relist(recent.newest(article, recent.most_in(place)), place, is_listed, limit)
     end
   end
 

@@ -204,7 +204,7 @@ end
 local GRACE = 60000 -- milliseconds from the end of voting until the sets of voters expire
 
 -- Lets a set of voters of an article or a comment expire a minute after voting closes, so that votes under way still find
--- it. `prefix` is what its key has before the number: KEY.voted or KEY.downvoted.
+-- it. `prefix` is what its key has before the number: that of the kind `voted` or `downvoted`.
 local function expire_voters(prefix, subject)
   redis.call("PEXPIRE", prefix .. subject.number, subject.time + window - now + GRACE)
 end
