@@ -1,5 +1,5 @@
--- Record the action of a moderator by which the votes that a user cast in a span of time count no more, or revert such
--- an action. The votes are annulled and restored in steps, by annul_some.lua and restore_some.lua.
+-- Record the action of a moderator that annuls the votes of a user from a span of time, so that they count no more. Or
+-- revert such an action. The votes are annulled and restored in steps, by annul_some.lua and restore_some.lua.
 -- requires: actions, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number) -> fields by name | nil,

@@ -1,5 +1,5 @@
--- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
--- action. Nobody answers their own appeal.
+-- Answer the appeal against an action, if the actor could revert the action. Whom the action is about is notified of it once
+-- more. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
 -- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...}, now (unix milliseconds),
 --   publish(kind, number, name, id, ...)

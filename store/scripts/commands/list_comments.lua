@@ -1,5 +1,5 @@
--- Take some comments of an article that is not visible out of lists and inboxes, or put those of a visible one back; and the
--- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
+-- Take some comments of an article that is not visible out of lists and inboxes, or put those of a visible one back. Do the
+-- same with the article itself. What is out of them has the field `away`. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
 -- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id

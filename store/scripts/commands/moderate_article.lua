@@ -1,5 +1,5 @@
--- Remove, approve or lock an article, take it out of one of its groups, reject the edit that waits for it, or revert such an
--- action, if the actor is a moderator of the place. An approval also puts the edit in place.
+-- Remove, approve or lock an article, take it out of one of its groups, reject its waiting edit, or revert such an action, if
+-- the actor is a moderator of the place. An approval also applies the waiting edit.
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
 -- from prelude: find_article(number) -> fields by name | nil
 -- from flags: is_flagged(number)

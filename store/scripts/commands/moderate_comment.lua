@@ -1,5 +1,5 @@
--- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
--- site or of a group of its article. An approval also puts the edit in place.
+-- Remove or approve a comment, reject its waiting edit, or revert such an action, if the actor is a moderator of the site or
+-- of a group of its article. An approval also applies the waiting edit.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
 -- from prelude: split(text) -> {word, ...}
 -- from flags: is_flagged(number)

@@ -1,4 +1,4 @@
--- Put off a mail that could not be sent, also one that was taken from the queue for that; drop it if its user was
+-- Put off a mail that could not be sent, whether it is in the queue or was taken from it to be sent. Drop it if its user was
 -- deleted.
 -- requires: mail_drops
 -- from mail_drops: drop_mail(recipient, what)

@@ -1,5 +1,4 @@
--- Set the password of the user of a token, which is used up by that, open a session, and end all other sessions and tokens
--- of the user.
+-- Use up a token to set the password of its user. Open a session, and end all other sessions and tokens of the user.
 -- requires: log_entry, one_time_tokens, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(lower_name, kept)

@@ -1,6 +1,6 @@
--- Restore votes on some articles and comments of this partition that an action holds, which is reverted. From the first call
--- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
--- set of voters if that still exists.
+-- Restore votes on some articles and comments of this partition: those that an action holds which was reverted. From the
+-- first call on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is
+-- back in the set of voters if the set still exists.
 -- requires: vote_counts
 -- from prelude: require_writable(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(prefix, subject)
 -- from annulled: held_vote(number, voter) -> (1 | 0 | -1, numbers of actions) | nil, forget_annulled(number)

@@ -1,5 +1,5 @@
--- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
--- ban removes no text here any more. What others have decided about a text since stays.
+-- Revert some removals of texts in this partition: those by a ban which was reverted. From the first call on, that ban removes
+-- no text here any more. What others have decided about a text since the ban stays.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), now (unix milliseconds), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)

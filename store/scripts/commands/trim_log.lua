@@ -1,5 +1,5 @@
--- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
--- too many, or name a user who was deleted long ago, whether they were taken or not.
+-- Remove the oldest entries of a log that are old enough and that all consumers have taken. Entries that are too many, or
+-- that may name a user who was deleted long ago, are removed whether they were taken or not.
 -- flags: allow-oom
 -- KEYS  1 log:{p}   2 consumers:{p}, the last entry that each has taken   3 logged:{p}, ids of entries with texts
 --       4 deleted:{p}, what was deleted, by time   5 outdated:{p}, entries up to which the log may name a deleted user
@@ -46,9 +46,10 @@ for i = 1, #positions, 2 do
 end
 
 local seconds, microseconds = unpack(redis.call("TIME"))
+-- Entries after this id are kept for their age.
 local oldest = string.format("%.0f-0", seconds * 1000 + math.floor(microseconds / 1000) - tonumber(ARGV[1]))
 local length = redis.call("XLEN", KEYS[1])
-local outdated = redis.call("ZRANGEBYSCORE", KEYS[5], "-inf", seconds * 1000)
+local outdated = redis.call("ZRANGEBYSCORE", KEYS[5], "-inf", seconds * 1000) -- ids: entries up to them have to go now
 local trimmed, removed -- the last entry to remove, and how many that are
 
 -- Whether an entry may name a user who was deleted long ago.
