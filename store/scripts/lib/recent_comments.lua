@@ -1,6 +1,6 @@
 -- The table `recent` with functions that keep the newest visible comments, by time. A place is `all`, for the whole
 -- site, or group:NAME; each has an index `recent` with a limited number of comments. Once older ones were dropped,
--- `floors` has the time of the newest of these: only later comments are in the index.
+-- `floors` has the time of the newest dropped one: only later comments are in the index.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       recent: newest visible comments of the site or a group   floors: the times up to which `recent` lacks comments
 --       relisting: articles whose comments are entering or leaving `recent`

@@ -1,6 +1,7 @@
 -- Functions that read the replies to a comment or an article in the order of a thread. A walk is somebody's reading of
 -- a thread from page to page. Votes move comments meanwhile; these moves are numbered. A pinned walk has the order of
--- the moment when its pin was made: the key `pinned` keeps the values that comments moved since then had.
+-- the moment when its pin was made: the key `pinned` keeps, of each comment that was moved since, the value that
+-- it had then.
 -- requires: branch_paths, formulas, reply_indexes
 -- from formulas: best(up, votes, z), controversial(up, down)
 -- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list,

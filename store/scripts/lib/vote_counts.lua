@@ -1,5 +1,5 @@
--- What the scripts share that annul votes (take them out of the counts, by an action of a moderator) and restore them: the
--- votes of one voter in one partition, in steps.
+-- Functions of the scripts that annul votes and restore them: the votes of one voter in one partition, in steps. An action of
+-- a moderator annuls votes, which takes them out of the counts.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),

@@ -1,5 +1,5 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by GRAVITY, votes
--- that lose weight with age, that are in some listings of one partition.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- listings of one partition. The order is GRAVITY, by votes that lose weight with age.
 -- requires: gravity_search, home_places
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest)
 -- from gravity_index: time_bounds(weight, size) -> (first, last), weight(sign, base), value_of(base, time),

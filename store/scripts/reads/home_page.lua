@@ -1,5 +1,5 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) that are in some
--- indexes of one partition, by an order whose values do not change with age.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- indexes of one partition. The order is one whose values do not change with age.
 -- requires: home_places, index_rank
 -- from home_places: most_read (about how many articles to look at in all), is_down (the direction of the page),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),

@@ -1,5 +1,5 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by VOTES that are
--- in some listings of one partition, among the articles posted since an instant.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- listings of one partition. The order is VOTES, among the articles posted since an instant.
 -- requires: home_places, since_search
 -- from home_places: hides (whether the viewer hides articles),
 --   most_to_bound (articles of a listing to read at most to get there),

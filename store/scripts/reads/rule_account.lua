@@ -1,4 +1,4 @@
--- Read who acts, and what the rules of a site (which say when a text is held for moderators) ask of an account.
+-- Read who acts, and what the rules of a site (they say when a text is held for moderators) need to know of an account.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""

@@ -1,4 +1,4 @@
--- Count those of some articles and comments that moderators have approved, or that were visible for a time without a flag.
+-- Of some articles and comments, count those that moderators have approved, or that were visible for a time without a flag.
 -- A site may hold the texts of an account until there are enough of these.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user   actions: actions of moderators, by time
