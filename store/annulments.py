@@ -45,7 +45,8 @@ annulling = Kind(
     "annulling",
     "zset",
     parts=(),
-    holds="numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by the time",
+    holds="numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by "
+    "when they were made or reverted",
     lifetime="until that is done",
     written_by="annulVotes, banUser, revertModeration",
     backup=Backup.DERIVED,
@@ -55,7 +56,7 @@ restoring = Kind(
     "restoring",
     "zset",
     parts=(),
-    holds="numbers of reverted actions whose votes come back, by the time: they annul no more",
+    holds="numbers of reverted actions whose votes come back, by the last step of that: they annul no more",
     lifetime="an hour",
     written_by="revertModeration",
 )
@@ -107,13 +108,11 @@ async def annul(
     note: str | None = None,
 ) -> Moderated:
     """
-    Record that all votes of a user count no more, or those that were cast from an instant on, or until one (unix
-    milliseconds): by default until now. If a standing action annuls all of these, nothing changes. Two round
-    trips.
+    Record that the votes of a user which were cast from `since` to `until` (unix milliseconds) count no more; by
+    default all until now. If a standing action annuls all of these, nothing changes. Two round trips.
 
     Raises:
-        NotAModerator: the actor is no moderator of the site, or is the user, who may not have the same or a higher role
-            either.
+        NotAModerator: the actor is no moderator of the site, is the user, or has no higher role than the user.
         NotFound: there is no such user.
         Invalid: a span that ends before it begins, or texts that break a rule; `others` has further faults.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
@@ -233,8 +232,8 @@ async def _apply_karma(
     site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
     """
-    Add the karma of posters with a home in another partition, words of a name, `:` and the change, by the entry of a
-    step. `id` is that of the entry, `noted` has each of these partitions, followed by the id of the last earlier entry
+    Change the karma of posters with a home in another partition. `karma` has a word NAME:CHANGE for each. `id` is that
+    of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
     with an effect there.
     """
     entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})

@@ -98,7 +98,7 @@ def of_text(rules: Rules, account: Account, texts: Mapping[str, str], now: int) 
 def _fields_with(
     rule: WordRules | DomainRules, has_one: Callable[[Sequence[str], str], bool], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """For each list of a rule the first field that has something of it, after what happens then."""
+    """For each list of a rule of which a text has something: what happens to the text, and the first such field."""
     for action, listed in ((REFUSE, rule.refuse), (HOLD, rule.hold)):
         if name := next((name for name, text in texts.items() if has_one(listed, text)), None):
             yield action, name

@@ -218,10 +218,10 @@ def is_visible(replies: Sequence[Sequence[str | None]]) -> bool | None:
 
 async def _banned(site: Site, number: int, weight: Weight) -> str:
     """
-    The names of those whose flags on a thing counted when they were set, and who are banned now. No round trip if
-    another flag does not count; else one, and one more if it may hide the thing.
+    The names of those whose flags on a thing counted when they were set, and who are banned now. No round trip if the
+    new flag does not count. Else one, and one more if the new flag may hide the thing.
     """
-    if not weight.hide_at:
+    if not weight.hide_at:  # the new flag does not count
         return ""
     found = parse(await site.redis.run(("HGETALL", FLAGS(site.home_of_article(number), number))))
     names = [flag.username.lower() for flag in found if flag.counts and flag.cleared_by is None]

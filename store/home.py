@@ -141,10 +141,11 @@ async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> 
     A page of a home: its counts say only whether there is more on each side. One round trip, two if many lists are
     searched; further ones where much is hidden.
     """
-    ahead = places(site, load, listing, window.upwards, window.count + 1, window.beyond, window.at)
+    ahead = places(site, load, listing, window.upwards, count=window.count + 1, beyond=window.beyond, at=window.at)
     if window.beyond is None:
         return page_of(await ahead, [], listing, window)
-    back = places(site, load, listing, not window.upwards, 1, before(window.beyond, window.upwards), window.at)
+    just_before = before(window.beyond, window.upwards)
+    back = places(site, load, listing, not window.upwards, count=1, beyond=just_before, at=window.at)
     return page_of(*await gather(ahead, back), listing, window)
 
 
@@ -191,9 +192,9 @@ async def places(
     sources = _sources(site, listing, _lists_per_call(beyond, is_searched, has_bound))
     found, stages = dict[str, Position](), [sources]
     if has_bound:
-        first = ceil(len(sources) / 10)
+        first = ceil(len(sources) / 10)  # a tenth: see `_sources`
         ahead = await _bounded(load, listing, ahead, sources[:first], beyond)
-        if is_searched:  # as the bound that the newest give is too low
+        if is_searched:  # the bound that the newest articles give is low: each stage raises it for the next one
             stages = [sources[:first], sources[first : 3 * first], sources[3 * first :]]
     for stage in stages:
         await _merge(load, listing, ahead, dict.fromkeys(stage, beyond), found)
@@ -272,12 +273,12 @@ async def _read_lists(
     while sources:
         reads = [_read(listing, source, ahead, beyond, newest) for source, beyond in sources.items()]
         parts: list[NextPlaces] = await load(reads)
-        left = dict[IndexGroup, Position | None]()
+        unread = dict[IndexGroup, Position | None]()
         for (source, beyond), part in zip(sources.items(), parts, strict=True):
             found[IndexGroup(source.partition, source.lists[: part.lists])] = part
             if part.lists < len(source.lists):
-                left[IndexGroup(source.partition, source.lists[part.lists :])] = beyond
-        sources = left
+                unread[IndexGroup(source.partition, source.lists[part.lists :])] = beyond
+        sources = unread
     return found
 
 

@@ -41,7 +41,7 @@ class Check(Enum):
     MEMBERS = auto()  # each member of a sorted set belongs there
     VALUE = auto()  # by its value alone
     FOLLOWS = auto()  # by its value and the other side of each follow
-    ANNULLED = auto()  # by the other side: the votes that actions hold, and the things by action
+    ANNULLED = auto()  # the votes by the lists of the actions that hold them, and these lists by the votes
     ACTION = auto()  # and its entries in the indexes of actions
     ACTIONS = auto()  # by the actions that it has
     MODERATORS = auto()  # by the roles of the users that it has
@@ -128,8 +128,8 @@ class Kind:
 @dataclass(frozen=True, slots=True)
 class Member:
     """
-    The members of a list: a pattern, the kind of the keys of what they name, and how the part of such a key becomes a
-    member, and a member such a part.
+    The members of a list: their pattern, and the kind of the keys of what is `named`. `text` makes a member of the part
+    of such a key, and `part` the reverse.
     """
 
     pattern: str

@@ -172,11 +172,15 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
-        return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
+        return [
+            gravity.partition_page(indexes, decay, at, window.upwards, count, window.beyond) for indexes in decay.keys
+        ]
     is_single = is_whole and len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
     if bound := listing.since:
-        return [since.partition_page(bound, keys, window.upwards, count, skip, window.beyond) for keys in bound.keys]
+        return [
+            since.partition_page(bound, indexes, window.upwards, count, skip, window.beyond) for indexes in bound.keys
+        ]
     if listing.unions:
         return [_combined("ZUNION", indexes, window, count, skip) for indexes in listing.unions]
     if listing.intersections:
@@ -188,7 +192,7 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
 def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
     """Merge the parts of all partitions into one page."""
     first, *others = parts
-    if not others and (not window.skip or first.at is None):  # the server has skipped entries
+    if not others and (not window.skip or first.at is None):  # else the server skips no entries, as values decay
         return Page(first.positions, first.above, first.total - first.above - len(first.positions), first.at)
     positions = tuple(heapq.merge(*(part.positions for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)

@@ -127,7 +127,7 @@ def parsed(text: str) -> Session:
 
 
 def parse_stored(stored: str | None) -> StoredToken | None:
-    """What the key of a token holds; None if there is no such key."""
+    """What the key of a token holds: USERNAME PURPOSE ENDS CALL DETAIL; None if there is no such key."""
     if stored is None:
         return None
     username, purpose, ends, call, detail = stored.split(" ", 4)

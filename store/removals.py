@@ -38,8 +38,8 @@ REMOVING = Kind(
     "zset",
     parts=(),
     holds="numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of "
-    "articles whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the "
-    "time",
+    "articles whose comments leave lists or come back, and of comments that get or lose a place in a thread; by "
+    "when it was noted",
     lifetime="until that is done",
     written_by="delete, remove, approve",
 )

@@ -162,8 +162,8 @@ class Sessions:
 
     def _listed(self, id: str, opened: str, used: str, agent: str, ends: str, own: str) -> ListedSession:
         """
-        A session as its user sees it. Of one of an earlier version that was not used since, at least the last renewal
-        is known.
+        A session as its user sees it. One of an earlier version that was not used since may lack `opened` and `used`:
+        in their place stands its last renewal, which follows from its end.
         """
         renewed = max(0, int(ends) - self._site.session_lifetime * 1000)
         return ListedSession(id, int(opened or renewed), int(used or renewed), agent or None, own == "own")

@@ -45,8 +45,9 @@ NO_PASSWORD = "show that it is you: by your password, by a log-in at an issuer j
 
 class Again(NamedTuple):
     """
-    A user who has shown once more who they are, by the name as stored; and what the script has to find as it was: the
-    password hash, and the digest of a token that it uses up, each "" if it was not given.
+    A user who has shown once more who they are, by the name as stored. The script of the command goes on only if
+    `password_hash` is still the stored one and the token is still good, which it uses up; each is "" if it was not
+    given.
     """
 
     username: str
@@ -135,8 +136,8 @@ class Users:
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
         self.offers.require_passwords()
-        name, known = await self.authenticate(username, password, address)
-        return await self._sessions.open(name, known, agent)
+        name, password_hash = await self.authenticate(username, password, address)
+        return await self._sessions.open(name, password_hash, agent)
 
     async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
         """
@@ -154,10 +155,10 @@ class Users:
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
         standing_bans.refuse_banned(login.bans, self._site.clock())
-        username, known = await self._authenticate_as(login.username, current, address)
+        username, old_hash = await self._authenticate_as(login.username, current, address)
         beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
-        hashed = await self._passwords.hashed(new)
-        arguments = (known, hashed, session.digest, username, self._site.clock())
+        new_hash = await self._passwords.hashed(new)
+        arguments = (old_hash, new_hash, session.digest, username, self._site.clock())
         (status,) = await self._site.reply((*beginning, *arguments))
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials(WRONG_PASSWORD)
@@ -213,10 +214,11 @@ class Users:
             BadCredentials, BadToken, RateLimited: as `authenticate_again`.
         """
         authority = await roles.read_authority(self._site, actor)
-        again = self.authenticate_again(actor, authority.username, current, address, authenticated_at, token)
-        username, known, digest = await again
+        proofs = (current, address, authenticated_at, token)
+        username, password_hash, token_digest = await self.authenticate_again(actor, authority.username, *proofs)
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
-            return await leaving.begin(self._site, username, known, removes_texts=removes_texts, token_digest=digest)
+            given = (self._site, username, password_hash)
+            return await leaving.begin(*given, removes_texts=removes_texts, token_digest=token_digest)
 
     async def create(self, username: str, field: str | None = None) -> bool:
         """
@@ -311,13 +313,13 @@ class Users:
         return found
 
     async def _verify(self, username: str, password: str) -> tuple[str, str]:
-        name, known = None, None
+        name, password_hash = None, None
         if validation.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
-            name, known = await self._site.redis.run(("HMGET", key, "name", "password"))
-        if not await self._passwords.matches(password, known) or name is None:
+            name, password_hash = await self._site.redis.run(("HMGET", key, "name", "password"))
+        if not await self._passwords.matches(password, password_hash) or name is None:
             raise BadCredentials
-        return str(name), str(known)
+        return str(name), str(password_hash)
 
 
 def creation(site: Site, name: str, joined: int, field: str | None = None) -> Command:

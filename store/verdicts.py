@@ -2,7 +2,7 @@
 What the rules of a site say of what a user is about to do: of a text that is posted or edited, a vote, a flag or a
 registration. Users who have a role are exempt. `breaches` finds which rules are broken; here is what that means.
 
-A text that one rule refuses is refused, else one that a rule holds is PENDING from the step on in which it is posted.
+A text is refused if any rule refuses it. Else, if a rule holds it, it is PENDING from the step in which it is posted.
 How old an account is and what karma it has is read before; what has a limit is counted before, so that several
 processes never exceed it together, and taken back if nothing is posted.
 """

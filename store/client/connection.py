@@ -211,11 +211,11 @@ class RedisConnection(asyncio.Protocol):
         self._timer = None
         if not self._pending:
             return
-        left = self._pending[0].sent + TIMEOUT - monotonic()
-        if left <= 0:
+        remaining = self._pending[0].sent + TIMEOUT - monotonic()
+        if remaining <= 0:
             self.close()
         else:
-            self._timer = self._loop.call_later(left, self._check_timeout)
+            self._timer = self._loop.call_later(remaining, self._check_timeout)
 
 
 def error_code(error: ReplyError) -> str:

@@ -97,7 +97,7 @@ class TrackingCache:
             self.clear()
             return
         for key in keys:
-            for discard in self._discards[key[: key.index("{") + 1]]:
+            for discard in self._discards[key[: key.index("{") + 1]]:  # each prefix ends with its first brace
                 discard(key)
 
     def _by_prefixes(self) -> Iterator[tuple[Sequence[str], Callable[[str], None]]]:

@@ -31,5 +31,7 @@ async def fields_of(
 
 
 async def may_be_archived(site: Site, partition: int) -> bool:
-    """Whether a partition has archived articles, so that what Redis lacks may be one, or of one. One round trip."""
+    """
+    Whether a partition has archived articles, so that what Redis lacks may be one, or a comment of one. One round trip.
+    """
     return int(await site.redis.run(("HGET", keys.archived(partition), "count")) or 0) > 0

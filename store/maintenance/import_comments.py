@@ -96,7 +96,7 @@ async def create_posters(store: Store, joined: Mapping[str, int]) -> Posters:
     """
     names, created, rest = dict[str, str](), 0, iter(joined.items())
     while some := list(islice(rest, AT_ONCE)):
-        replies = await store.site.redis.pipeline([creation(store.site, *each) for each in some])
+        replies = await store.site.redis.pipeline([creation(store.site, name, at) for name, at in some])
         created += sum(status == "created" for (status,) in replies)
         stored = await store.site.redis.pipeline([_stored_name(store, name) for name, _ in some])
         names.update({name.lower(): found for (name, _), found in zip(some, stored, strict=True)})

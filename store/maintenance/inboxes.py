@@ -56,7 +56,7 @@ async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], arch
 
 
 async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
-    """The notifications of an inbox that nothing has sent by its own fields, or that are earlier than these say."""
+    """The notifications of an inbox that the fields of no article, comment or action have, or have at a later time."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
     is_user = await site.redis.run(("EXISTS", keys.user(key.partition, key.suffix)))
     causes = [(_cause(site, member), _number(member)) for member, _ in found]
@@ -141,7 +141,7 @@ def _begin(joined: str | None, dropped: str | None) -> int:
     The time (unix milliseconds) before which an inbox has no notifications, given when its user joined and the time of
     the newest notification that was dropped. Texts may mention a name before a user has it.
     """
-    times = [(joined, 0), (dropped, 1)]
+    times = [(joined, 0), (dropped, 1)]  # from when the user joined, but after what was dropped
     return max([0, *(int(time) + after for time, after in times if time and INSTANT.fullmatch(time))])
 
 

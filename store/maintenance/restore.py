@@ -131,7 +131,7 @@ async def _claim(redis: RedisClient, source: str, exclusive: bool) -> None:
         raise StoreMismatch("another restore was interrupted in this store: empty it first")
     if RESTORING_FIELD in stored:
         return
-    if size > (1 if exclusive and stored else 0):
+    if size > (1 if exclusive and stored else 0):  # the settings are one key
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
     await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, source))
     if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != source:
@@ -146,7 +146,8 @@ async def _note_empty_stubs(site: Site, stubs: Key) -> None:
     start = 0
     while members := await site.redis.run(("ZRANGE", stubs.text, start, start + STUBS_AT_ONCE - 1)):
         start += STUBS_AT_ONCE
-        read = threads.descendant_counts(site, stubs.partition, [int(member.split()[1]) for member in members])
+        numbers = [int(member.split()[1]) for member in members]  # after the branch path
+        read = threads.descendant_counts(site, stubs.partition, numbers)
         counts = read.result(await site.redis.run(read.command))
         if empty := [number for number, count in counts.items() if not count]:
             flat = [part for number in empty for part in (site.clock(), number)]

@@ -304,7 +304,8 @@ class _Verification:
         for partition, highest in self._highest.items():
             no_suffix = ""  # a partition has one such key
             await self._run([ScriptCall(VERIFY_KEY, partition, no_suffix, ("sequence", highest))])
-            calls = [ScriptCall(VERIFY_MEMBERS, partition, no_suffix, (kind, "0")) for kind in ("groups", "posters")]
+            first_cursor, names = "0", ("groups", "posters")
+            calls = [ScriptCall(VERIFY_MEMBERS, partition, no_suffix, (name, first_cursor)) for name in names]
             await self._run(calls)
             await self._imported(partition)
             await self._server_keys(partition)
@@ -355,10 +356,10 @@ class _Verification:
             ScriptCall(VERIFY_COMMENT, key.partition, key.suffix, (keys.slot(poster) if poster else "", *of_all))
             for key, (poster, _) in zip(found, hashes, strict=True)
         ]
-        earlier = len(self._wrong_paths)
+        count_before = len(self._wrong_paths)
         await self._run(calls)
         for key, (_, article) in zip(found, hashes, strict=True):
-            if f"{key.text} path" in self._wrong_paths[earlier:]:
+            if f"{key.text} path" in self._wrong_paths[count_before:]:
                 self._misplaced.add((key.partition, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
@@ -436,7 +437,7 @@ def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
         case Check.USER:
             known = archived.known.get(key.suffix, "") if archived else "?"  # "?": what the database has is unknown
             sums = archived.users.get(key.suffix, UserTally()) if archived else UserTally()
-            latest = INSTANTS[-1]  # of any position in a feed
+            latest = INSTANTS[-1]  # no position in a feed is later
             return ScriptCall(VERIFY_USER, key.partition, key.suffix, (keys.slot(key.suffix), latest, known, *sums))
         case Check.VALUE:
             lifetime = DAY * 1000  # milliseconds: of the keys of repeated calls, `posted` and `commented`

@@ -170,7 +170,7 @@ async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIter
         has_more = page.has_after
         window = ThreadWindow(RECORDS_AT_ONCE, beyond=page.places[-1].position if has_more else None)
     bare |= await _bare(site, article)
-    others = sorted(bare, key=bare.__getitem__)
+    others = sorted(bare, key=bare.__getitem__)  # by depth, so parents first
     for start in range(0, len(others), RECORDS_AT_ONCE):
         numbers = others[start : start + RECORDS_AT_ONCE]
         yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)
