@@ -236,7 +236,8 @@ async def _apply_karma(
     of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
     with an effect there.
     """
-    entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
+    values = {"karma": karma}
+    entry = Entry(partition, id, kind, site.clock(), actor="", subject=f"action:{action}", values=values)
     await effects.apply_noted(site, entry, noted)
 
 

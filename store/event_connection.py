@@ -320,7 +320,7 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0
-        return Event(kind, action, entry.actor or "-", (group,) if group else (), entry.id)
+        return Event(kind, number=action, poster=entry.actor or "-", groups=(group,) if group else (), id=entry.id)
     number = entry.subject.removeprefix("article:")
     if kind in (EventKind.VOTED, EventKind.EDITED):
         poster, names = stored[number]
@@ -334,4 +334,4 @@ def _event_of_comment(kind: EventKind, entry: Entry, stored: Mapping[str, tuple[
     number, article = int(entry.subject.removeprefix("comment:")), entry.values["article"]
     groups = stored[article][1] if kind in CHANGES_COMMENT_COUNT else ""
     poster = entry.values.get("poster", entry.actor)
-    return Event(kind, number, poster, tuple(groups.split()), entry.id, int(article))
+    return Event(kind, number, poster, tuple(groups.split()), id=entry.id, article=int(article))

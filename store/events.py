@@ -191,7 +191,7 @@ def events_in(message: str) -> list[Event]:
 def _voted_on(word: str, id: str) -> Event:
     type, number, poster, rest = word.split(":")
     if type == "comment":
-        return Event(EventKind.COMMENT_VOTED, int(number), poster, (), id, int(rest))
+        return Event(EventKind.COMMENT_VOTED, int(number), poster, groups=(), id=id, article=int(rest))
     return Event(EventKind.VOTED, int(number), poster, tuple(rest.split(",")) if rest else (), id)
 
 

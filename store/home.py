@@ -337,7 +337,7 @@ def _read(
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     names = " ".join(f"{keys.slot(name)}:{name.lower()}" for name in choices.blocked)
     partition, weight = source.partition, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
-    given[1] = given[1] or weight
+    given[1] = given[1] or weight  # only HOME_PAGE takes a weight
     first = [
         keys.article(partition, ""),
         HIDDEN(partition, choices.username),

@@ -85,7 +85,7 @@ class Kind:
     `parts` are what follows the tag; None for a key without a tag. Where the first part has a slot, it names the
     partition. `holds` describes the contents. `record` names the record of a backup that has the key. A key that is
     `rebuilt_from` others can be deleted: `verify`, a reindex or a reader's request makes it again. Keys begin with
-    `name`, or with one of `names`, which is then the last part.
+    `name`; where a kind has `names`, with the one of them that it is called with as the last part.
 
     A kind with a `member` is a list of somebody: a sorted set whose members name things by the time of their addition
     (unix milliseconds). Its key is in the partition of these things, so that one script can check and list them, and

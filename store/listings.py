@@ -151,7 +151,7 @@ def by_link(site: Site, link: str, since: int | None = None) -> Listing:
     """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
     digest = links.digest(link)
     indexes = tuple(links.LINKS(partition, digest) for partition in range(site.partitions))
-    return Listing(f"links:{digest}", indexes, "-inf" if since is None else str(since), by_time=True)
+    return Listing(f"links:{digest}", indexes, lowest="-inf" if since is None else str(since), by_time=True)
 
 
 def front_page(site: Site, day: int | None) -> Listing:
@@ -159,7 +159,8 @@ def front_page(site: Site, day: int | None) -> Listing:
     indexes = tuple(GOOD_ARTICLES(partition) for partition in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
-    return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
+    before_next_day = f"({day + DAY_MS}"
+    return Listing(f"good:{day}", indexes, lowest=str(day), highest=before_next_day, by_time=True)
 
 
 def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) -> list[Read[Any]]:

@@ -158,7 +158,7 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
 
 def _by_name(names: list[str]) -> tuple[str, ...]:
     """
-    The names sorted. Few names are interned: equal lists give the same tuple, under which results are memoised.
+    The names sorted. Short lists are interned: equal ones give the same tuple, under which results are memoised.
     """
     if len(names) > MAX_CACHED_VOTERS:
         return _sorted(names)

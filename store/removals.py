@@ -141,7 +141,9 @@ async def _list_comments(site: Site, partition: int, article: str) -> bool:
         if id:
             values = {"poster": poster, "comments": comments, "listed": listed, "notified": notified}
             values |= {"of_article": of_article, "announced": announced, "article_announced": article_announced}
-            entry = Entry(partition, id, "comments_listed", site.clock(), "", f"article:{article}", values)
+            entry = Entry(
+                partition, id, "comments_listed", site.clock(), actor="", subject=f"article:{article}", values=values
+            )
             await effects.apply_noted(site, entry, noted)
 
 

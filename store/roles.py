@@ -105,7 +105,7 @@ def moderates(grants: Iterable[RoleGrant], groups: Iterable[str]) -> bool:
 
 async def grant(site: Site, actor: Moderator, username: str, role: Role, group: str | None, reason: str) -> Moderated:
     """
-    Give a user a role in the whole site, or with a group in that group. Two round trips.
+    Give a user a role in the whole site or, if a group is given, in that group. Two round trips.
 
     Raises:
         NotAModerator: the actor is no admin.

@@ -133,8 +133,8 @@ class Sessions:
 
     async def close_listed(self, actor: Actor, id: str | None = None) -> bool:
         """
-        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether that
-        one has ended. One round trip.
+        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether the
+        one that acts has ended. One round trip.
 
         Raises:
             Unauthenticated: the session that acts has ended, or there is none.

@@ -97,7 +97,8 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
         token = f"{weights} token={secrets.token_hex(8)}"
         for partition in range(site.partitions):
             unused = [keys.next_group(partition, group, order.value) for order in WEIGHTED_ORDERS]
-            unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS if not before]
+            if not before:  # else homes read these indexes: see `home_indexes`
+                unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS]
             await site.redis.run(("UNLINK", *unused))
         await _in_all(site, lambda partition: ("HSET", keys.ranking(partition), PENDING_PREFIX + group, token))
         await _fill(site, group, token, added="", progress=progress)

@@ -217,7 +217,7 @@ class _Verification:
         async for texts in scan.texts(self._site, self._progress):
             found = {text: kinds.parse(text, self._site.partitions) for text in texts if text != keys.store()}
             for text in [text for text, key in found.items() if key is None]:
-                self._report(Finding(text, "there", "no key of this store"))
+                self._report(Finding(text, found="there", expected="no key of this store"))
             known = [key for key in found.values() if key]
             types = await self._site.redis.pipeline([("TYPE", key.text) for key in known])
             for key, found_type in zip(known, types, strict=True):
@@ -277,17 +277,17 @@ class _Verification:
         await self._report_wrong(await moderation.find(self._site, [key for key in found if key.kind.check in checked]))
         actions = [key for key in found if key.kind.check is Check.ACTION]
         for where, fault in await moderation.malformed(self._site, actions):
-            self._report(Finding(where, fault, "a usable action"))
+            self._report(Finding(where, found=fault, expected="a usable action"))
 
     async def _appeals(self, found: Sequence[Key]) -> None:
         await self._report_wrong(await appeals.find(self._site, found))
         for where, fault in await appeals.malformed(self._site, found):
-            self._report(Finding(where, fault, "a usable appeal"))
+            self._report(Finding(where, found=fault, expected="a usable appeal"))
 
     async def _mails(self, found: Sequence[Key]) -> None:
         await self._report_wrong(await mailboxes.find(self._site, found))
         for where, fault in await mailboxes.malformed(self._site, found):
-            self._report(Finding(where, fault, "usable addresses"))
+            self._report(Finding(where, found=fault, expected="usable addresses"))
 
     async def counts(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):
@@ -383,7 +383,7 @@ class _Verification:
                     sequences.append(numbering.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(partition)} {story}"
-                    self._report(Finding(where, number, "the number of an article of this partition"))
+                    self._report(Finding(where, found=number, expected="the number of an article of this partition"))
             await self._numbered(partition, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
 
     async def _server_keys(self, partition: int) -> None:
