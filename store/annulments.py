@@ -156,9 +156,10 @@ async def annul_some(
     archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
-    Annul votes of a user on some articles and comments of a partition. `votes` has the number of each, and the value of
-    the vote in the database where the set of its voters may be gone, else 0. The database is known to have all votes
-    until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
+    Annul votes of a user on some articles and comments of a partition. `votes` has for each the number and a value:
+    that of the vote in the database if Redis may have lost the set of its voters, else 0. The database is known to have
+    all votes until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other
+    partitions.
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)

@@ -33,7 +33,7 @@ appeal = Kind(
     "hash",
     parts=(keys.NUMBER,),
     holds="what somebody says against an action about them: text, username, at, groups; answered_by, answered_at, "
-    "answer; ended: when that was deleted which it is about",
+    "answer; ended: when what it is about was deleted",
     written_by="appeal, answerAppeal, reverts, delete",
     backup=Backup.COPIED,
     record="appeal",

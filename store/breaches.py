@@ -118,7 +118,7 @@ def first_text(rule: FirstTextRules) -> Breach:
 def daily_rule(rules: Rules, account: Account, now: int) -> DailyRules | None:
     """
     The limit of texts a day for an account at an instant (unix milliseconds); None if it has none. Of several rules
-    that of the lowest age which the account has not reached.
+    it is the one with the lowest age that the account has not reached.
     """
     age = now - account.joined
     matching = [each for each in rules.texts_a_day if age < each.younger_than_days * DAY * 1000]

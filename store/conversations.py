@@ -122,9 +122,9 @@ async def restore(
 ) -> bool:
     """
     Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
-    of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if all
-    conversations that came back then have no more comments than that, or if this is the only one. One round trip for
-    `WRITTEN_AT_ONCE` comments.
+    of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if then all
+    conversations that came back have at most `room.most` comments together, or if no other came back. One round trip
+    for `WRITTEN_AT_ONCE` comments.
 
     Raises:
         Overtaken: another process holds the lease.

@@ -140,8 +140,8 @@ class Event:
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes. Only NOTIFIED has
     no entry: it says that the article or comment with this number has notified a user, who is its `poster`.
 
-    Only events about articles and comments have a number and a poster, and only those about comments an `article`.
-    MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
+    Events about articles and comments have a number and a poster, those about comments also an `article`. MODERATED and
+    REDACTED have the number of the action, and the name of the moderator as their `poster`.
     PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
     FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the
     action, do not say by whom.

@@ -247,7 +247,8 @@ def is_begun(site: Site, pseudonym: str) -> Read[bool]:
 
 def is_own(name: str, kind: Kind, suffix: str) -> bool:
     """Whether a key is that of a list, or of something else, of the user with a name in lower case."""
-    return bool(kind.parts) and kind.parts[0].is_folded and suffix.split(":")[0] == name  # type: ignore[index]
+    parts = kind.parts
+    return bool(parts and parts[0].is_folded and suffix.split(":")[0] == name)
 
 
 async def stored_name(site: Site, username: str) -> str | None:

@@ -53,8 +53,8 @@ async def fullest(site: Site, limit_of: FindLimit = lambda process: None) -> Mem
 
 def use_of(info: str, limit_of: FindLimit = lambda process: None) -> MemoryUse:
     """
-    What a server's reply to INFO says. With `maxmemory` that is the limit of what the server counts; else the limit of
-    its process, or of the machine, is that of its resident memory.
+    What a server's reply to INFO says. With `maxmemory`, that limits what the server counts. Without it, the limit of
+    its process or of the machine limits its resident memory.
     """
     fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
     if maxmemory := int(fields["maxmemory"]):

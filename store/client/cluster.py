@@ -130,6 +130,7 @@ class Cluster:
         before, known = set(self._primaries), set(self._seeds)
         self._primaries = [None] * HASH_SLOTS
         for first, last, *servers in ranges:
+            # without a host it is that of the server that was asked
             primary, *_ = addresses = [
                 (host if host and host != "?" else source[0], port) for host, port, *_ in servers
             ]

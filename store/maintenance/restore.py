@@ -88,7 +88,7 @@ class Restoration:
 
     async def end(self) -> None:
         """
-        Bring articles and comments into the states that the actions about them say, which were read later. Count the
+        Bring articles and comments into the states that the actions about them say: a dump reads these last. Count the
         karma of comments, remove excess notifications and deleted comments without replies, and mark the store as
         complete. One round trip for every few comments, two or three for each inbox, and one for some actions.
         """

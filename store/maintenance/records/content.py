@@ -157,8 +157,8 @@ async def read_articles(site: Site, found: Sequence[Key], skipped: Skipped) -> l
 
 async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIterator[list[CommentRecord]]:
     """
-    The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that have no
-    place in it, as it was before or after. One whose place changes meanwhile may come twice.
+    The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that had no
+    place in it before or after it was read. One whose place changes meanwhile may come twice.
     """
     bare = await _bare(site, article)
     window, has_more = ThreadWindow(RECORDS_AT_ONCE), True
