@@ -84,7 +84,10 @@ class Archived(NamedTuple):
     position: str
 
     def words(self, number: int) -> str:
-        """An archived article or comment in words, as the scripts parse it; "" for one that is not among these."""
+        """
+        What scripts parse of an archived article, POSTER TIME UP DOWN GROUPS STATE, or of an archived comment, POSTER
+        SLOT TIME UP DOWN ARTICLE STATE; "" for one that is not among these.
+        """
         found = self.found.get(number)
         if found is None:
             return ""

@@ -221,7 +221,7 @@ class Articles:
         Add the actor's own article to groups, then remove it from others. A group in both is removed.
 
         One round trip; one more before it if the session is stored in another partition, and one if groups are checked
-        and there are several partitions. If it has comments, those of `recent_comments.relist`.
+        and there are several partitions. If it has comments, also those of `recent_comments.relist`.
 
         Raises:
             Invalid: names break a rule (see `checked_names`), the article would be in more than 10 groups, or no

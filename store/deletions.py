@@ -21,9 +21,8 @@ def noted(site: Site) -> list[Read[list[int]]]:
 async def forget(site: Site, partition: int, id: str) -> None:
     """Forget what was deleted before the entry `id` of the log, up to which the database has it. One round trip."""
     at, _ = log.sort_key(id)
-    await site.redis.run(
-        ("ZREMRANGEBYSCORE", keys.deleted(partition), "-inf", f"({at}")
-    )  # those of the same millisecond may be later
+    before = f"({at}"  # not of the same millisecond, in which later entries may be
+    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(partition), "-inf", before))
 
 
 def _numbers(members: Sequence[str]) -> list[int]:

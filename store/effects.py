@@ -69,8 +69,8 @@ class Effect:
 
 class Pending(NamedTuple):
     """
-    Effects of entries in the log of `partition` on partition `target` that are not applied: those of the entries after
-    the one with the id `applied` ("" for all) up to that with the id `last`.
+    Effects of entries in the log of `partition` on partition `target` that are not applied: of all entries after
+    the one with the id `applied`, or from the first on if that is "", up to the one with the id `last`.
     """
 
     partition: int
@@ -189,7 +189,7 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     The effects of an entry about comments of one article that become visible or invisible with it. Its values are
     words. `comments` has NUMBER:POSTER:TIME of each comment. `notified` has NUMBER:NOTIFIED of each comment and each
     user whom it had notified (see `notifications.notified`); so has `announced`, of comments that notify only now, as
-    they are visible for the first time. `of_article` has whom the article itself has notified. `poster` is that of the
+    they are visible for the first time. `of_article` has whom the article itself has notified. `poster` has posted the
     article; entries of earlier versions lack it.
     """
     effects, posters = [], dict[str, str]()

@@ -165,7 +165,8 @@ class Receiver:
         """
         While no votes are received, go on after those in the log, so that a lost connection does not read them again.
 
-        The positions are those of the last call: messages of a cluster may be late. One round trip.
+        It goes on after the positions that were the newest at the last call: messages of a cluster may be late. One
+        round trip.
         """
         if self.hears_votes:
             self._passed = None
@@ -296,7 +297,7 @@ def _events(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Iterator[Eve
     """The events that were published with an entry. `stored` are posters and groups of articles: see `_stored`."""
     event = _event(entry, stored)
     yield event
-    if entry.values.get("announced"):  # it is shown for the first time, as it was held when it was posted
+    if entry.values.get("announced"):  # it was held when it was posted, and is shown for the first time
         if event.kind is EventKind.STATE_CHANGED:
             yield replace(event, kind=EventKind.POSTED)
         if event.kind is EventKind.COMMENT_STATE_CHANGED:

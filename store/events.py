@@ -32,7 +32,7 @@ class EventKind(Enum):
     COMMENT_DELETED = "comment_deleted"
     COMMENT_IMPORTED = "comment_imported"
     COMMENT_STATE_CHANGED = "comment_state_changed"  # it was removed, held or approved
-    COMMENT_ANNOUNCED = "comment_announced"  # it is shown for the first time, as it was held when it was posted
+    COMMENT_ANNOUNCED = "comment_announced"  # it was held when it was posted, and is shown for the first time
     COMMENTS_LISTED = "comments_listed"  # comments leave lists and inboxes with their article, or come back
     REGISTERED = "registered"
     FOLLOWED = "followed"

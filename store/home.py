@@ -1,6 +1,6 @@
 """
 A user's home: the articles of the groups that they follow, or of the whole site while they follow none, in any order,
-without those that they hide and those of users whom they block.
+without the articles that they hide, or whose posters they block.
 
 Nothing is stored for it: a read merges the beginnings of the groups' indexes. Below, a list is what one group, or the
 whole site, has in one partition (a share of the data), and a place is the position of an article in it. One call of a
@@ -41,7 +41,7 @@ MOST_PLACES = 500  # places that a call of such a search looks at
 MOST_READ = 450  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
-# the weights that the values of these orders depend on; those of other orders depend on none
+# the weights that the values of these orders depend on; the values of other orders depend on none
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 
 # sends reads, and returns their results
@@ -99,8 +99,8 @@ class Ahead(NamedTuple):
 
 class NextPlaces(NamedTuple):
     """
-    The next places of an IndexGroup. Only its first `lists` lists were read, as a call may leave the others. They have
-    more places beyond `stop`, unless that is None.
+    The next places of an IndexGroup. Only its first `lists` lists were read, as a call may leave the others. Those that
+    were read have more places beyond `stop`, unless that is None.
     """
 
     positions: Sequence[Position]
@@ -229,7 +229,7 @@ def _with_bound(ahead: Ahead, found: Collection[Position]) -> Ahead:
 
 
 def _ordered(ahead: Ahead, found: Collection[Position]) -> list[Position]:
-    """The places that are wanted of those that are found, in the direction of the page."""
+    """The nearest of the places that are found, as many as are wanted, in the direction of the page."""
     return sorted(found, reverse=not ahead.upwards)[: ahead.wanted]
 
 
@@ -267,7 +267,7 @@ async def _read_lists(
 ) -> dict[IndexGroup, NextPlaces]:
     """
     The next places of all lists of some sources: what one call leaves, the next one reads. `newest` is the script to
-    call in place of that of the order.
+    call instead of the one of the order.
     """
     found = dict[IndexGroup, NextPlaces]()
     while sources:

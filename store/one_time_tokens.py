@@ -115,7 +115,7 @@ async def read(site: Site, text: str, purpose: Purpose) -> StoredToken:
 
 def parsed(text: str) -> Session:
     """
-    The digest and the slot of a token, which has the form of those of sessions.
+    The digest and the slot of a token, which has the form of a session's token.
 
     Raises:
         BadToken: the text is no token.

@@ -194,8 +194,8 @@ class HiddenArticle(Article):
 
 class ArchivedConversation(Article):
     """
-    An article that has left Redis with its conversation: its comments and notifications, of which it had some, are read
-    from the database. Of other articles (`ArchivedAlone`) nothing but their own rows is there.
+    An article that has left Redis with its conversation: its comments and notifications are read from the database. One
+    that had neither is `ArchivedAlone`.
     """
 
     __slots__ = ()

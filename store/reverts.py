@@ -56,7 +56,7 @@ async def revert(
     keeps_votes: bool = False,
 ) -> Moderated:
     """
-    Revert the action with a number. Two round trips, and those of its kind. Votes that were annulled with a ban stay so
+    Revert the action with a number. Two round trips, and its module's. Votes that were annulled with a ban stay so
     if the revert `keeps_votes`.
 
     The script of its kind records the revert, marks the action as reverted, and sets what the remaining actions say.

@@ -135,7 +135,7 @@ class Site:
         return keys.slot(username) % self.partitions
 
     def home_of_group(self, name: str) -> int:
-        """The partition of what is written about a group. Its articles are in those of their posters."""
+        """The partition of what is written about a group. Its articles are in the homes of their posters."""
         return keys.slot(name) % self.partitions
 
     def session_key(self, session: Session) -> str:

@@ -193,7 +193,7 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
 
     None if there is no such article, if the store takes no writes, or if this process has `MAX_PINS` unexpired pins.
     Walks that begin within a minute share a pin, but each has the comments that were posted before it began: a comment
-    posted after the pin has the value with which it began. By time no pin is needed. One round trip.
+    posted after the pin has the value that it had at first. By time no pin is needed. One round trip.
     """
     partition = site.home_of_article(article)
     if order.stored_index == "time":
@@ -321,7 +321,7 @@ def _is_full(site: Site) -> bool:
 
 
 def _thread_page(newest: int | None, reply: str) -> ThreadPage:
-    """Decode a reply of `thread_page.lua`. `newest` is that of the position beyond which the page is."""
+    """Decode a reply of `thread_page.lua`. `newest` is the field of the position beyond which the page is."""
     known: ThreadPage | None = PARTITION_PAGES.get((newest, reply))
     if known is None:
         known = _new_thread_page(newest, reply)

@@ -11,7 +11,7 @@ from store.site import Site
 
 Hashes = Mapping[int, Mapping[str, str]]  # by the number of an article or a comment
 FindHashes = Callable[[Collection[int]], Awaitable[Hashes]]
-FindComments = Callable[[str, int], Awaitable[Sequence[int]]]  # those of a user by name, up to a time (milliseconds)
+FindComments = Callable[[str, int], Awaitable[Sequence[int]]]  # of a user, up to a time (milliseconds)
 
 
 async def fields_of(

@@ -140,8 +140,8 @@ class Tally:
 class ScriptCall:
     """
     A call of a script that verifies a key. `suffix` is what follows the partition in the key; `arguments` follow it in
-    ARGV. The last argument of VERIFY_MEMBERS is a cursor; those of VERIFY_KEY are the kind of the key, and what its
-    value is compared with.
+    ARGV. The last argument of VERIFY_MEMBERS is a cursor; VERIFY_KEY has the kind of the key, and what its value
+    is compared with.
     """
 
     script: Script
@@ -398,7 +398,7 @@ class _Verification:
                 self._report(Finding(f"{server_keys.serverkeys(partition)} {name}", value, expected))
 
     async def _numbered(self, partition: int, sequences: Sequence[int]) -> None:
-        """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""
+        """Sequences of stories must be in `numbered`, which may also have sequences of deleted stories."""
         if not sequences:
             return
         key, redis = keys.numbered(partition), self._site.redis

@@ -94,7 +94,7 @@ class VotedOnRecord(Record):
     def _check_fields(self, where: str) -> None: ...
 
     def voter_commands(self, site: Site) -> Iterator[Command]:
-        """The commands that restore the voters. They come before those of any record: scripts count the voters."""
+        """The commands that restore the voters. They come before `commands` of any record: scripts count voters."""
         partition = site.home_of_article(self.number)
         for kind, voters in ((keys.voted, self.upvoters), (keys.downvoted, self.downvoters)):
             for start in range(0, len(voters), VOTERS_AT_ONCE):
