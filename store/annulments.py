@@ -98,7 +98,7 @@ class Archived(NamedTuple):
         return f"{found.poster} {counts} {','.join(found.groups) or '-'} {found.state.value}"
 
 
-NOTHING_ARCHIVED = Archived({}, "")
+NOTHING_ARCHIVED = Archived(found={}, position="")
 
 
 async def annul(

@@ -6,6 +6,7 @@ sequence plus a slot. The sequence is higher in each later post of a partition; 
 is.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
+With "" as the last part it gives what such keys begin with, as scripts take it that append the part.
 """
 
 from binascii import crc_hqx

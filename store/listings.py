@@ -102,7 +102,7 @@ class Page(NamedTuple):
 
 
 def whole(site: Site, order: Order) -> Listing:
-    return _ranked(site, order, None)
+    return _ranked(site, order, group=None)
 
 
 def group(site: Site, name: str, order: Order) -> Listing:

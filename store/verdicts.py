@@ -81,15 +81,15 @@ async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:
     """
     rules = site.rules
     if vote is not Vote.NONE and rules.votes:
-        await _check_least(site, actor, "votes", rules.votes, "a vote")
+        await _check_least(site, actor, "votes", rules.votes, what="a vote")
     if vote is Vote.DOWN and rules.downvotes:
-        await _check_least(site, actor, "downvotes", rules.downvotes, "a downvote")
+        await _check_least(site, actor, "downvotes", rules.downvotes, what="a downvote")
 
 
 async def check_flag(site: Site, actor: Actor) -> None:
     """As `check_vote`, of a flag."""
     if site.rules.flagging:
-        await _check_least(site, actor, "flagging", site.rules.flagging, "a flag")
+        await _check_least(site, actor, "flagging", site.rules.flagging, what="a flag")
 
 
 @asynccontextmanager
@@ -202,6 +202,7 @@ async def _stood(site: Site, account: Account, wanted: int) -> int:
 
 
 async def _check_least(site: Site, actor: Actor, name: str, rule: LeastRules, what: str) -> None:
+    """Check the rule with a name for `what` an actor is about to do. One round trip."""
     account = await _account(site, actor)
     broken = None if account.roles else breaches.too_little(name, rule, account, site.clock(), what)
     if broken:

@@ -45,7 +45,7 @@ async def find(site: Site, lists: Sequence[Key], database: DatabaseComments | No
 async def repair(site: Site, lists: Sequence[Key]) -> None:
     """Repair the lists of some users and their karma. Nobody may write meanwhile."""
     for key in _once(lists):
-        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key, None)])
+        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key, database=None)])
 
 
 def _once(lists: Sequence[Key]) -> list[Key]:

@@ -61,7 +61,7 @@ async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
     pairs = zip(inboxes, begins, strict=True)
     await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", f"({_begin(*each)}") for key, each in pairs])
     for key in inboxes:
-        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key, None)])
+        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key, archived=None)])
 
 
 async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], archived: FindHashes | None) -> list[Wrong]:
