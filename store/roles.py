@@ -143,7 +143,7 @@ async def revert(site: Site, authority: Authority, action: ModerationAction, rea
     username, role = records.username(action.subject_id), action.role
     assert username and role, action
     takes = role if action.kind is ModerationKind.GRANT_ROLE else None
-    async with keeping_an_admin(site, username, takes, authority, "actionId"):
+    async with keeping_an_admin(site, username, takes, authority, field="actionId"):
         given = (role, action.group or "", reason, note, action.number)
         return await _set(site, authority, username, "revert", *given)
 

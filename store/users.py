@@ -106,7 +106,7 @@ class Users:
             RuleBroken: too many users were registered from the address, by the rules of the site.
         """
         self.offers.require_registration(invitation)
-        needed = invitation if self.offers.registration is Registration.INVITED else None
+        used_invitation = invitation if self.offers.registration is Registration.INVITED else None
         faults = Faults()
         with faults:
             self._reserved_names.check(validation.username(username))
@@ -114,12 +114,13 @@ class Users:
             validation.password(password)
             await refuse_common(password)
         faults.raise_any()
-        if needed:
-            await invitations.check(self._site, needed)
+        if used_invitation:
+            await invitations.check(self._site, used_invitation)
         counted = await self._attempts.count(windows) if windows else ()
         try:
             async with verdicts.on_registration(self._site, address):
-                return await self._create(username, await self._passwords.hashed(password), agent, needed)
+                password_hash = await self._passwords.hashed(password)
+                return await self._create(username, password_hash, agent, used_invitation)
         except (RateLimited, RuleBroken, StoreUnavailable):
             await self._attempts.take_back(counted)
             raise
@@ -216,7 +217,7 @@ class Users:
         authority = await roles.read_authority(self._site, actor)
         proofs = (current, address, authenticated_at, token)
         username, password_hash, token_digest = await self.authenticate_again(actor, authority.username, *proofs)
-        async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
+        async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, field="currentPassword"):
             given = (self._site, username, password_hash)
             return await leaving.begin(*given, removes_texts=removes_texts, token_digest=token_digest)
 

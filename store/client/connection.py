@@ -114,7 +114,7 @@ class RedisConnection(asyncio.Protocol):
         Return the replies to commands, in order, errors among them. An empty batch sends nothing.
 
         All replies are the error LOST if the server closed the connection or did not answer in time: it may have run
-        the commands or not. All are the error CROWDED if the queue was full for too long: then it has not.
+        the commands or not. All are the error CROWDED if the queue was full for too long: then it has run none.
         """
         if not commands or not self.is_open or len(self._pending) >= MAX_PENDING:
             return self._send_late(commands)
