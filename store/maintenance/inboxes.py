@@ -23,7 +23,7 @@ CONFIRMATIONS = 2  # reads after the first one: what notifies may be hidden and 
 FIELDS = ("notified", "state", "away")  # of what notifies: whom, and what says that it is in no inbox
 
 
-class Expected(NamedTuple):
+class DueNotification(NamedTuple):
     """A notification that the user of an inbox should have, from a text of the poster ("" if there is none)."""
 
     partition: int
@@ -105,7 +105,7 @@ async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles, comments and actions that are in no inbox."""
     expected = [
-        Expected(
+        DueNotification(
             site.home_of_user(each.username),
             each.username,
             poster or "",
@@ -127,7 +127,7 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     return wrong
 
 
-def _lookups(each: Expected) -> Sequence[Command]:
+def _lookups(each: DueNotification) -> Sequence[Command]:
     """The four commands that say whether a notification is there, and whether it has to be."""
     return (
         ("ZSCORE", each.inbox, each.member),
