@@ -33,7 +33,7 @@ READ_IDENTITY = Script("read_identity")
 SWAP_IDENTITY = Script("swap_identity")
 UPDATE_IDENTIFIED = Script("update_identified")
 
-LONGEST_NAME = 20
+LONGEST_NAME = 20  # characters, as in `validation.USERNAME`
 NAMELESS = "user"  # the beginning of the name of somebody whose claims have none that can be used
 NAMES_AT_ONCE = 20  # that are looked up in one round trip
 RESERVED, MADE, GONE = "reserved", "made", "gone"  # a name is kept for the subject; its user was made; was deleted

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LIFETIME = 10_000  # milliseconds; longer than calls are sent again
 
-CALL_BITS = 72
+CALL_BITS = 72  # random ones: no two calls have the same
 CALL_FORMAT = f"%0{CALL_BITS // 4}x"
 CALL = Text("CALL", f"[0-9a-f]{{{CALL_BITS // 4}}}")
 

@@ -27,7 +27,7 @@ UNION_PAGE = Script("union_page")
 
 DAY_MS = 86_400_000
 MAX_CACHED_REPLY = 5_000  # characters
-MAX_MEMOISED_PARTITIONS = 16
+MAX_MEMOISED_PARTITIONS = 16  # of a store: with more, its listings are not memoised
 MAX_MEMOISED_NAME = 60  # characters
 MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply

@@ -19,7 +19,7 @@ LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|[0-9]{1,9}[.)])(?:\s|$)")
 BLANK = re.compile(r"[\s>]*")
 BACKTICKS = re.compile(r"`+")
 BRACKET = re.compile(r"[][]")
-MAX_BACKSLASHES = 100  # that are counted
+MAX_BACKSLASHES = 100  # that are counted before a backtick
 TARGET = re.compile(  # of a link, after its text: a label, or a destination and a title
     r"""\[ [^][]{0,1000} \]
     |   \( \s*+ (?: < [^<>\n]{0,2000} > | (?: [^\s()] | \( [^\s()]{0,2000} \) ){0,2000}+ )

@@ -26,7 +26,7 @@ LISTED_SESSIONS = Script("listed_sessions")
 OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 
-SECRET_BYTES = 32
+SECRET_BYTES = 32  # random ones of a token
 RENEWALS_IN_A_LIFETIME = 24  # of a session that is always in use, at least
 RENEWAL_INTERVAL = 60 * 60  # seconds, at most
 LONGEST = 365 * 24 * 60 * 60  # seconds from log-in that a session lasts, however often it is used

@@ -37,8 +37,8 @@ RESET_PASSWORD = Script("reset_password")
 
 FAILURES_WINDOW = 15 * 60  # seconds in which so many log-ins may fail:
 FAILURES_OF_NAME_AND_ADDRESS = 10
-FAILURES_OF_ADDRESS = 50
-FAILURES_OF_NAME = 100
+FAILURES_OF_ADDRESS = 50  # with any names
+FAILURES_OF_NAME = 100  # from any addresses
 RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
 NO_PASSWORD = "show that it is you: by your password, by a log-in at an issuer just now, or by a link by mail"
 
@@ -180,9 +180,9 @@ class Users:
         self.offers.require_passwords()
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
-        known = await one_time_tokens.read(self._site, token, Purpose.RESET)
-        opened, session = self._sessions.generate(known.username, agent)
-        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(known.username))
+        stored = await one_time_tokens.read(self._site, token, Purpose.RESET)
+        opened, session = self._sessions.generate(stored.username, agent)
+        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(stored.username))
         given = (one_time_tokens.parsed(token).digest, await self._passwords.hashed(new), self._site.clock())
         (status,) = await self._site.redis.run(
             (*beginning, *given, session.digest, opened.login.expires_at, opened.details)
@@ -257,10 +257,10 @@ class Users:
             BadToken: the token was used, has ended, or is not that of this user.
         """
         if token is not None:
-            known = await one_time_tokens.read(self._site, token, Purpose.IDENTITY)
-            if known.username.lower() != username.lower():
+            stored = await one_time_tokens.read(self._site, token, Purpose.IDENTITY)
+            if stored.username.lower() != username.lower():
                 raise BadToken
-            return Again(known.username, token_digest=one_time_tokens.parsed(token).digest)
+            return Again(stored.username, token_digest=one_time_tokens.parsed(token).digest)
         if password is None and await self._is_recent(actor, username, authenticated_at):
             return Again(username)
         return Again(*await self._authenticate_as(username, password, address))

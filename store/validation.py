@@ -9,6 +9,7 @@ from ada_url import URL
 
 from store.errors import Invalid, Refusal
 
+# characters, at most
 TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
 CONTENT_LENGTH = 40_000

@@ -20,7 +20,7 @@ from store.client.connection import Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 
-HASH_SLOTS = 16_384
+HASH_SLOTS = 16_384  # of every cluster
 SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
 KEYLESS_COMMANDS = {
     *("PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO"),
