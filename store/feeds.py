@@ -60,7 +60,8 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     """
     partition = site.home_of_user(username)
     both = (followed.following(partition, username), keys.newest_posts(partition))
-    return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
+    times_of_posts = ("WEIGHTS", 0, 1)  # not those of the follows
+    return Read(("ZINTER", len(both), *both, *times_of_posts, "WITHSCORES"), _times)
 
 
 def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]]:

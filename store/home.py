@@ -217,7 +217,7 @@ async def _bounded(
     if len(found) < ahead.wanted and not script and any(part.stop for part in parts.values()):
         few = IndexGroup(some[0].partition, some[0].lists[:FEW_LISTS])
         await _merge(load, listing, ahead, {few: beyond}, found)
-        if len(found) < ahead.wanted and listing.whole.lowest != "-inf":
+        if len(found) < ahead.wanted and listing.whole.lowest != "-inf":  # the listing's own bound
             return ahead._replace(bound=Position(float(listing.whole.lowest), ""))
     return _with_bound(ahead, found.values())
 

@@ -241,7 +241,8 @@ async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
         commands = [LOG_LAG.command([keys.log(partition)], ids[partition], COUNTED_AT_ONCE) for partition in pending]
         for partition, (count, age, last) in zip(pending, await site.redis.pipeline(commands), strict=True):
             ages[partition] = ages[partition] or age  # of the first entry
-            counts[partition], ids[partition] = counts[partition] + count, last if count == COUNTED_AT_ONCE else ""
+            counts[partition] += count
+            ids[partition] = last if count == COUNTED_AT_ONCE else ""  # "": all are counted
         pending = [partition for partition in pending if ids[partition] and counts[partition] < MAX_LAG]
     return [Lag(min(count, MAX_LAG), age / 1000) for count, age in zip(counts, ages, strict=True)]
 

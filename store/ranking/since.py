@@ -140,6 +140,6 @@ def _partition_page(page: SincePageRead, total: int, behind: int) -> PartitionPa
     """`behind` is how many positions there are behind the page, opposite to its direction, or 1 if some are known."""
     has_more, shown = len(page.found) > page.count, page.found[: page.count]
     above, has_below = (int(has_more), behind > 0) if page.upwards else (behind, has_more)
-    if above and not has_below:
+    if above and not has_below:  # then it is exact: see `PartitionPage`
         above = max(total - len(shown), 0)
     return PartitionPage(above, total, shown[::-1] if page.upwards else shown)
