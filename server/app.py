@@ -161,21 +161,23 @@ class Contexts:
                 return (await self._tokens.user_of(token)).username
             return None
         session = parse_token(token)
-        (name,) = await self._store.sessions.usernames([session]) if session else (None,)
+        if session is None:
+            return None
+        (name,) = await self._store.sessions.usernames([session])
         return name
 
     def open(self, client: Client) -> Context:
         """The context of an operation that a client sends."""
-        address = client.address if self._rates else None
+        address = client.address if self._rates else None  # without it writes are not limited
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
             self._store,
             client.token,
-            self._live,
-            address,
-            self._rates,
-            read_rate_limit,
-            self._database,
+            live=self._live,
+            address=address,
+            rates=self._rates,
+            read_rate_limit=read_rate_limit,
+            database=self._database,
             server_key=client.key.text if client.key else None,
             last_event_id=client.last_event_id,
             browser=self._browsers,
@@ -451,7 +453,8 @@ def collect_garbage_less_often() -> None:
 def shorten_thread_switches() -> None:
     """
     Threads that compute, such as the one that writes the database, give way to the event loop after one millisecond.
-    The loop waits for them several times in each request, so Python's default of five would cost a page tens of them.
+    The loop waits for them several times in each request: with Python's default of five milliseconds, a page would take
+    tens of milliseconds longer.
     """
     sys.setswitchinterval(0.001)
 

@@ -73,7 +73,7 @@ async def _add(store: Store, database: Database, arguments: Namespace) -> None:
     position, secret = await newest_position(store.site), new_secret()
     given = (arguments.url, kinds, arguments.allow_private, secret, store.site.clock(), position.cursor)
     id, is_first = await database.write_durably(webhooks.add, *given)
-    if is_first:
+    if is_first:  # from here on the log keeps its entries until they are taken for webhooks
         for partition, taken in enumerate(position.ids):
             await log.advance(store.site, CONSUMER, partition, taken)
     print(f"webhook {id}\nsecret  {secret}")
@@ -106,7 +106,7 @@ async def _remove(store: Store, database: Database, arguments: Namespace) -> Non
 
     if not await database.write_durably(webhooks.remove, arguments.id):
         raise _missing(arguments.id)
-    if await database.run(webhooks.position) is None:
+    if await database.run(webhooks.position) is None:  # it was the last one: the log keeps no entries for webhooks
         await log.forget(store.site, CONSUMER)
     print(f"removed webhook {arguments.id}")
 

@@ -35,14 +35,15 @@ from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
-MAX_PAGE, FRAME_BYTES = 200_000, 2_000  # bytes of a page, and of what is in it beside its head and its content
+MAX_PAGE = 200_000  # bytes of a page
+FRAME_BYTES = 2_000  # of these, for what is in a page beside its head and its content
 POSTING = '<script type="application/ld+json">{}</script>'
 # the names of the titles of lists, by their paths
 LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
 }
-LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and who was banned, stays with the site
+LOG_TITLE = "log-of-moderation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await comments(request)
         case ["search"]:
             return await search(request)
-        case ["log"]:
+        case ["log"]:  # without a path, so not for search engines: they need not know who was banned
             return PageMetadata(words_of(request)(LOG_TITLE), content=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)
@@ -126,7 +127,7 @@ def site_page(request: Request, name: str) -> PageMetadata:
     written_in = languages_of(request).site
     content = render_page(request, "site_page.html", text=text, title=title, written_in=written_in)
     description = text_of(text.html, DESCRIPTION_LENGTH)
-    return PageMetadata(title, description, name, content=content, is_scripted=False, is_translated=False)
+    return PageMetadata(title, description, path=name, content=content, is_scripted=False, is_translated=False)
 
 
 def metadata_without_query(request: Request) -> PageMetadata:
@@ -166,8 +167,8 @@ async def article(request: Request, number: str) -> PageMetadata:
         return await gone(request, f"article:{number}")
     return PageMetadata(
         found.title,
-        found.plain,
-        found.path,
+        description=found.plain,
+        path=found.path,
         published_at=found.posted_at,
         content=found.html,
         posting=found.posting,
@@ -184,7 +185,9 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
         raise HTTPException(308, headers={"Location": other_article(request, found)})
     drawn = await comment_page(request, found)
     path = None if found["state"] == "REMOVED" else drawn.path  # then only what answers it is there
-    return PageMetadata(drawn.title, drawn.plain, path, published_at=drawn.posted_at, content=drawn.html)
+    return PageMetadata(
+        drawn.title, description=drawn.plain, path=path, published_at=drawn.posted_at, content=drawn.html
+    )
 
 
 def other_article(request: Request, comment: Mapping[str, Any]) -> str:

@@ -42,8 +42,9 @@ logger = logging.getLogger("upvote")
 @dataclass(slots=True)
 class Lane:
     """
-    What is being sent to one webhook. `sent` are the numbers of the messages that are under way; `failed` are subjects
-    whose messages were not taken since one was. Nothing more is sent before `waits_until` (unix milliseconds).
+    What is being sent to one webhook. `sent` are the numbers of the messages that are under way. `failed` are the
+    subjects of the messages that were not taken since the last one that was. Nothing more is sent before `waits_until`
+    (unix milliseconds).
     """
 
     sent: set[int] = field(default_factory=set)
@@ -89,7 +90,7 @@ class Sender:
         for id, lane in list(self._lanes.items()):
             lane.is_empty = False
             if id not in self._webhooks and not lane.sent:
-                del self._lanes[id]  # a replay begins anew
+                del self._lanes[id]  # a webhook that is switched on again begins with a new lane
         await self._start_due()
 
     def pause(self) -> None:
@@ -116,7 +117,7 @@ class Sender:
             while (id := self._next_free()) is not None:
                 lane = self._lanes[id]
                 find = webhooks.probe if lane.is_away else webhooks.due
-                lane.is_empty = True  # unless more becomes due meanwhile
+                lane.is_empty = True  # set before the question: what becomes due meanwhile sets it to False
                 message = await self._database.run(find, id, self._clock(), lane.sent)
                 if message and id in self._webhooks:
                     lane.is_empty = False
