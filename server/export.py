@@ -259,7 +259,7 @@ class Export:
         The viewer's votes, from the sets of voters in Redis: `voted` has those who voted up, `downvoted` the others.
         All keys of the store are scanned for these sets.
         """
-        async for found in scan.known_keys(self._site, lambda count: None):
+        async for found in scan.known_keys(self._site, progress=lambda count: None):
             sets = [key for key in found if key.name in ("voted", "downvoted")]
             are_voters = await self._replies([("SISMEMBER", key.text, self._username) for key in sets])
             votes = [
@@ -273,7 +273,7 @@ class Export:
     async def _flags(self) -> AsyncIterator[Sequence[Line]]:
         """The viewer's own flags, which stand or were cleared. All keys of the store are scanned for them."""
         name = self._username.lower()
-        async for found in scan.known_keys(self._site, lambda count: None):
+        async for found in scan.known_keys(self._site, progress=lambda count: None):
             hashes = [key for key in found if key.kind is flags.FLAGS]
             texts = await self._replies([("HGET", key.text, name) for key in hashes])
             own = [

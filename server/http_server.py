@@ -52,14 +52,14 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
     Raises:
         WrongSetting, StoreError: something is not as it should be, or the store does not answer.
     """
-    trusted_documents(settings)
+    trusted_documents(settings)  # raises, as does the next call, if a file cannot be used
     issuers_of(settings)
     files = files_of(settings)
     for fault in files.faults:
         logger.warning("%s", fault)
     languages_of(settings, files)
     store = await open_store(settings)
-    kept = [order.name for order in store.site.rankings.orders]  # the orders that the store has indexes of
+    kept = [order.name for order in store.site.rankings.orders]  # the orders of which the store has indexes
     remedy = f"the orders of this store are {','.join(kept)}; `reindex` changes them"
     if settings.orders and set(kept) != {order.name for order in settings.kept_orders}:
         print(f"UPVOTE_ORDERS={settings.orders}: {remedy}", file=sys.stderr)
@@ -91,7 +91,7 @@ async def _make_first_admin(settings: Settings, store: Store, username: str, add
     else:
         text = f"{username}, without a password: `upvote user link` names who it is at an issuer"
     print(f"admin     {text}", flush=True)
-    await first_admin.done(store.site, username)
+    await first_admin.done(store.site, username)  # the next start prints no link
 
 
 def _announce(settings: Settings, listener: socket.socket) -> None:

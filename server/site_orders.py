@@ -20,8 +20,8 @@ class SiteOrders:
 
     def of(self, kept: Sequence[str]) -> "ShownOrders":
         """
-        The orders to show of those that a store keeps. One that it has dropped since the start is left out; if that was
-        the order of the front page, the first that is kept takes its place.
+        The orders to show, of those that a store keeps. An order that the store has dropped since the start is left
+        out. If it was that of the front page, the first order that is kept takes its place.
         """
         wanted = self.front or FRONT
         front = wanted if wanted in kept else kept[0]

@@ -49,8 +49,8 @@ class Location(NamedTuple):
     changed_at: str = ""
 
 
-# Files by (how many changes of states there were before, the number of the file). Each is (until when it is used, by
-# `monotonic`; the pages of its articles).
+# The cached files. A key is (how many changes of states there were before, the number of the file); a value is (until
+# when the file is used, by `monotonic`; the pages of its articles).
 Files = Cache[tuple[int, int], tuple[float, list[Location]]]
 
 

@@ -78,8 +78,8 @@ class TextPage:
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
     """
-    What the pages of a site have of their own, and the defaults of the rest. `words` are texts by the names of their
-    files, and `faults` lines for the operator.
+    The site's own files for its pages, or the default where a file is missing. `words` are texts by the names of their
+    files. `faults` are lines for the operator.
     """
 
     logo: Asset

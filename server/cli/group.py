@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    if "name" in arguments:
+    if "name" in arguments:  # not for `list`
         try:
             checked_edit(arguments.name, _changes(arguments))
         except Invalid as fault:

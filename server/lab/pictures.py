@@ -43,7 +43,7 @@ def draw(day: Day, file: Path) -> None:
 
 def figure(day: Day) -> Figure:
     """A panel for each variant with a line for each story, interrupted where the story is beyond the page."""
-    rows = -(-len(day.tops) // ACROSS)
+    rows = -(-len(day.tops) // ACROSS)  # rounded up
     drawn = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
     drawn.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
     panels = list(drawn.subplots(rows, ACROSS, sharex=True, sharey=True, squeeze=False).flat)

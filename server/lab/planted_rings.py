@@ -77,7 +77,8 @@ def measure(stories: Sequence[Story], planted: Planted, seed: int) -> Measured:
     table = site.table()
     found = {site.users[member] for ring in find(table) for member in ring.members}
     recall = {size: len(names & found) / len(names) for size, names in rings.items()}
-    return Measured(planted, len(table.voters), recall, len(found), len(found.difference(*rings.values())))
+    wrong = found.difference(*rings.values())
+    return Measured(planted, votes=len(table.voters), recall=recall, found=len(found), wrong=len(wrong))
 
 
 @dataclass(slots=True)
@@ -120,7 +121,8 @@ class _Site:
         """All votes; a second one of a voter for a story is none."""
         columns = np.array(sorted(set(self.votes)), dtype=np.int64).T
         voters, posters, strata, texts = columns
-        return VoteTable(len(self.users), voters, posters, strata, texts, np.zeros(len(texts), dtype=np.bool_))
+        are_comments = np.zeros(len(texts), dtype=np.bool_)  # none
+        return VoteTable(len(self.users), voters, posters, strata, texts, are_comments)
 
     def _number(self, user: str) -> int:
         if user not in self.numbers:

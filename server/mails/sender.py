@@ -50,7 +50,7 @@ class MailRates:
         for name in letter.usernames:
             needed += self._windows("user", name.lower())
         of_replies = self._windows("replies to", address, kept=1)
-        is_mail_of_replies = letter.unsubscribing is not None  # no other mails can be ended by a link
+        is_mail_of_replies = bool(letter.unsubscribing)  # no other mails can be ended by a link
         return ([*needed, *of_replies], []) if is_mail_of_replies else (needed, of_replies)
 
     def _windows(self, scope: str, subject: str, kept: int = 0) -> list[SlidingWindow]:

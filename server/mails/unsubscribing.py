@@ -26,7 +26,7 @@ def routes() -> list[BaseRoute]:
 
 
 async def respond(request: Request) -> HTMLResponse:
-    if request.method != "POST":  # programs that look at links follow them
+    if request.method != "POST":  # GET must end nothing: programs that check the links of mails follow them
         return _page(request, said="")
     try:
         is_done = await request.app.state.store.mailboxes.end_replies(request.path_params["token"])

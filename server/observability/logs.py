@@ -77,7 +77,7 @@ class Counting(logging.Handler):
 
 class EndedOperation(NamedTuple):
     """
-    What a line says of an operation that has ended `at` a time in unix seconds. It holds no variables, which may be
+    What the log's line of an operation says; `at` is when it ended (unix seconds). It holds no variables, which may be
     large.
     """
 

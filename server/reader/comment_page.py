@@ -76,7 +76,7 @@ async def comment_page(request: Request, comment: Mapping[str, Any]) -> CommentP
         "comment.html",
         article=article,
         hidden=hidden,
-        level=comment["depth"] + 1 - edges[0]["node"]["depth"],
+        level=comment["depth"] + 1 - edges[0]["node"]["depth"],  # of the answers, as the page indents them
         **page_of_comments(words, path, order, after, thread),
     )
     title = words("comment-on-title", title=article["title"])

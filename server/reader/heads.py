@@ -205,19 +205,22 @@ async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     return PageMetadata(words_of(request)("removed"), content=content, status=410) if content else NOT_FOUND
 
 
-def head(request: Request, page: PageMetadata) -> Head:
+def head(request: Request, metadata: PageMetadata) -> Head:
     """The head of a page, and its content with links that keep the language."""
     site, words = request.app.state.site_name, words_of(request)
-    title = words("not-found") if page.status == 404 else page.title
+    title = words("not-found") if metadata.status == 404 else metadata.title
+    path, languages = metadata.path, list[tuple[str, str]]()
+    if path is not None and metadata.is_translated:
+        path, languages = canonical(request, path), [*alternates(request, path)]
     html = render_template(
         words,
         "head.html",
-        page=page,
+        page=metadata,
         site=site,
         title=f"{title} · {site}" if title else site,
         words=words,
-        path=canonical(request, page.path) if page.path is not None and page.is_translated else page.path,
-        alternates=alternates(request, page.path) if page.path is not None and page.is_translated else [],
+        path=path,
+        alternates=languages,
         languages=request.app.state.languages,
         orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
@@ -227,9 +230,9 @@ def head(request: Request, page: PageMetadata) -> Head:
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    shown = render_page(request, "not_found.html", more="") if page is NOT_FOUND else page.content
+    shown = render_page(request, "not_found.html", more="") if metadata is NOT_FOUND else metadata.content
     content = with_language(request, shown)
-    if page.posting:
+    if metadata.posting:
         room = MAX_PAGE - FRAME_BYTES - len(html.encode()) - len(content.encode())
-        html += POSTING.format(page.posting(room))
-    return Head(html, content, page.status, page.is_scripted)
+        html += POSTING.format(metadata.posting(room))
+    return Head(html, content, metadata.status, metadata.is_scripted)

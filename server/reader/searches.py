@@ -103,7 +103,7 @@ def found_page(
         request,
         "search.html",
         title=title,
-        words=asked["q"],
+        words=asked["q"],  # that were searched for
         kinds=links(texts, asked, "kind", KIND_TEXTS, asked["kind"]),
         orders=links(texts, asked, "order", ORDER_TEXTS, asked["order"] or USUAL_ORDER),
         count=count_of(texts, found["totalCount"], has_people=people["totalCount"] > 0),

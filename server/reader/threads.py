@@ -89,7 +89,7 @@ def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace
         del above[depth:]
         parent = above[-1] if above else None
         places.append(RowPlace(parent, depth - first_depth, comment["id"] == current))
-        above += [parent] * (depth - len(above))
+        above += [parent] * (depth - len(above))  # for levels whose comment is on an earlier page
         above.append(comment)
     return places
 

@@ -164,7 +164,7 @@ class Sender:
     async def _note_failure(self, hook: Webhook, lane: Lane, message: PendingMessage, fault: str) -> None:
         """Put a message off, or switch the webhook off if this was the last try."""
         now = self._clock()
-        counts = message.tries > 0 or not lane.is_away
+        counts = message.tries > 0 or not lane.is_away  # whether this is one of the tries of the message
         if not lane.failed:
             logger.warning("webhook %d has not taken a message about %s: %s", hook.id, message.subject, fault)
         lane.failed.add(message.subject)
