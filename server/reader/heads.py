@@ -209,9 +209,9 @@ def head(request: Request, metadata: PageMetadata) -> Head:
     """The head of a page, and its content with links that keep the language."""
     site, words = request.app.state.site_name, words_of(request)
     title = words("not-found") if metadata.status == 404 else metadata.title
-    path, languages = metadata.path, list[tuple[str, str]]()
+    path, paths_by_language = metadata.path, list[tuple[str, str]]()
     if path is not None and metadata.is_translated:
-        path, languages = canonical(request, path), [*alternates(request, path)]
+        path, paths_by_language = canonical(request, path), [*alternates(request, path)]
     html = render_template(
         words,
         "head.html",
@@ -220,7 +220,7 @@ def head(request: Request, metadata: PageMetadata) -> Head:
         title=f"{title} · {site}" if title else site,
         words=words,
         path=path,
-        alternates=languages,
+        alternates=paths_by_language,
         languages=request.app.state.languages,
         orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
