@@ -112,8 +112,8 @@ async def respond(request: Request) -> StreamingResponse:
 
 async def _admitted(context: Context, shown: str) -> str:
     """
-    Count one more export of the viewer, and return their name. `shown` is the name of the user as whom the page in the
-    browser is shown, "" if the request does not say.
+    Count one more export of the viewer, and return their name. `shown` is the user whom the page in the browser shows
+    as logged in, "" if the request does not say.
 
     Raises:
         HTTPException: nobody is logged in, or not the user whom the page shows.

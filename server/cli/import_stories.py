@@ -276,7 +276,7 @@ class Import:
         if not placed:
             return refused
         task = self.progress.add_task("comments", total=len(placed))
-        # an interrupted import may have left changes of other partitions to do, such as the karma of posters
+        # does what an interrupted import has left to do in other partitions, such as the karma of posters
         await effects.complete(self.store.site)
         for start in range(0, len(placed), COMMENTS_AT_ONCE):
             batch = placed[start : start + COMMENTS_AT_ONCE]

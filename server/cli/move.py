@@ -95,7 +95,7 @@ async def _copy(
         await lock.acquire()
         with progress_bar("move", await dump.size(store.site)) as walked:
             async for records in dump.records_of(
-                store.site, walked, counts.leave_out, archived, departed, is_move=True
+                store.site, walked, counts.leave_out, archived=archived, departed=departed, is_move=True
             ):
                 for batch in batches(records):
                     await restoration.put(batch)

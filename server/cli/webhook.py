@@ -153,8 +153,8 @@ async def _check_url(url: str, allow_private: bool) -> None:
 
 
 def _state(hook: Webhook, waiting: Backlog) -> str:
-    is_on = "failing" if waiting.fault else "on"
-    state = is_on if hook.off_at is None else f"off since {_instant(hook.off_at)}"
+    working = "failing" if waiting.fault else "on"
+    state = working if hook.off_at is None else f"off since {_instant(hook.off_at)}"
     since = f", the oldest since {_instant(waiting.oldest)}" if waiting.oldest is not None else ""
     return f"{state}, {waiting.count} waiting{since}"
 

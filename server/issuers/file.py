@@ -81,8 +81,8 @@ class Issuer(_Table):
     An issuer, as its table in the file says: docs/issuers.md describes each field. The store keeps the identities of
     its users by `name`; `issuer` is the claim `iss` of its tokens.
 
-    One field says by which keys its tokens are signed. These are where `discovery` says, at `jwks_url` or in
-    `jwks_file`; or they are the `secrets`, by their ids.
+    One of four fields gives the keys that its tokens are signed by: `discovery`, `jwks_url` and `jwks_file` say where
+    they are, and `secrets` has them by their ids.
     """
 
     name: str

@@ -26,7 +26,7 @@ from store.errors import StoreUnavailable
 from store.key_sets import FETCH_PAUSE_MS, FetchedKeys, KeySets
 from store.site import unix_milliseconds
 
-LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
+LOOK_INTERVAL = 1.0  # seconds between two looks at what other processes have fetched
 LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
 ANSWER_TIME = 1.0  # seconds in which a fetch is expected to be answered
@@ -154,7 +154,7 @@ class Keyring:
             pass
 
     async def turn(self, client: GuardedClient, shared: KeySets) -> None:
-        """Take what others have fetched, or a file that has changed; fetch what is due."""
+        """Use what other processes have fetched, or a file that has changed. Fetch the keys if that is due."""
         if self.issuer.jwks_file is not None:
             self._use_file(await asyncio.to_thread(self._changed_file, self.issuer.jwks_file))
             return
@@ -164,11 +164,12 @@ class Keyring:
             self._replace(KeySet())
         is_due = self._own_waiting or self._fetched is None or now >= self._fetched.fresh_until
         may_try = self._own_waiting or now >= self._next_try
+        # `may_fetch` also keeps all other processes from fetching for some seconds
         if is_due and may_try and await shared.may_fetch(self.issuer.name):
             await self._fetch(client, shared, now)
 
     async def _take(self, shared: KeySets) -> None:
-        """Take what any process has fetched."""
+        """Use what any process has fetched, if it is not what is used already."""
         known = (self._fetched.source, str(self._fetched.fetched_at)) if self._fetched else ("", "")
         source, at = await shared.version(self.issuer.name)
         if source != self.source or (source, at) == known:
@@ -222,7 +223,7 @@ class Keyring:
         self._fetched, self.endpoints = fetched, json.loads(fetched.endpoints or "{}")
         self._replace(keys.parse(fetched.text))
         changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        changed.set()  # wakes the requests that wait
 
     def _replace(self, newer: KeySet) -> None:
         had_keys = len(self.current) > 0

@@ -67,8 +67,8 @@ async def head_of(request: Request) -> Head:
     not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
-    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. A comment
-    below another article is permanently moved below its own.
+    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. The
+    address of a comment below a wrong article is permanently redirected to the one below its own.
     """
     try:
         async with asyncio.timeout(QUERY_TIMEOUT):
@@ -111,7 +111,7 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await comments(request)
         case ["search"]:
             return await search(request)
-        case ["log"]:  # without a path, so not for search engines: they need not know who was banned
+        case ["log"]:  # without a path, so not for search engines: what it says stays with the site
             return PageMetadata(words_of(request)(LOG_TITLE), content=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)

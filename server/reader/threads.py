@@ -57,7 +57,8 @@ def thread_of(
     """
     The rows of a thread, in a language. `edges` are those of the connection `thread` of the article; each of `texts` is
     that of the edge at the same place. The page has `size` bytes of other texts. On the page of one comment, `current`
-    is its id, the first of the edges is not indented, and those up to it have the cursor "": no page begins after them.
+    is its id, the first of the edges is not indented, and the edges up to that of `current` have the cursor "": no page
+    begins after them.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
