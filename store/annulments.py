@@ -33,8 +33,8 @@ ANNULLED, RESTORED = "votes_annulled", "votes_restored"  # kinds of entries of t
 cases = Kind(
     "cases",
     "zset",
-    (CASE,),
-    "numbers of the articles and comments with a vote that an action holds; all scores are 0",
+    parts=(CASE,),
+    holds="numbers of the articles and comments with a vote that an action holds; all scores are 0",
     lifetime="while there are any",
     written_by="annulVotes, banUser, revertModeration, delete",
     backup=Backup.DERIVED,
@@ -44,8 +44,8 @@ cases = Kind(
 annulling = Kind(
     "annulling",
     "zset",
-    (),
-    "numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by the time",
+    parts=(),
+    holds="numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by the time",
     lifetime="until that is done",
     written_by="annulVotes, banUser, revertModeration",
     backup=Backup.DERIVED,
@@ -54,8 +54,8 @@ annulling = Kind(
 restoring = Kind(
     "restoring",
     "zset",
-    (),
-    "numbers of reverted actions whose votes come back, by the time: they annul no more",
+    parts=(),
+    holds="numbers of reverted actions whose votes come back, by the time: they annul no more",
     lifetime="an hour",
     written_by="revertModeration",
 )

@@ -31,9 +31,9 @@ APPEAL = Script("appeal")
 appeal = Kind(
     "appeal",
     "hash",
-    (keys.NUMBER,),
-    "what somebody says against an action about them: text, username, at, groups; answered_by, answered_at, answer; "
-    "ended: when that was deleted which it is about",
+    parts=(keys.NUMBER,),
+    holds="what somebody says against an action about them: text, username, at, groups; answered_by, answered_at, "
+    "answer; ended: when that was deleted which it is about",
     written_by="appeal, answerAppeal, reverts, delete",
     backup=Backup.COPIED,
     record="appeal",

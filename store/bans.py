@@ -20,16 +20,17 @@ BAN = Script("ban")
 cleaning = Kind(
     "cleaning",
     "zset",
-    (),
-    "numbers of bans whose texts are to be removed, and of reverted ones whose texts are to come back, by the time",
+    parts=(),
+    holds="numbers of bans whose texts are to be removed, and of reverted ones whose texts are to come back, by the "
+    "time",
     lifetime="until that is done",
     written_by="ban, revert",
 )
 lifted = Kind(
     "lifted",
     "zset",
-    (),
-    "numbers of reverted bans that had removed texts, by the time: none is removed any more",
+    parts=(),
+    holds="numbers of reverted bans that had removed texts, by the time: none is removed any more",
     lifetime="an hour",
     written_by="revert",
 )

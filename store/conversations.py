@@ -31,17 +31,17 @@ READ_UP_TO = 128  # comments: an article with more has an index of the visible o
 left = Kind(
     "left",
     "zset",
-    (),
-    "numbers of archived articles of which Redis has comments that the database has, too: these are removed, unless "
-    "the article comes back; by the time",
+    parts=(),
+    holds="numbers of archived articles of which Redis has comments that the database has, too: these are removed, "
+    "unless the article comes back; by the time",
     lifetime="until that is done",
     written_by="archive, unarchive",
 )
 woken = Kind(
     "woken",
     "zset",
-    (),
-    "numbers of articles whose conversations came back, by how many comments these had",
+    parts=(),
+    holds="numbers of articles whose conversations came back, by how many comments these had",
     lifetime="until they leave again",
     written_by="unarchive, archive, delete",
 )

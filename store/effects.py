@@ -34,15 +34,16 @@ ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
 NOTED = Kind(
     "effects",
     "hash",
-    (),
-    "id of the last entry of this partition's log with an effect in another partition, by that partition",
+    parts=(),
+    holds="id of the last entry of this partition's log with an effect in another partition, by that partition",
     written_by="follow, unfollow, post, comment, edit, vote, delete, import",
 )
 APPLIED = Kind(
     "applied",
     "hash",
-    (),
-    "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
+    parts=(),
+    holds="id of the last entry of another partition's log whose effect is applied in this partition, by that "
+    "partition",
     written_by="the same, and a task of every server",
 )
 

@@ -40,9 +40,9 @@ ALL = "all"  # the scope of a queue that has everything
 FLAGS = Kind(
     "flags",
     "hash",
-    (NUMBER,),
-    "the flags on an article or a comment, by usernames in lower case: time, reason, name, `+` if it counts toward "
-    "hiding and the action that has cleared it, groups, note",
+    parts=(NUMBER,),
+    holds="the flags on an article or a comment, by usernames in lower case: time, reason, name, `+` if it counts "
+    "toward hiding and the action that has cleared it, groups, note",
     lifetime="while it has flags",
     written_by="flag, unflag, approve, edit, delete",
     backup=Backup.COPIED,
@@ -52,10 +52,10 @@ FLAGS = Kind(
 QUEUE = Kind(
     "queue",
     "zset",
-    (QUEUE_NAME, QUEUE_SCOPE),
-    "numbers of the articles and comments that wait for moderators, of the site or of a group: those that are flagged, "
-    "by the time of the first flag, and those that are pending; numbers of the actions whose appeals wait, by the "
-    "time of the appeal",
+    parts=(QUEUE_NAME, QUEUE_SCOPE),
+    holds="numbers of the articles and comments that wait for moderators, of the site or of a group: those that are "
+    "flagged, by the time of the first flag, and those that are pending; numbers of the actions whose appeals wait, by "
+    "the time of the appeal",
     lifetime="while anything waits",
     written_by="flag, unflag, appeal, delete, and all commands of moderators",
     backup=Backup.DERIVED,

@@ -16,8 +16,8 @@ MAX_GROUPS = 500  # that a user follows
 following = Kind(
     "following",
     "zset",
-    (keys.USERNAME,),
-    "usernames that a user follows, by time",
+    parts=(keys.USERNAME,),
+    holds="usernames that a user follows, by time",
     written_by="follow, unfollow",
     backup=Backup.COPIED,
     record="follows",
@@ -26,8 +26,8 @@ following = Kind(
 followers = Kind(
     "followers",
     "zset",
-    (keys.USERNAME,),
-    "usernames that follow a user, by time",
+    parts=(keys.USERNAME,),
+    holds="usernames that follow a user, by time",
     written_by="follow, unfollow",
     backup=Backup.DERIVED,
     rebuilt_from="following",
@@ -36,8 +36,8 @@ followers = Kind(
 followed_groups = Kind(
     "groupfollows",
     "zset",
-    (keys.USERNAME,),
-    "names of the groups that a user follows, by time; at most 500",
+    parts=(keys.USERNAME,),
+    holds="names of the groups that a user follows, by time; at most 500",
     written_by="followGroup, unfollowGroup",
     backup=Backup.COPIED,
     record="groupfollows",
@@ -46,8 +46,8 @@ followed_groups = Kind(
 group_followers = Kind(
     "groupfollowers",
     "zset",
-    (keys.PLACE,),
-    "usernames that follow a group, by time",
+    parts=(keys.PLACE,),
+    holds="usernames that follow a group, by time",
     written_by="followGroup, unfollowGroup",
     backup=Backup.DERIVED,
     rebuilt_from="groupfollows",

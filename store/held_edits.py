@@ -21,9 +21,9 @@ TEXTS = ("title", "link", "content")
 HELD_EDIT = Kind(
     "heldedit",
     "hash",
-    (keys.NUMBER,),
-    "the edit of an article or a comment that a rule of the site holds: at, held_by, the new title, link or content "
-    "(empty if it is removed), link_digest, mentions (usernames and slots), most_mentions",
+    parts=(keys.NUMBER,),
+    holds="the edit of an article or a comment that a rule of the site holds: at, held_by, the new title, link or "
+    "content (empty if it is removed), link_digest, mentions (usernames and slots), most_mentions",
     lifetime="until a moderator approves or rejects it, or another edit replaces it",
     written_by="edit, approve, reject, remove, delete",
     backup=Backup.COPIED,

@@ -27,8 +27,8 @@ MAX_HIDDEN = 20_000  # of a user, in a partition
 HIDDEN = Kind(
     "hidden",
     "zset",
-    (OWNER,),
-    "numbers of the articles of this partition that a user hides, by time",
+    parts=(OWNER,),
+    holds="numbers of the articles of this partition that a user hides, by time",
     lifetime="while there are any",
     written_by="hideArticle, unhideArticle, reading deleted ones",
     backup=Backup.COPIED,
@@ -40,8 +40,8 @@ HIDDEN = Kind(
 BLOCKED = Kind(
     "blocked",
     "zset",
-    (USERNAME,),
-    "usernames whom a user blocks, by time",
+    parts=(USERNAME,),
+    holds="usernames whom a user blocks, by time",
     lifetime="while there are any",
     written_by="blockUser, unblockUser",
     backup=Backup.COPIED,
@@ -52,9 +52,9 @@ BLOCKED = Kind(
 UNBLOCKED = Kind(
     "unblocked",
     "zset",
-    (USERNAME,),
-    "usernames whom a user has blocked before, by the time when that ended, the latest 1,000: `verify` does not miss "
-    "what has not come to the inbox",
+    parts=(USERNAME,),
+    holds="usernames whom a user has blocked before, by the time when that ended, the latest 1,000: `verify` does not "
+    "miss what has not come to the inbox",
     lifetime="while there are any",
     written_by="unblockUser",
     backup=Backup.COPIED,

@@ -25,8 +25,8 @@ FAULT = "filling the indexes of homes failed"
 SITE_RANKED = Kind(
     "siteranked",
     "zset",
-    (GROUP, ORDER),
-    "an index of a group that has a weight of its own for this order, by the weights of the site: for homes",
+    parts=(GROUP, ORDER),
+    holds="an index of a group that has a weight of its own for this order, by the weights of the site: for homes",
     lifetime="while it has articles, and the weight",
     written_by="`ranking set`, then the same as the index of the group; the server's tasks in a store of before",
     backup=Backup.DERIVED,

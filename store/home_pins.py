@@ -18,9 +18,9 @@ LIFETIME = 10 * 60 * 1000  # milliseconds
 PINNED_HOME = Kind(
     "homepin",
     "string",
-    (USERNAME, ORDER),
-    "the first 200 places of a user's home at an instant, for the next pages: the name of the listing, the instant, "
-    "then members and values",
+    parts=(USERNAME, ORDER),
+    holds="the first 200 places of a user's home at an instant, for the next pages: the name of the listing, the "
+    "instant, then members and values",
     lifetime="10 minutes",
     written_by="reading a pinned home",
     rebuilt_from="a home",

@@ -18,8 +18,8 @@ KEY_LIFETIME = DAY * 1000  # milliseconds that an idempotency key is kept; all t
 POSTED = Kind(
     "posted",
     "string",
-    (keys.USERNAME, keys.DIGEST),
-    "number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
+    parts=(keys.USERNAME, keys.DIGEST),
+    holds="number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
     lifetime="a minute; a day with an idempotency key",
     written_by="post",
     backup=Backup.COPIED,
@@ -29,8 +29,8 @@ POSTED = Kind(
 COMMENTED = Kind(
     "commented",
     "string",
-    (keys.OWNER, keys.DIGEST),
-    "as `posted`, of a comment",
+    parts=(keys.OWNER, keys.DIGEST),
+    holds="as `posted`, of a comment",
     lifetime="a minute; a day with an idempotency key",
     written_by="comment",
     backup=Backup.COPIED,

@@ -51,9 +51,9 @@ IDENTITY = Text("DIGEST", "[0-9a-f]{64}", slot_of_digest)
 identity = Kind(
     "identity",
     "string",
-    (IDENTITY,),
-    "whose a subject of an issuer is, by an HMAC-SHA256 with `namekey`: reserved NAME or made NAME; gone, if the user "
-    "was deleted",
+    parts=(IDENTITY,),
+    holds="whose a subject of an issuer is, by an HMAC-SHA256 with `namekey`: reserved NAME or made NAME; gone, if the "
+    "user was deleted",
     written_by="tokens of issuers, deleteUser",
     backup=Backup.COPIED,
     record="identity",
@@ -61,10 +61,10 @@ identity = Kind(
 identities = Kind(
     "identities",
     "hash",
-    (keys.USERNAME,),
-    "the subjects of issuers that are a user's: by the digest the issuer and the subject; by `iat:` and the digest the "
-    "time (unix milliseconds) of the newest token that has changed the profile; by `claimed:` and the digest the roles "
-    "that its claims gave",
+    parts=(keys.USERNAME,),
+    holds="the subjects of issuers that are a user's: by the digest the issuer and the subject; by `iat:` and the "
+    "digest the time (unix milliseconds) of the newest token that has changed the profile; by `claimed:` and the "
+    "digest the roles that its claims gave",
     written_by="tokens of issuers",
     backup=Backup.COPIED,
     record="identities",

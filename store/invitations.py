@@ -24,9 +24,9 @@ INVITATION_LIFETIME = 7 * DAY  # seconds
 invitation = Kind(
     "invitation",
     "string",
-    (DIGEST,),
-    "when the invitation with this SHA-256 ends, and its slot; while somebody registers with it, the name in lower "
-    "case and the call",
+    parts=(DIGEST,),
+    holds="when the invitation with this SHA-256 ends, and its slot; while somebody registers with it, the name in "
+    "lower case and the call",
     lifetime="a week, or until it is used",
     written_by="user invite, createInvitation, register",
     backup=Backup.COPIED_BY_MOVE,

@@ -22,8 +22,9 @@ CALL = Text("CALL", f"[0-9a-f]{{{CALL_BITS // 4}}}")
 answer = Kind(
     "answer",
     "string",
-    (CALL,),
-    "the reply to a call that has changed something, for the case that it is sent again, by a random text of the call",
+    parts=(CALL,),
+    holds="the reply to a call that has changed something, for the case that it is sent again, by a random text of the "
+    "call",
     lifetime="10 seconds",
     written_by="vote, follow, edit, delete and others",
 )

@@ -17,9 +17,9 @@ NAME = Text("ISSUER", ISSUER.pattern)
 keyset = Kind(
     "keyset",
     "hash",
-    (NAME,),
-    "in partition 0: the keys of an issuer that its provider has answered (a JSON Web Key Set), its addresses, the "
-    "source that was asked, when, and until when they are fresh (unix milliseconds)",
+    parts=(NAME,),
+    holds="in partition 0: the keys of an issuer that its provider has answered (a JSON Web Key Set), its addresses, "
+    "the source that was asked, when, and until when they are fresh (unix milliseconds)",
     written_by="the server's tasks",
 )
 

@@ -72,11 +72,11 @@ DIGEST = Text("DIGEST", "[0-9a-f]{64}")  # a SHA-256
 store = Kind(
     "store",
     "hash",
-    None,
-    "number of partitions, good_votes (how many votes make an article good), weights, orders: what the indexes are "
-    "built with; version of links, active, recent, homes: that there are the indexes of links, of articles by their "
-    "newest comment, of recent comments, and those that the front pages of users need; log: a random text that tells "
-    "this log from others; archived: the id of the archive in the database",
+    parts=None,
+    holds="number of partitions, good_votes (how many votes make an article good), weights, orders: what the indexes "
+    "are built with; version of links, active, recent, homes: that there are the indexes of links, of articles by "
+    "their newest comment, of recent comments, and those that the front pages of users need; log: a random text that "
+    "tells this log from others; archived: the id of the archive in the database",
     written_by="opening, verify, reindex, restore, archive",
     backup=Backup.COPIED,
     record="ranking",
@@ -84,8 +84,8 @@ store = Kind(
 article = Kind(
     "article",
     "hash",
-    (NUMBER,),
-    "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
+    parts=(NUMBER,),
+    holds="title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
     "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it, "
     "after a space why), written (when a comment of it was edited, deleted or moderated last)",
     written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
@@ -97,8 +97,8 @@ ARTICLE = Member("[0-9]{16}", named=article, text=member_of, part=number_of)  # 
 voted = Kind(
     "voted",
     "set",
-    (NUMBER,),
-    "usernames of those who voted up",
+    parts=(NUMBER,),
+    holds="usernames of those who voted up",
     lifetime="until a minute after voting closes",
     written_by="post, comment, vote, delete, import",
     backup=Backup.COPIED,
@@ -108,8 +108,8 @@ voted = Kind(
 downvoted = Kind(
     "downvoted",
     "set",
-    (NUMBER,),
-    "usernames of those who voted down",
+    parts=(NUMBER,),
+    holds="usernames of those who voted down",
     lifetime="until a minute after voting closes",
     written_by="vote, delete",
     backup=Backup.COPIED,
@@ -119,9 +119,9 @@ downvoted = Kind(
 annulled = Kind(
     "annulled",
     "hash",
-    (NUMBER,),
-    "votes on an article or a comment that do not count, by username: the value, and the numbers of the actions that "
-    "hold it",
+    parts=(NUMBER,),
+    holds="votes on an article or a comment that do not count, by username: the value, and the numbers of the actions "
+    "that hold it",
     lifetime="while there are any",
     written_by="annulVotes, banUser, revertModeration, vote, delete",
     backup=Backup.COPIED,
@@ -131,8 +131,8 @@ annulled = Kind(
 comment = Kind(
     "comment",
     "hash",
-    (NUMBER,),
-    "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
+    parts=(NUMBER,),
+    holds="article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
     "replies (how many), path (its place in `tree`), moves (the last votes that moved it, each with the counts before "
     "it), notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not in lists and "
     "inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
@@ -144,8 +144,8 @@ comment = Kind(
 tree = Kind(
     "tree",
     "zset",
-    (NUMBER,),
-    "the comments of an article in the lexical order of their branch paths, with which descendants are counted",
+    parts=(NUMBER,),
+    holds="the comments of an article in the lexical order of their branch paths, with which descendants are counted",
     lifetime="while it has comments",
     written_by="comment, delete",
     backup=Backup.DERIVED,
@@ -156,8 +156,9 @@ tree = Kind(
 comments = Kind(
     "comments",
     "zset",
-    (USERNAME,),
-    "the numbers of a user's visible comments by time; older than the newest 100 only until the database has them",
+    parts=(USERNAME,),
+    holds="the numbers of a user's visible comments by time; older than the newest 100 only until the database has "
+    "them",
     lifetime="while the user has comments",
     written_by="comment, delete, remove, approve",
     backup=Backup.DERIVED,
@@ -167,8 +168,8 @@ comments = Kind(
 unlisted = Kind(
     "unlisted",
     "zset",
-    (USERNAME,),
-    "the numbers of a user's comments that are pending or removed, or whose article is not visible, by time",
+    parts=(USERNAME,),
+    holds="the numbers of a user's comments that are pending or removed, or whose article is not visible, by time",
     lifetime="while the user has such comments",
     written_by="remove, approve, delete",
     backup=Backup.DERIVED,
@@ -178,8 +179,8 @@ unlisted = Kind(
 held_comments = Kind(
     "heldcomments",
     "zset",
-    (USERNAME,),
-    "the numbers of a user's comments that are pending or removed, by time",
+    parts=(USERNAME,),
+    holds="the numbers of a user's comments that are pending or removed, by time",
     lifetime="while the user has such comments",
     written_by="remove, approve, delete",
     backup=Backup.DERIVED,
@@ -189,8 +190,8 @@ held_comments = Kind(
 inbox = Kind(
     "inbox",
     "zset",
-    (USERNAME,),
-    "what notifies a user, by time: number, reply, mention or moderation, and article, comment or action; the "
+    parts=(USERNAME,),
+    holds="what notifies a user, by time: number, reply, mention or moderation, and article, comment or action; the "
     "newest 1,000",
     lifetime="while the user has notifications",
     written_by="post, edit, comment, delete, all commands of moderators",
@@ -201,8 +202,8 @@ inbox = Kind(
 deleted = Kind(
     "deleted",
     "zset",
-    (),
-    "numbers of deleted articles and comments that the database may still have, by the time of their entries in "
+    parts=(),
+    holds="numbers of deleted articles and comments that the database may still have, by the time of their entries in "
     "the log: a search leaves them out",
     lifetime="until the database has removed them",
     written_by="delete, the mirror, the trimming of the log",
@@ -210,8 +211,8 @@ deleted = Kind(
 sequence = Kind(
     "sequence",
     "string",
-    (),
-    "the sequence in the last number given to a post or a comment",
+    parts=(),
+    holds="the sequence in the last number given to a post or a comment",
     written_by="post, comment",
     backup=Backup.COPIED,
     record="sequences",
@@ -221,8 +222,8 @@ sequence = Kind(
 index = Kind(
     "index",
     "zset",
-    (ORDER,),
-    "article numbers by the value of an order: one index for each order, whose name begins the key",
+    parts=(ORDER,),
+    holds="article numbers by the value of an order: one index for each order, whose name begins the key",
     written_by="post, vote, delete, import",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",
@@ -232,8 +233,8 @@ index = Kind(
 pin = Kind(
     "pin",
     "zset",
-    (LISTING, TIME),
-    "the first 1,000 places of a listing at an instant, for the next pages",
+    parts=(LISTING, TIME),
+    holds="the first 1,000 places of a listing at an instant, for the next pages",
     lifetime="10 minutes",
     written_by="pin",
     rebuilt_from="a listing",
@@ -241,8 +242,8 @@ pin = Kind(
 ranking = Kind(
     "ranking",
     "hash",
-    (),
-    "the orders that scripts write, and the weights of groups that have their own",
+    parts=(),
+    holds="the orders that scripts write, and the weights of groups that have their own",
     written_by="reindex, ranking set",
     backup=Backup.COPIED,
     record="ranking",
@@ -250,8 +251,8 @@ ranking = Kind(
 next_group = Kind(
     "coming",
     "zset",
-    (GROUP, ORDER),
-    "an index of a group by its new weights, while it is built",
+    parts=(GROUP, ORDER),
+    holds="an index of a group by its new weights, while it is built",
     lifetime="until it replaces the index of the group",
     written_by="reindex, then the same as the index of the group",
     rebuilt_from="the articles",
@@ -260,8 +261,8 @@ next_group = Kind(
 group = Kind(
     "group",
     "zset",
-    (GROUP, ORDER),
-    "the same as an index of the whole site, for one group",
+    parts=(GROUP, ORDER),
+    holds="the same as an index of the whole site, for one group",
     lifetime="while it has articles",
     written_by="post, vote, regroup, delete, import",
     backup=Backup.DERIVED,
@@ -271,9 +272,9 @@ group = Kind(
 groups = Kind(
     "groups",
     "zset",
-    (),
-    "names of the groups that have articles in this partition, and of the listed ones whose place is here; all scores "
-    "are 0",
+    parts=(),
+    holds="names of the groups that have articles in this partition, and of the listed ones whose place is here; all "
+    "scores are 0",
     written_by="post, regroup, delete, import, editing a group",
     backup=Backup.DERIVED,
     rebuilt_from="the articles and places",
@@ -282,8 +283,8 @@ groups = Kind(
 place = Kind(
     "place",
     "hash",
-    (PLACE,),
-    "what was written about a group: created, listed (when an admin made the group), title, about",
+    parts=(PLACE,),
+    holds="what was written about a group: created, listed (when an admin made the group), title, about",
     written_by="editing a group",
     backup=Backup.COPIED,
     record="place",
@@ -292,8 +293,8 @@ place = Kind(
 user = Kind(
     "user",
     "hash",
-    (USERNAME,),
-    "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
+    parts=(USERNAME,),
+    holds="name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
     "inbox_dropped (the time of the newest notification that left a full inbox), roles, bans, upvoters (ten of those "
     "who have upvoted the user), flag_outcomes (of the last ten flags: the number of the thing, + upheld or - "
     "overruled), display_name, about, avatar_url, older_comments (the time up to which comments are in no list, "
@@ -306,12 +307,12 @@ user = Kind(
 action = Kind(
     "action",
     "hash",
-    (NUMBER,),
-    "what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that removes "
-    "them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), before "
-    "(the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled (how many "
-    "it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept (1: its "
-    "revert keeps them annulled)",
+    parts=(NUMBER,),
+    holds="what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that "
+    "removes them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), "
+    "before (the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled "
+    "(how many it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept "
+    "(1: its revert keeps them annulled)",
     written_by="all commands of moderators",
     backup=Backup.COPIED,
     record="action",
@@ -320,8 +321,8 @@ action = Kind(
 actions = Kind(
     "actions",
     "zset",
-    (SCOPE,),
-    "numbers of the actions of moderators by time: all, those of a group, those about an article, a comment or a "
+    parts=(SCOPE,),
+    holds="numbers of the actions of moderators by time: all, those of a group, those about an article, a comment or a "
     "user, and the removals of texts with a ban",
     written_by="all commands of moderators",
     backup=Backup.DERIVED,
@@ -331,8 +332,8 @@ actions = Kind(
 moderators = Kind(
     "moderators",
     "zset",
-    (ROLE_SCOPE,),
-    "usernames of those who have a role in the whole site, or in a group, by the time of its grant",
+    parts=(ROLE_SCOPE,),
+    holds="usernames of those who have a role in the whole site, or in a group, by the time of its grant",
     lifetime="while there are any",
     written_by="grant, revoke",
     backup=Backup.DERIVED,
@@ -342,8 +343,8 @@ moderators = Kind(
 timeline = Kind(
     "timeline",
     "zset",
-    (USERNAME,),
-    "the numbers of a user's articles by time",
+    parts=(USERNAME,),
+    holds="the numbers of a user's articles by time",
     written_by="post, delete, import",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",
@@ -352,8 +353,8 @@ timeline = Kind(
 held = Kind(
     "held",
     "zset",
-    (USERNAME,),
-    "the numbers of a user's articles that are pending or removed, by time",
+    parts=(USERNAME,),
+    holds="the numbers of a user's articles that are pending or removed, by time",
     lifetime="while the user has some",
     written_by="remove, approve, revert, delete",
     backup=Backup.DERIVED,
@@ -363,8 +364,8 @@ held = Kind(
 newest_posts = Kind(
     "posters",
     "zset",
-    (),
-    "usernames by the time of their newest article",
+    parts=(),
+    holds="usernames by the time of their newest article",
     written_by="post, delete, import",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",
@@ -373,9 +374,9 @@ newest_posts = Kind(
 session = Kind(
     "session",
     "string",
-    (DIGEST,),
-    "username of the session whose token has this SHA-256, when it ends, when it was used last, and the bans of the "
-    "user",
+    parts=(DIGEST,),
+    holds="username of the session whose token has this SHA-256, when it ends, when it was used last, and the bans of "
+    "the user",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
     backup=Backup.COPIED_BY_MOVE,
@@ -385,8 +386,8 @@ session = Kind(
 sessions = Kind(
     "sessions",
     "zset",
-    (USERNAME,),
-    "the SHA-256 of a user's tokens, by when the sessions end",
+    parts=(USERNAME,),
+    holds="the SHA-256 of a user's tokens, by when the sessions end",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
     backup=Backup.COPIED_BY_MOVE,
@@ -395,9 +396,9 @@ sessions = Kind(
 logins = Kind(
     "logins",
     "hash",
-    (USERNAME,),
-    "by the SHA-256 of a user's tokens: the id of the session, when it was opened, and the family and system of the "
-    "program",
+    parts=(USERNAME,),
+    holds="by the SHA-256 of a user's tokens: the id of the session, when it was opened, and the family and system of "
+    "the program",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
     backup=Backup.COPIED_BY_MOVE,
@@ -407,8 +408,8 @@ logins = Kind(
 imported = Kind(
     "imported",
     "hash",
-    (),
-    "number of each imported story and comment, by its id in the file",
+    parts=(),
+    holds="number of each imported story and comment, by its id in the file",
     written_by="import",
     backup=Backup.COPIED,
     record="imported",
@@ -417,8 +418,8 @@ imported = Kind(
 numbered = Kind(
     "numbered",
     "zset",
-    (),
-    "the sequence in the number of each imported story and comment, as member and as score",
+    parts=(),
+    holds="the sequence in the number of each imported story and comment, as member and as score",
     written_by="import",
     backup=Backup.DERIVED,
     rebuilt_from="imported",
@@ -427,24 +428,24 @@ numbered = Kind(
 mark = Kind(
     "mark",
     "string",
-    (),
-    "1: written after the writes that replicas have to confirm",
+    parts=(),
+    holds="1: written after the writes that replicas have to confirm",
     lifetime="a second",
     written_by="every write, with UPVOTE_CONFIRMING_REPLICAS",
 )
 closed = Kind(
     "closed",
     "string",
-    (),
-    "1: the partition takes no writes, because the store is being moved or was moved",
+    parts=(),
+    holds="1: the partition takes no writes, because the store is being moved or was moved",
     lifetime="a minute; no limit once it was moved",
     written_by="move",
 )
 log = Kind(
     "log",
     "stream",
-    (),
-    "an entry for each change, with the new values",
+    parts=(),
+    holds="an entry for each change, with the new values",
     lifetime="UPVOTE_LOG_SECONDS, and until all consumers have them",
     written_by="every script that changes an article, a user, a follow or a ranking",
     rebuilt_from=NEW_LOG,
@@ -452,8 +453,9 @@ log = Kind(
 logged = Kind(
     "logged",
     "hash",
-    (),
-    "ids of the entries of the log with texts of an article or a comment, by its number, or of a user, by user:NAME",
+    parts=(),
+    holds="ids of the entries of the log with texts of an article or a comment, by its number, or of a user, by "
+    "user:NAME",
     lifetime="as long as these entries",
     written_by="post, comment, edit, delete, import, editProfile",
     rebuilt_from=NEW_LOG,
@@ -461,8 +463,8 @@ logged = Kind(
 archived = Kind(
     "archived",
     "hash",
-    (),
-    "of the articles that are in the database only: how many, by group and user, and the greatest value by "
+    parts=(),
+    holds="of the articles that are in the database only: how many, by group and user, and the greatest value by "
     "listing; how many removed ones, which no listing has; serial, marks: how often articles have left, come back or "
     "got other counts, and were marked in moving; recounted: the position in the log at which the database was known "
     "to have such counts; last_recounted: the last entry with some; conversations: 1 once one had comments",
@@ -472,24 +474,24 @@ archived = Kind(
 recounted = Kind(
     "recounted",
     "zset",
-    (),
-    "numbers of archived articles and comments on which votes were annulled or restored, and of the articles of these, "
-    "by the time of the entry of the log: nobody uses the counts of the database before it has this entry",
+    parts=(),
+    holds="numbers of archived articles and comments on which votes were annulled or restored, and of the articles of "
+    "these, by the time of the entry of the log: nobody uses the counts of the database before it has this entry",
     lifetime="until another step after that",
     written_by="annulVotes, banUser, revertModeration",
 )
 events = Kind(
     "events",
     "channel",
-    (),
-    "what changed: kind, number of the article or comment or 0, username or -, id of the log's entry, article of "
+    parts=(),
+    holds="what changed: kind, number of the article or comment or 0, username or -, id of the log's entry, article of "
     "a comment, groups",
     written_by="every script that writes to the log",
 )
 vote_events = Kind(
     "voteevents",
     "channel",
-    (),
-    "votes, as `events` has all other changes: processes without subscriptions do not listen to it",
+    parts=(),
+    holds="votes, as `events` has all other changes: processes without subscriptions do not listen to it",
     written_by="vote",
 )

@@ -20,8 +20,8 @@ NAME = Text("NAME", "[a-z]+(?:-[a-z0-9-]+)?")
 lease = Kind(
     "lease",
     "string",
-    (NAME,),
-    "a random text of the one process that does the task NAME for all; in partition 0, but `archiver` in each "
+    parts=(NAME,),
+    holds="a random text of the one process that does the task NAME for all; in partition 0, but `archiver` in each "
     "partition; `keys-` and the name of an issuer: its keys were just fetched, and are not fetched again meanwhile",
     lifetime="seconds",
     written_by="the server's tasks, verify",

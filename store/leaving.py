@@ -37,8 +37,8 @@ SECRET_BYTES = 32  # of the key for digests of names
 leaving = Kind(
     "leaving",
     "zset",
-    (),
-    "users who are being deleted, by the time: name, pseudonym, and what becomes of the texts, keep or remove",
+    parts=(),
+    holds="users who are being deleted, by the time: name, pseudonym, and what becomes of the texts, keep or remove",
     lifetime="until that is done",
     written_by="deleteUser",
     backup=Backup.COPIED,
@@ -47,16 +47,16 @@ leaving = Kind(
 refused = Kind(
     "refused",
     "set",
-    (),
-    "names of users who are being deleted, in lower case: nobody acts by these",
+    parts=(),
+    holds="names of users who are being deleted, in lower case: nobody acts by these",
     lifetime="until that is done",
     written_by="deleteUser",
 )
 departed = Kind(
     "departed",
     "hash",
-    (),
-    "pseudonyms of deleted users, by the HMAC-SHA1 of their names",
+    parts=(),
+    holds="pseudonyms of deleted users, by the HMAC-SHA1 of their names",
     written_by="deleteUser",
     backup=Backup.COPIED,
     record="departed",
@@ -64,8 +64,8 @@ departed = Kind(
 namekey = Kind(
     "namekey",
     "string",
-    (),
-    "the key of these digests, in partition 0 and wherever there are some",
+    parts=(),
+    holds="the key of these digests, in partition 0 and wherever there are some",
     written_by="deleteUser",
     backup=Backup.COPIED,
     record="departed",

@@ -34,8 +34,8 @@ LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
 LINKS = Kind(
     "links",
     "zset",
-    (LINK_DIGEST,),
-    "numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
+    parts=(LINK_DIGEST,),
+    holds="numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
     lifetime="while it has articles",
     written_by="post, edit, delete, import, reindex",
     backup=Backup.DERIVED,

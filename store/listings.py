@@ -37,8 +37,8 @@ PARTITION_PAGES = POOL.cache("places", microseconds=50)  # to decode a page
 GOOD_ARTICLES = Kind(
     "good",
     "zset",
-    (),
-    "numbers of good articles by time",
+    parts=(),
+    holds="numbers of good articles by time",
     written_by="post, vote, delete, import",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",

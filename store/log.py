@@ -44,16 +44,16 @@ TRIM_INTERVAL = 10.0  # seconds
 CONSUMERS = Kind(
     "consumers",
     "hash",
-    (),
-    "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
+    parts=(),
+    holds="id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
     written_by="consumers, the trimming of the log",
     rebuilt_from=NEW_LOG,
 )
 OUTDATED = Kind(
     "outdated",
     "zset",
-    (),
-    "ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
+    parts=(),
+    holds="ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
     "consumer has not taken them",
     lifetime="until then",
     written_by="deleteUser",

@@ -32,10 +32,10 @@ ADDRESS_DIGEST = Text("DIGEST", "[0-9a-f]{40}")
 mailbox = Kind(
     "mailbox",
     "hash",
-    (keys.USERNAME,),
-    "the addresses of a user: email (confirmed), pending, unusable (the one that a mail server has refused); replies "
-    "(how often what arrives in the inbox is mailed: at_once, daily or weekly), key (of links that end this), edit (a "
-    "random text of the last edit)",
+    parts=(keys.USERNAME,),
+    holds="the addresses of a user: email (confirmed), pending, unusable (the one that a mail server has refused); "
+    "replies (how often what arrives in the inbox is mailed: at_once, daily or weekly), key (of links that end this), "
+    "edit (a random text of the last edit)",
     written_by="register, editAccount, confirmEmail, mails",
     backup=Backup.COPIED,
     record="mailbox",
@@ -44,8 +44,8 @@ mailbox = Kind(
 addressed = Kind(
     "addressed",
     "set",
-    (ADDRESS_DIGEST,),
-    "names, in lower case, of users who have confirmed an address, by its SHA-1",
+    parts=(ADDRESS_DIGEST,),
+    holds="names, in lower case, of users who have confirmed an address, by its SHA-1",
     lifetime="while there are any",
     written_by="editAccount, confirmEmail",
     backup=Backup.DERIVED,

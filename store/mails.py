@@ -35,8 +35,9 @@ WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")
 mailing = Kind(
     "mailing",
     "zset",
-    (),
-    "mails that wait, as SUBJECT:WHAT, by when they are due; the subject is a username or the SHA-1 of an address",
+    parts=(),
+    holds="mails that wait, as SUBJECT:WHAT, by when they are due; the subject is a username or the SHA-1 of an "
+    "address",
     lifetime="while there are any",
     written_by="register, editAccount, requestPasswordReset, requestConfirmation, all commands that notify",
     backup=Backup.COPIED_BY_MOVE,
@@ -46,8 +47,8 @@ mailing = Kind(
 mail = Kind(
     "mail",
     "hash",
-    (SUBJECT, WHAT),
-    "of a mail that waits: since (when it was due first), tries; the notifications of a mail of replies, or the "
+    parts=(SUBJECT, WHAT),
+    holds="of a mail that waits: since (when it was due first), tries; the notifications of a mail of replies, or the "
     "addresses of a notice, by when they came",
     lifetime="until it is sent or dropped",
     written_by="editAccount, all commands that notify, mails",

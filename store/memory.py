@@ -19,8 +19,8 @@ FARTHEST = 100 * 365 * DAY_HOURS * HOUR  # milliseconds: what takes longer is ne
 memory = Kind(
     "memory",
     "hash",
-    (),
-    "bytes that the fullest server used, by the hour in unix time, and the hour of the last warning, `warned`; "
+    parts=(),
+    holds="bytes that the fullest server used, by the hour in unix time, and the hour of the last warning, `warned`; "
     "in partition 0",
     lifetime="a week after the last sample",
     written_by="the server's tasks",

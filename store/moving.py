@@ -20,8 +20,8 @@ MISSING_ARTICLES = Script("missing_articles")
 MOVING = Kind(
     "moving",
     "set",
-    (),
-    "numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
+    parts=(),
+    holds="numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
     lifetime="seconds",
     written_by="archive, unarchive, verify",
 )

@@ -28,8 +28,8 @@ MAX_DETAIL = 1_000  # characters
 token = Kind(
     "token",
     "string",
-    (DIGEST,),
-    "of the one-time token that has this SHA-256: username, what it is for, when it ends, the call that has "
+    parts=(DIGEST,),
+    holds="of the one-time token that has this SHA-256: username, what it is for, when it ends, the call that has "
     "used it, or -, and a detail",
     lifetime="until it ends, at most a week",
     written_by="password, resetPassword",
@@ -40,8 +40,8 @@ token = Kind(
 tokens = Kind(
     "tokens",
     "zset",
-    (USERNAME,),
-    "the SHA-256 of a user's one-time tokens, by when they end",
+    parts=(USERNAME,),
+    holds="the SHA-256 of a user's one-time tokens, by when they end",
     lifetime="until the last one ends",
     written_by="password, resetPassword",
     backup=Backup.COPIED_BY_MOVE,

@@ -18,9 +18,9 @@ SECRET_BYTES = 32
 entrance = Kind(
     "entrance",
     "string",
-    (IDENTITY,),
-    "a log-in at an issuer that has begun, by the SHA-256 of its state: the issuer, the nonce, the verifier, and the "
-    "page to go on with, as JSON",
+    parts=(IDENTITY,),
+    holds="a log-in at an issuer that has begun, by the SHA-256 of its state: the issuer, the nonce, the verifier, and "
+    "the page to go on with, as JSON",
     lifetime="ten minutes; once",
     written_by="the front door",
 )

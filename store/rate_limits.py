@@ -24,16 +24,16 @@ MAX_OWN = 10_000  # windows that a process counts itself
 tried = Kind(
     "tried",
     "list",
-    (DIGEST,),
-    "times of recent attempts, the newest first; the digest is of the action and of the user or address",
+    parts=(DIGEST,),
+    holds="times of recent attempts, the newest first; the digest is of the action and of the user or address",
     lifetime="up to a day",
     written_by="rate limits",
 )
 bucket = Kind(
     "bucket",
     "string",
-    (DIGEST,),
-    "remaining points, and when they were counted; the digest is of a user, a server key or an address",
+    parts=(DIGEST,),
+    holds="remaining points, and when they were counted; the digest is of a user, a server key or an address",
     lifetime="until it is full",
     written_by="rate limits",
 )

@@ -33,8 +33,8 @@ PLACE_NAME = Text("PLACE", rf"(?:{ALL}|group:{GROUP.pattern})")
 RECENT = Kind(
     "recent",
     "zset",
-    (PLACE_NAME,),
-    "numbers of the newest visible comments by time: 10,000 of the site, 1,000 of each group",
+    parts=(PLACE_NAME,),
+    holds="numbers of the newest visible comments by time: 10,000 of the site, 1,000 of each group",
     lifetime="while there are any",
     written_by="comment, import, delete, regroup, all commands of moderators",
     backup=Backup.DERIVED,
@@ -44,8 +44,8 @@ RECENT = Kind(
 FLOORS = Kind(
     "floors",
     "hash",
-    (),
-    "by place, the time up to which `recent` has no comments any more (unix milliseconds)",
+    parts=(),
+    holds="by place, the time up to which `recent` has no comments any more (unix milliseconds)",
     lifetime="while there are any",
     written_by="the same",
     rebuilt_from="the comments",
@@ -53,8 +53,8 @@ FLOORS = Kind(
 RELISTING = Kind(
     "relisting",
     "zset",
-    (),
-    "numbers of articles, and places of `recent` which their comments enter or leave, by the time",
+    parts=(),
+    holds="numbers of articles, and places of `recent` which their comments enter or leave, by the time",
     lifetime="until that is done",
     written_by="regroup, remove, approve, delete",
 )

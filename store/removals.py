@@ -36,9 +36,10 @@ INTERVAL = 1.0  # seconds between two searches for comments to be removed
 REMOVING = Kind(
     "removing",
     "zset",
-    (),
-    "numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of articles "
-    "whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the time",
+    parts=(),
+    holds="numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of "
+    "articles whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the "
+    "time",
     lifetime="until that is done",
     written_by="delete, remove, approve",
 )

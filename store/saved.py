@@ -23,8 +23,8 @@ MAX_SAVED = 10_000  # of a user
 SAVED = Kind(
     "saved",
     "zset",
-    (USERNAME,),
-    "numbers of the articles and comments that a user has saved, by time",
+    parts=(USERNAME,),
+    holds="numbers of the articles and comments that a user has saved, by time",
     lifetime="while there are any",
     written_by="save, unsave, reading deleted ones",
     backup=Backup.COPIED,

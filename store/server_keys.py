@@ -28,8 +28,8 @@ HOME = 0  # the partition whose keys include the hash
 serverkeys = Kind(
     "serverkeys",
     "hash",
-    (),
-    "SHA-256 of the secret of each server key, and when it was created, by name; in partition 0",
+    parts=(),
+    holds="SHA-256 of the secret of each server key, and when it was created, by name; in partition 0",
     written_by="key create, key revoke",
     backup=Backup.COPIED,
     record="serverkeys",

@@ -47,9 +47,9 @@ REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
 REPLIES = Kind(
     "replies",
     "zset",
-    (NUMBER, REPLY_ORDER),
-    "numbers of the replies to a comment or an article, by the value of an order: best, and if there are more than 16 "
-    "also votes, time and controversial",
+    parts=(NUMBER, REPLY_ORDER),
+    holds="numbers of the replies to a comment or an article, by the value of an order: best, and if there are more "
+    "than 16 also votes, time and controversial",
     lifetime="while it has replies",
     written_by="comment, vote, delete",
     backup=Backup.DERIVED,
@@ -59,8 +59,8 @@ REPLIES = Kind(
 STUBS = Kind(
     "stubs",
     "zset",
-    (NUMBER,),
-    "the members of `tree` that are not visible: deleted comments with replies, pending and removed ones",
+    parts=(NUMBER,),
+    holds="the members of `tree` that are not visible: deleted comments with replies, pending and removed ones",
     lifetime="while it has such comments",
     written_by="comment, delete, remove, approve",
     backup=Backup.DERIVED,
@@ -70,8 +70,8 @@ STUBS = Kind(
 LATEST = Kind(
     "latest",
     "zset",
-    (NUMBER,),
-    "numbers of the visible comments of an article by time, once it has more than 128 comments: when the newest "
+    parts=(NUMBER,),
+    holds="numbers of the visible comments of an article by time, once it has more than 128 comments: when the newest "
     "is deleted, `ACTIVE` goes back to the one before",
     lifetime="while it has such comments",
     written_by="comment, import, delete",
@@ -83,15 +83,15 @@ LATEST = Kind(
 moves = Kind(
     "moves",
     "string",
-    (),
-    "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
+    parts=(),
+    holds="how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
     written_by="vote",
 )
 pins = Kind(
     "pins",
     "zset",
-    (NUMBER,),
-    "the pins of the thread of an article, each as its order and the value of `moves` then, by time",
+    parts=(NUMBER,),
+    holds="the pins of the thread of an article, each as its order and the value of `moves` then, by time",
     lifetime="10 minutes after the last one was made",
     written_by="pin",
     rebuilt_from="a thread",
@@ -99,8 +99,8 @@ pins = Kind(
 pinned = Kind(
     "pinned",
     "zset",
-    (NUMBER, PINNED_ORDER, MOVES),
-    "as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
+    parts=(NUMBER, PINNED_ORDER, MOVES),
+    holds="as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
     lifetime="20 minutes",
     written_by="vote, delete",
     rebuilt_from="a thread",
