@@ -264,9 +264,9 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.cookie = session_cookie(settings, app.state.public_url)
     titles = PageTitles() if settings.fetch_titles == "on" else None
     app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
-    app.state.log = log = install_stream()
-    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, log), open_spans())
-    log.on_dropped = observer.metrics.log_lines_dropped
+    app.state.log = stream = install_stream()
+    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, stream), open_spans())
+    stream.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
@@ -402,6 +402,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     app.state.database = database = Database(settings.database) if settings.database else None
     app.state.memory = memory = StoreMemory(store.site, settings.redis_url or "")
     async with (
+        # the events of votes are received only while a subscription needs them
         event_connection.connect(settings.redis_url or "", store.site, leaves_votes=True) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         app.state.ended_sessions.checked(store, received),

@@ -241,6 +241,7 @@ async def user_listing(request: Request, order: str) -> FeedSource:
 
 async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     """The feed with its title, its addresses and its entries."""
+    # addresses and titles name the order only if it is not the usual one
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""

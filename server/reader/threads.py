@@ -63,8 +63,8 @@ def thread_of(
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
     shown = [index for index, kept in enumerate(places_with_text_or_replies(edges, has_next)) if kept]
-    of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
-    keys = [(*of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
+    key_of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
+    keys = [(*key_of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
     for index, key, known in zip(shown, keys, ROWS.get_all(keys), strict=True):
         edge, text = edges[index], texts[index]
         row, row_size = known or drawn(words, article, edge, text, places[index], now)
