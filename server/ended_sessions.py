@@ -36,8 +36,8 @@ class EndedSessions:
     The sessions of open WebSockets and streams, by the slot of their users: which of 1,024 shares of all users each
     falls into. Events say whose sessions may have ended, and these are read again:
 
-    - after an action of a moderator, those of its subject's slot: the number of the action modulo `keys.SLOTS`;
-    - after sessions of a user have ended, or the user has left, those of the user's slot;
+    - after an action of a moderator, the sessions of its subject's slot: the number of the action modulo `keys.SLOTS`;
+    - after sessions of a user have ended, or the user has left, the sessions of the user's slot;
     - after events were lost, all.
     """
 

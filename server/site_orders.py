@@ -40,7 +40,7 @@ class SiteOrders:
 
 @dataclass(frozen=True, slots=True)
 class ShownOrders:
-    """The orders of a store as pages list them: first that of the front page. `count` of them are shown at once."""
+    """The orders of a store as pages list them; the front page has the first. `count` of them are shown at once."""
 
     names: Sequence[str]
     count: int

@@ -105,7 +105,7 @@ async def articles(request: Request) -> Response:
     A file of articles. Up to ten times the two round trips of a page, or none if it is cached.
 
     Raises:
-        HTTPException: 404 if there is no such file; and those of `documents.query`.
+        HTTPException: 404 if there is no such file; and what `documents.query` raises.
     """
     number = request.path_params["number"]
     if not 1 <= number <= MAX_FILES:

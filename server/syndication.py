@@ -87,7 +87,7 @@ class ShownAs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WebFeed:
-    """`site` is the public URL; `page` the URL of the page that lists the same, `url` that of the feed."""
+    """`site` is the public URL, `page` the URL of the page that lists the same, and `url` the URL of the feed."""
 
     site: str
     title: str
@@ -147,8 +147,8 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
     A feed, with a tag of its content. It costs what the same query of a client costs.
 
     Raises:
-        HTTPException: 404 if there is no such group or user, 400 if there is no such order; and those of
-            `documents.query`.
+        HTTPException: 404 if there is no such group or user, 400 if there is no such order; and what `documents.query`
+            raises.
     """
     listing = await find(request, known_order(request))
     feed = await feed_of(request, listing)

@@ -97,8 +97,8 @@ class Ratio:
 
 def svg(body: bytes) -> Ratio:
     """
-    The ratio of a drawing's `width` and `height`, else of its `viewBox`; without both, that of the box which browsers
-    give it.
+    The ratio of a drawing's `width` and `height`, else of its `viewBox`. A drawing without both has `DEFAULT_RATIO`, as
+    browsers show it.
 
     Raises:
         WrongFile: it is not well-formed, is no drawing, declares a document type, or has scripts.

@@ -3,7 +3,7 @@ Files of backups, and pipes of them; `-` is standard output and standard input. 
 `store.maintenance.records`.
 
     magic      16 bytes: the name and version of the format
-    frames     each 4 bytes of length and a deflated JSON array of records; that of the first frame has the header only
+    frames     each 4 bytes of length and a deflated JSON array of records; the first frame has only the header
     trailer    4 zero bytes, 8 bytes with the number of frames, and the SHA-256 of everything before it
 """
 

@@ -61,7 +61,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     session of the request.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     words = words_of(request)
     order, after = comment_order(request), request.query_params.get("after") or None

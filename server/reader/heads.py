@@ -50,8 +50,8 @@ LOG_TITLE = "log-of-moderation"
 class Head:
     """
     `html` are elements of `<head>`. `content` is what is shown until the script has its data, "" on pages that need the
-    script. Both are HTML in which all values are escaped. Status and headers are those of the page, which has a script
-    if `is_scripted`.
+    script. Both are HTML in which all values are escaped. The page has this status and these headers, and a script if
+    `is_scripted`.
     """
 
     html: str

@@ -22,7 +22,7 @@ async def removed_page(request: Request, *subject_ids: str) -> str:
     have removed. "" if they have removed none. One query for each id, until one is found.
 
     Raises:
-        HTTPException: those of `documents.query`.
+        HTTPException: what `documents.query` raises.
     """
     for subject_id in subject_ids:
         log = (await documents.query(request, REMOVAL, {"id": subject_id}))["moderationLog"]

@@ -49,7 +49,7 @@ async def search(request: Request) -> PageMetadata:
     empty or too long.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     query, words = request.query_params.get("q", "").strip(), words_of(request)
     if not query:

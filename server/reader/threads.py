@@ -55,10 +55,11 @@ def thread_of(
     current: str = "",
 ) -> ShownThread:
     """
-    The rows of a thread, in a language. `edges` are those of the connection `thread` of the article; each of `texts` is
-    that of the edge at the same place. The page has `size` bytes of other texts. On the page of one comment, `current`
-    is its id, the first of the edges is not indented, and the edges up to that of `current` have the cursor "": no page
-    begins after them.
+    The rows of a thread, in a language. `edges` come from the field `thread` of the article; at the same index of
+    `texts` is the text of each. The page has `size` bytes of other texts.
+
+    On the page of one comment, `current` is its id, and the first edge is not indented. This comment and those above it
+    have the cursor "", as no page begins after them.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)

@@ -17,7 +17,7 @@ ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)
 TAG = re.compile(r"<(?P<end>/?)(?P<element>[a-z]+)/?>")  # in a text, of an element of the page
 FUNCTIONS = {"NUMBER", "DATETIME"}  # of Fluent
 
-Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; those of terms begin with -
+Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; the id of a term begins with -
 Node = ast.Message | ast.Term
 
 
