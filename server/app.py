@@ -390,7 +390,7 @@ def cors_middleware(settings: Settings) -> Middleware | None:
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
     """
-    Open the store and the database, and run what works in the background as long as the application serves: it receives
+    Open the store and the database, and run the work in the background as long as the application serves: it receives
     events, keeps what is cached current, completes what writes have begun in other partitions, fills indexes, trims the
     log, mirrors it into the database, moves old articles there, and sends webhooks and mails. Work that must not be
     done twice at a time is done by one of all processes.

@@ -75,7 +75,7 @@ class EndedSessions:
 
     def end_forgotten(self, remembered: Callable[[str], object]) -> None:
         """
-        End what was opened with tokens of issuers that `remembered` does not know any more, as the key that has signed
+        End what was opened with tokens of issuers that `remembered` does not know any more: the key that has signed
         them was withdrawn.
         """
         for watched in [each for listed in self._watched.values() for each in listed]:

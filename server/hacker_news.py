@@ -46,8 +46,8 @@ LOG_ENTRIES = 300  # the newest, that are read to find these items
 
 class StoryList(NamedTuple):
     """
-    A list of at most `most` stories, of one group or of all (None), by the first of `orders` of which the store has an
-    index.
+    A list of at most `most` stories, of one group or of all (None). They are in the first of `orders` for which the
+    store has an index.
     """
 
     most: int

@@ -1,6 +1,6 @@
 """
-The orders of articles, such as `HOT` or `TIME`, that the site's pages offer: the first one, those that are shown, and
-those below "More". A store keeps an index for each order that it was set up with; pages can offer no other.
+The orders of articles, such as `HOT` or `TIME`, that the site's pages offer: which is first, which are shown, and which
+are below "More". A store keeps an index for each order that it was set up with; pages can offer no other.
 """
 
 from collections.abc import Sequence

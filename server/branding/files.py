@@ -144,7 +144,7 @@ def read(folder: Path) -> SiteFiles:
 
 
 def bodies_of(folder: Path) -> dict[str, bytes]:
-    """What a backup has of a folder: its files as they are, but for those that nothing uses or that are too large."""
+    """What a backup has of a folder: its files as they are, without unused and too large ones."""
     return {name: body for name, body in _bodies(folder)[0].items() if len(body) <= most_bytes(name)}
 
 

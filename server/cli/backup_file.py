@@ -81,8 +81,8 @@ class BackupWriter:
 @contextmanager
 def writing(path: Path, header: dict[str, Any]) -> Iterator[BackupWriter]:
     """
-    Write a backup: as a file that only its owner may read and that gets its name when it is complete and synced to
-    disk, or into the pipe or device that the path or `-` names.
+    Write a backup, to a new file or into the pipe or device that the path or `-` names. Only its owner may read a new
+    file, which gets its name once it is complete and synced to disk.
 
     Raises:
         CommandError: the device is a terminal.

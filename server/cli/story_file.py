@@ -55,8 +55,8 @@ class Row:
 @dataclass(slots=True)
 class Notes:
     """
-    What is noted while a file is read: the line of each story and comment by its id, how many have a title or a link
-    from which control characters were removed, and how many a text that was cut.
+    What is noted while a file is read: by the id of each story and comment, its line; how many were `cleaned` (control
+    characters were removed from the title or the link); and how many have a text that was `cut`.
     """
 
     lines: dict[str, int] = field(default_factory=dict)

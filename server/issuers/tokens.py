@@ -1,8 +1,8 @@
 """
 Tokens of issuers, as JSON Web Tokens (RFC 7519): what they say, and whether that is what the file of issuers asks for.
 
-A token chooses nothing: its issuer is one of the file, its algorithm one of that issuer's, and its key one of that
-issuer's keys of that algorithm. What the header says of addresses of keys is not read.
+A token chooses nothing: its issuer must be in the file, its algorithm must be one that the issuer's table names, and
+its key must be one of the issuer for this algorithm. Addresses of keys in its header are not read.
 """
 
 import json

@@ -102,8 +102,8 @@ def _contenders(candidates: Sequence[_Candidate], places: int) -> list[_Candidat
     """
     The candidates that can still reach the top.
 
-    No order ranks an older story above a younger one that has at least as many votes, and no vote is taken back. So a
-    story is out if as many younger ones as there are places already have at least its final number of votes.
+    No order ranks an older story above a younger one that has at least as many votes, and no vote is taken back. Let
+    there be P places: a story is out once P younger ones have at least as many votes as it will have at the end.
     """
     contenders: list[_Candidate] = []
     younger: list[int] = []  # the highest votes of younger stories, as a heap

@@ -186,8 +186,8 @@ class Letters:
 
     async def _reset(self, subject: str) -> Letter | None:
         """
-        The mail with a link to choose a new password: for the user whose name `subject` is, or for all who have
-        confirmed the address whose digest it is.
+        The mail with a link to choose a new password. `subject` is the name of a user, or the digest of an address: the
+        mail is then for all users who have confirmed this address.
         """
         if mailboxes.ADDRESS_DIGEST.fits(subject):
             names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]

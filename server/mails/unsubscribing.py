@@ -1,6 +1,6 @@
 """
-The route that ends mails of replies, by the signed token of a link in such a mail: POST ends them, as programs for mail
-do with one click (RFC 8058), and GET shows a button that does. No session is needed, and no cookie read.
+The route that ends mails of replies, by the signed token of a link in such a mail. POST ends them: programs for mail
+send it with one click (RFC 8058). GET shows a button that sends it. No session is needed, and no cookie read.
 """
 
 from pathlib import Path

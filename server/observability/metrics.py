@@ -276,8 +276,8 @@ class Counters:
 
     `values` holds the counters of this process, each at the index of its name.
 
-    With a folder, the values are in a file, which other processes read at any time, and which remains if this process
-    is killed. A second file has the names: one line for each index.
+    With a folder, the values are in a file. Other processes read it at any time, and it remains if this process is
+    killed. A second file has the names: one line for each index.
 
     prometheus-client's multiprocess mode takes 11.2 us of CPU for the six updates of an operation, this class 0.64
     (bench/RESULTS.md). The disk space is allocated beforehand, so that a full disk does not kill the process.

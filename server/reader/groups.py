@@ -104,8 +104,8 @@ class PeriodLink(NamedTuple):
 
 def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
     """
-    The page in place of that of a group that does not exist, with a link to post there if that makes the group. `group`
-    is None if no group can have the name.
+    The page "Not found" for a group that does not exist. It has a link to post there if posting makes the group.
+    `group` is None if no group can have the name.
     """
     words, more = words_of(request), Markup()
     if group is None:

@@ -2,8 +2,9 @@
 The comments of an article as rows of its page, in the order in which the schema gives them, as `reader/src/thread.ts`
 has them.
 
-Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes, but there is at least one row, and
-on the page of one comment at least one answer. The next page begins with the first row that is left out.
+Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes. However large the texts are, there
+is at least one row, and on the page of one comment at least one answer. The next page begins with the first row that is
+left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,10 @@ class ShownThread:
 
 
 class RowPlace(NamedTuple):
-    """The comment that one answers, if that is on the page, its depth on the page, and whether the page is about it."""
+    """
+    Where a comment stands: the comment that it answers (None if that is not on the page), its depth on the page, and
+    whether the page is about it.
+    """
 
     parent: Comment | None
     depth: int

@@ -4,9 +4,9 @@ what the others post. docs/rings.md describes the method. Needs the extra `rings
 
 1. Two users are a pair if each votes for `PAIR_COVERAGE` of what the other posts.
 2. The densest parts of the graph of pairs are found by greedy peeling (Charikar, APPROX 2000).
-3. Who votes for less than `LEAST_COVERAGE` of what the others of a part post leaves it, as friends do.
-4. Who gives the others no greater share of their votes than users outside do, in the same groups and periods, leaves
-   it, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
+3. Users who vote for less than `LEAST_COVERAGE` of what the others of their part post, such as friends, are removed.
+4. Users who give the others no greater share of their votes than users outside do, in the same groups and periods, are
+   removed, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
    validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
    corrected by Bonferroni, of links from a user to a group: as many tests are counted as there are groups of this size.
 """
@@ -193,7 +193,10 @@ class _Coverage:
 
 
 def _dense_parts(pairs: Ints) -> Iterator[Ints]:
-    """The densest part of the graph with these pairs, then that of what is left, while one has `LEAST_MEMBERS`."""
+    """
+    The densest part of the graph with these pairs, then the densest part of what is left, and so on. Each has at least
+    `LEAST_MEMBERS`.
+    """
     neighbours: Graph = {}
     for one, other in pairs.T.tolist():
         neighbours.setdefault(one, set()).add(other)

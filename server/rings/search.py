@@ -125,8 +125,8 @@ class _Ranking:
 
     def moves(self, ring: int, lost: Mapping[int, int]) -> list[RingMove]:
         """
-        The articles that change their place if some lose votes, those that change it most first. `lost` has how many
-        votes each article loses, by its number; `ring` is the number of the ring.
+        The articles that change their place if some lose votes, the largest changes first. `lost` has how many votes
+        each article loses, by its number; `ring` is the number of the ring.
         """
         wanted = np.array(sorted(lost), dtype=np.int64)
         index = np.searchsorted(self.numbers, wanted)

@@ -127,7 +127,7 @@ class Sender:
                     task.add_done_callback(self._tasks.discard)
 
     def _next_free(self) -> int | None:
-        """The webhook to which the fewest messages are being sent, of those that may get one more."""
+        """Of the webhooks that may get one more message, the one to which the fewest are being sent."""
         if sum(len(lane.sent) for lane in self._lanes.values()) >= AT_ONCE:
             return None
         now = self._clock()

@@ -12,7 +12,7 @@ from fluent.syntax import FluentParser, ast
 from fluent.syntax.visitor import Visitor
 
 FOLDER = Path(__file__).parent
-DEFAULT = "en"  # the language that has all texts, and those that another one lacks
+DEFAULT = "en"  # the language that has all texts; where another one lacks a text, this one's is used
 ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # a message or term, all its lines
 TAG = re.compile(r"<(?P<end>/?)(?P<element>[a-z]+)/?>")  # in a text, of an element of the page
 FUNCTIONS = {"NUMBER", "DATETIME"}  # of Fluent
