@@ -101,7 +101,8 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
         print(*_addresses(settings, address, data), sep="\n", flush=True)
     except OSError as error:
         logger.warning("cannot print the address %s: %s", address, error.strerror)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit cannot fail
+        # in place of standard output, so that its flush at exit cannot fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:

@@ -122,7 +122,7 @@ def svg(body: bytes) -> Ratio:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler, parser.StartDoctypeDeclHandler = start, declared
     try:
-        parser.Parse(body, True)
+        parser.Parse(body, True)  # it is all of the file
     except expat.ExpatError as error:
         raise WrongFile(f"it is not XML: {expat.errors.messages[error.code]}", error.lineno) from None
     return _ratio(root)

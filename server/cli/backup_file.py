@@ -144,7 +144,7 @@ class CheckedBackup:
         Raises:
             BrokenBackup: a frame is not an array of records, or the number of frames is wrong.
         """
-        return islice(_frames(self.path, self.name), 1, None)
+        return islice(_frames(self.path, self.name), 1, None)  # without the header
 
 
 @contextmanager

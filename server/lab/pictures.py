@@ -66,7 +66,7 @@ def _draw_ranks(panel: Axes, name: str, day: Day, tops: Sequence[Top]) -> None:
     panel.set_title(name)
     panel.set_xlim(0, 24)
     panel.set_xticks(range(0, 25, 4))
-    panel.set_ylim(day.places + 0.5, 0.5)
+    panel.set_ylim(day.places + 0.5, 0.5)  # the first rank is at the top
     panel.grid(alpha=0.3)
 
 

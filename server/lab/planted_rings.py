@@ -47,7 +47,7 @@ class Planted:
 USUAL, CLOSE, CLOSEST = (0.05, 0.5), (0.2, 0.6), (0.4, 0.8)  # limits for friends
 ALL_PLANTED = (
     *(Planted(ring, USUAL) for ring in (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)),
-    *(Planted(0.8, friends) for friends in (CLOSE, CLOSEST)),
+    *(Planted(ring=0.8, friends=friends) for friends in (CLOSE, CLOSEST)),
 )
 
 

@@ -364,7 +364,7 @@ def _read(path: Path) -> Iterator[tuple[Name, float]]:
 
 def _is_running(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        os.kill(process, 0)  # no signal: only checks whether there is the process
     except ProcessLookupError:
         return False
     return True
