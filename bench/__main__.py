@@ -104,9 +104,9 @@ async def _fill(url: str, articles: int) -> Ground:
 def _config(url: str) -> dict[str, object]:
     """
     The configuration of the peers, which they read as JSON: the address of Valkey, the formats of keys, in which `%s`
-    stands for a name or a number, and the scripts of votes with their keys and arguments: `policy` those of both,
-    `partitions` and `placeLifetime` those of votes on comments. A vote is worth `voteWorth` milliseconds, and voting is
-    open for `votingWindow` milliseconds.
+    stands for a name or a number, and the scripts of votes with their keys. `policy` has arguments of both scripts;
+    `partitions` and `placeLifetime` are further arguments of votes on comments. A vote is worth `voteWorth`
+    milliseconds, and voting is open for `votingWindow` milliseconds.
     """
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)

@@ -54,13 +54,12 @@ def main(size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         engines = Engines.open(f"sqlite:///{folder}/upvote.db")
         engines.write(fill, site, size)
-        stored = engines.read(Call(), bytes_stored) / size
+        stored = engines.read(Call(), bytes_stored) / size  # `Call()`: without a deadline
         print(f"{size:,} archived articles, {stored:.0f} bytes of places each; microseconds of CPU\n")
         head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
         print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))
-        head = ["", "10%", "50%", "90%"]
         print()
-        print(markdown(head, others(engines, site)))
+        print(markdown(["", *(f"{share:.0%}" for share in DEPTHS)], others(engines, site)))
         engines.close()
 
 
@@ -79,10 +78,11 @@ def fill(connection: Connection, site: Site, size: int) -> None:
                     connection, order.value, votes_class, ((each.posted_at, each.number, each.votes) for each in some)
                 )
         else:
-            write(connection, order.value, 0, in_order(site, order, articles))
+            write(connection, order.value, votes_class=0, rows=in_order(site, order, articles))
     for user in range(USERS):
         own = articles[user::USERS]
-        write(connection, f"timeline:user-{user}", 0, ((each.posted_at, each.number, None) for each in own))
+        rows = ((each.posted_at, each.number, None) for each in own)
+        write(connection, f"timeline:user-{user}", votes_class=0, rows=rows)
     connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
 
 
@@ -113,8 +113,9 @@ def measured(site: Site) -> Iterator[tuple[str, Listing]]:
     for order in Order:
         yield order.name, listings.whole(site, order)
     for name, days in (("a month", 30), ("a year", 365), ("100 years", 36_500)):
-        yield f"VOTES since {name}", listings.posted_since(site, None, Order.VOTES, NOW - days * DAY_MS)
-    yield "TIME since a year", listings.posted_since(site, None, Order.TIME, NOW - 365 * DAY_MS)
+        yield f"VOTES since {name}", listings.posted_since(site, group=None, order=Order.VOTES, at=NOW - days * DAY_MS)
+    a_year_ago = NOW - 365 * DAY_MS
+    yield "TIME since a year", listings.posted_since(site, group=None, order=Order.TIME, at=a_year_ago)
     yield "timeline", listings.timeline(site, "user-7")
 
 
@@ -124,7 +125,7 @@ def row(engines: Engines, name: str, listing: Listing) -> list[str]:
     pages = [first]
     for share in DEPTHS:
         pages.append(cpu(engines, [page(listing, each) for each in spread(engines, listing, share)]))
-    pages.append(cpu(engines, [page(listing, each, upwards=True) for each in spread(engines, listing, 0.5)]))
+    pages.append(cpu(engines, [page(listing, each, upwards=True) for each in spread(engines, listing, share=0.5)]))
     pages.append(cpu(engines, [partial(places.page, listing=listing, window=Window(25, upwards=True))] * ROUNDS))
     return [name, *(f"{median(each):,.0f}" for each in pages), f"{max(max(each) for each in pages):,.0f}"]
 
@@ -159,8 +160,8 @@ def page(listing: Listing, beyond: Position, upwards: bool = False) -> Callable[
 
 def spread(engines: Engines, listing: Listing, share: float) -> list[Position]:
     """
-    Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, those of articles
-    posted after this share of the time.
+    Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, this is a share of
+    the articles by their posting times, the newest first.
     """
     return engines.read(Call(), partial(positions, listing=listing, share=share))
 
@@ -169,18 +170,24 @@ def positions(connection: Connection, listing: Listing, share: float) -> list[Po
     name = Order.TIME.value if listing.decay or listing.since else places.plain_name(listing)
     index = place_reads.index(connection, name)
     assert index
-    size = place_reads.rank(connection, index, (float(listing.since.at if listing.since else listing.lowest), -1))
+    # the instant of a listing of VOTES is `since`; a listing of TIME has it as its lowest value
+    lowest = float(listing.since.at if listing.since else listing.lowest)
+    size = place_reads.rank(connection, index, (lowest, -1))  # of the part of the index that the listing has
     keys = [
         place_reads.at_rank(connection, index, min(int(share * size) + APART * turn, size - 1))
         for turn in range(ROUNDS)
     ]
+    # a key has no `extra`, from which `value_of` computes: the whole place is the lowest one above the key before it
     found = [
-        place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, upwards=True)[0] for key in keys if key
+        place_reads.places(connection, Range(index.id, before(key), HIGHEST), count=1, upwards=True)[0]
+        for key in keys
+        if key
     ]
     return [place_reads.position(value_of(listing, each), each.number) for each in found]
 
 
 def value_of(listing: Listing, place: Place) -> float:
+    """The value by which a listing is sorted, of a place in the index that `positions` reads."""
     if listing.decay:
         return gravity.Formula(listing.decay.at, *listing.decay.numbers).value_of(place)
     return float(place.extra or 0) if listing.since else place.value

@@ -2,9 +2,9 @@
 Fills the SQL database in bulk with archived articles, which only the database has, and Valkey with what the archiver
 leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
-They are older than those of `bench.filling`, closed to votes, one a minute, with votes as unevenly spread as on a real
-site, but with at most as many as those have: so none of them is on the first page of a listing by score. They are
-without the names of their voters. The same seed gives the same articles.
+They are older than the articles of `bench.filling`, and closed to votes: one a minute, with votes as unevenly spread as
+on a real site. None has more votes than articles of `bench.filling` may have, so none is on the first page of a listing
+by score. The names of their voters are not stored. The same seed gives the same articles.
 
 An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
 posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.
@@ -104,7 +104,7 @@ def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]
             place = Place(float(site.policy.value(order, article)), article.number, extra)
         for prefix in prefixes:
             yield (prefix + name, votes), place
-    alone = Place(float(article.posted_at), article.number, None)
+    alone = Place(float(article.posted_at), article.number, extra=None)
     yield (f"timeline:{article.poster}", 0), alone
     yield (f"links:{links.digest(article.link or '')}", 0), alone
     if site.policy.is_good(article):
@@ -122,7 +122,7 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
         up = min(max(votes(chance), 1), MOST_VOTES)
-        yield article(chance, sequence, chance.choice(POSTERS), time, up, 0)
+        yield article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
 
 
 class Left:

@@ -4,8 +4,8 @@ Measures what the HTML of an article with 100 comments costs.
     python -m bench.article_page [--rounds 40]
 
 The application runs in this process, with a Valkey of its own, and is called without a client. `CPU` is the processor
-time of the process for a request, in milliseconds, and the median of all rounds. In a `cold` request the HTML of no
-text and of no row of the thread is in a cache, in a `warm` one that of all.
+time of the process for a request, in milliseconds, and the median of all rounds. Caches keep the HTML of texts and of
+rows of the thread: before a `cold` request they are emptied, before a `warm` one they have all of it.
 """
 
 import argparse

@@ -7,7 +7,7 @@ application.
 Each trace is recorded from requests to the application with room for everything: which entries of which caches it looks
 up or makes, and their bytes. It is then replayed in pools of a half, a quarter and an eighth of these bytes: once as
 the server evicts, and once evicting the least recently used entry of all caches. A miss costs the microseconds of its
-cache; `saved` is the share of their sum under LRU that the server needs less. Memos, caches of functions, are left out:
+cache. `saved` says how much less than LRU the server spends on all misses. Memos, caches of functions, are left out:
 their hits cannot be recorded.
 
 `--costs` prints how long it takes to make the values of each cache: medians of the CPU time from the last access to any
@@ -51,7 +51,7 @@ class Access(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a pool does in a trace: `milliseconds` are those that it takes to make the values of the misses."""
+    """What a pool does in a trace. `milliseconds` is the time that making the missed values takes."""
 
     evictions: int
     misses: int
@@ -79,7 +79,7 @@ class Recorder:
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # of CPU for each new value, by name of cache
         self._caches: dict[int, int] = {}  # the number of each cache, by its `id()`
         self._entries: dict[tuple[int, Any], int] = {}  # the number of each entry, by that of its cache and its key
-        self._held: list[Any] = []  # so that no two caches or keys have the same id
+        self._held: list[Any] = []  # caches: the `id()` of one that is freed might be used again
         self._last = 0.0  # when an access ended
 
     @contextmanager
@@ -130,24 +130,24 @@ class Recorder:
             self._caches[id(cache)] = len(self.trace.costs)
             self.trace.costs.append((cache.name, cache._microseconds))
             self._held.append(cache)
-        number = self._caches[id(cache)]
-        known = self._entries.setdefault((number, entry.key), len(self.trace.sizes))
-        if known == len(self.trace.sizes):
+        cache_number = self._caches[id(cache)]
+        entry_number = self._entries.setdefault((cache_number, entry.key), len(self.trace.sizes))
+        if entry_number == len(self.trace.sizes):  # a new one
             self.trace.sizes.append(entry.size)
-        self.trace.sizes[known] = entry.size
-        self.trace.accesses.append(Access(number, known))
+        self.trace.sizes[entry_number] = entry.size
+        self.trace.accesses.append(Access(cache_number, entry_number))
 
 
 def replayed(trace: Trace, total: int) -> Outcome:
     """What a pool of this size does in a trace."""
     pool = Pool(total)
-    found = [pool.cache(name, microseconds) for name, microseconds in trace.costs]
+    caches = [pool.cache(name, microseconds) for name, microseconds in trace.costs]
     misses, microseconds = 0, 0.0
     for number, entry in trace.accesses:
-        if found[number].get(entry) is None:
+        if caches[number].get(entry) is None:
             misses += 1
             microseconds += trace.costs[number][1]
-            found[number].put(entry, True, trace.sizes[entry] - ENTRY_BYTES)
+            caches[number].put(entry, True, trace.sizes[entry] - ENTRY_BYTES)  # `put` adds these bytes
     return Outcome(sum(usage.evictions for usage in pool.usages().values()), misses, microseconds / 1000)
 
 
@@ -202,7 +202,7 @@ async def application(url: str) -> AsyncIterator[Application]:
     settings = Settings(redis_url=url, rate_limits="off", cache_mb=ROOM, log_level="error")
     app = create(settings, ConnectionLimiter())
     for cache in list(POOL._caches):
-        cache.clear()  # what a trace before has left in those of modules
+        cache.clear()  # the caches of modules have what an earlier trace has left
     async with app.router.lifespan_context(app):
         yield app
 

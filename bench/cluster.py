@@ -147,7 +147,7 @@ async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Aw
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
     """Do something so often, with the number of the turn, `AT_ONCE` at a time."""
-    turns = iter(range(times))
+    turns = iter(range(times))  # each of the tasks takes the next one
 
     async def some() -> None:
         for turn in turns:
@@ -199,9 +199,9 @@ def main() -> None:
         valkey.running(Path(folder)) as url,
         Redis.from_url(url, decode_responses=True) as server,
     ):
-        found = asyncio.run(measured(url, [server], 1))
-        vote = of_a_vote(server, LARGE_VOTERS)
-    rows.append(row("a server alone, 1 partition", found))
+        alone = asyncio.run(measured(url, [server], partitions=1))
+        vote_bytes = of_a_vote(server, LARGE_VOTERS)
+    rows.append(row("a server alone, 1 partition", alone))
     for count in SERVERS:
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -209,13 +209,15 @@ def main() -> None:
             ExitStack() as stack,
         ):
             servers = [stack.enter_context(server.client()) for server in cluster.servers]
-            last = asyncio.run(measured(cluster.url, servers, PARTITIONS))
+            last = asyncio.run(measured(cluster.url, servers, partitions=PARTITIONS))
         rows.append(row(f"{count} of a cluster, {PARTITIONS} partitions", last))
     head = ["primaries", "votes/s", "µs a vote", "busiest", "pages/s", "µs a page", "busiest"]
     print(markdown(head, rows))
     assert last is not None
+    (_, page_alone, _), (vote, page, memory) = alone, last
+    needs = large(page_alone, vote, page, replace(memory, vote=vote_bytes))
     print()
-    print(markdown(["what", "how many", "each", "in all"], large(found[1], *last[:2], replace(last[2], vote=vote))))
+    print(markdown(["what", "how many", "each", "in all"], needs))
 
 
 def row(what: str, found: tuple[Cost, Cost, Memory]) -> list[str]:

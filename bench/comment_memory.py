@@ -3,8 +3,9 @@ Measures how much memory of Valkey an article, a comment, a vote on it and a not
 
     python -m bench.comment_memory
 
-Articles with five comments of 200 characters each, of which four answer another one, by 40 users, and votes of 40
-others; without the log, which is trimmed, and without what expires within minutes, such as answers to repeated calls.
+40 users post articles and comments, and 40 others vote. Each article has five comments of 200 characters, of which four
+answer another one. Not counted are the log, which is trimmed, and what expires within minutes, such as answers to
+repeated calls.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from store.users import creation
 ARTICLES, COMMENTS_OF_EACH, VOTES_ON_EACH, CHARACTERS = 400, 5, 5, 200
 NAMES, VOTERS = ([f"{kind}{number:02}" for number in range(40)] for kind in ("person", "voters"))
 SETTING = "hash-max-listpack-value"  # of Valkey: a hash with a longer value (in bytes) takes a larger encoding
+VALUES = (64, 1024)  # of the setting: Valkey's default, and that of `server.managed_valkey`
 
 
 class Measured:
@@ -42,10 +44,11 @@ class Measured:
         articles = [await self._post(number) for number in range(ARTICLES)]
         await self._note("article", ARTICLES)
         comments = [number for article in articles for number in await self._comment(article)]
+        recent = await self._found(RECENT(0, "") + "*")  # of the site and of each group
         listed = {
             "in the list of its poster": await self._sum(keys.comments(0, name) for name in NAMES),
             "notifications": await self._sum(keys.inbox(0, name) for name in NAMES),
-            "among the newest, which are at most 10,000": await self._sum(await self._found(RECENT(0, "") + "*")),
+            "among the newest, which are at most 10,000": await self._sum(recent),
         }
         await self._note("comment while voting is open", len(comments))
         for number in comments:
@@ -54,8 +57,8 @@ class Measured:
         await self._note("vote on it", VOTES_ON_EACH * len(comments))
         voters = [kind(0, number) for number in comments for kind in (keys.voted, keys.downvoted)]
         await self.store.site.redis.run(("DEL", *voters))
-        await self._note("freed", len(comments))
-        opened, freed = self.bytes_each["comment while voting is open"], self.bytes_each.pop("freed")  # less than 0
+        await self._note("freed", len(comments))  # for each comment, by the removal of its voters
+        opened, freed = self.bytes_each["comment while voting is open"], self.bytes_each.pop("freed")  # below 0
         self.bytes_each["comment once it is closed"] = opened + VOTES_ON_EACH * self.bytes_each["vote on it"] + freed
         for what, size in listed.items():
             self.bytes_each[f"of this: {what}"] = size / len(comments)
@@ -106,7 +109,7 @@ class Measured:
 
 async def main() -> None:
     rows: dict[str, list[str]] = {}
-    for value in (64, 1024):
+    for value in VALUES:
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url)
             await store.site.redis.run(("CONFIG", "SET", SETTING, value))

@@ -234,7 +234,7 @@ async def evictions(client: Client, requests: Sequence[Request]) -> float:
     for _ in range(4):  # the last round is counted: the caches have all pages then
         (connection,) = client.connect()
         await asyncio.to_thread(ask, connection, texts)
-        await asyncio.sleep(2 * CACHE_SECONDS)
+        await asyncio.sleep(2 * CACHE_SECONDS)  # so that the metrics are counted anew
         scraped = await asyncio.to_thread(ask, connection, [SCRAPE])
         found = EVICTIONS.findall(scraped.decode())
         assert found, "the metrics have evictions"
@@ -264,7 +264,7 @@ async def until_subscribed(client: Client) -> None:
     opened = b"upvote_open_subscriptions %d.0" % SUBSCRIBERS
     while opened not in await asyncio.to_thread(ask, connection, [SCRAPE]):  # noqa: ASYNC110 - no event tells it
         await asyncio.sleep(0.05)
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(0.5)  # for the reads of the articles, of which no metric tells
 
 
 def has_event(data: bytes) -> bool:
@@ -278,6 +278,7 @@ def compared(found: Figures, committed: Figures, others: Counts) -> list[Compare
         return rest
     figures = committed.bytecodes
     return [
+        # a query without a committed figure has the limit 0
         *(Compared(name, count, TOLERANCE * figures.get(name, 0)) for name, count in found.bytecodes.items()),
         *rest,
     ]

@@ -81,7 +81,8 @@ async def discuss(store: Store, articles: list[int]) -> list[int]:
     chance, numbers = random.Random(4), []
     for place in range(COMMENTS):
         text = f"Comment {place}: {chance.getrandbits(64):x}"
-        posted = await store.comments.post(articles[place % len(articles)], None, POSTERS[place], text)
+        article = articles[place % len(articles)]
+        posted = await store.comments.post(article, parent=None, poster=POSTERS[place], content=text)
         assert posted.comment is not None, "it is new"
         numbers.append(posted.comment.number)
     return numbers
@@ -127,20 +128,20 @@ def commands(store: Store, batch: list[Posted]) -> list[Command]:
 
 
 def article_commands(store: Store, posted: Posted) -> Iterator[Command]:
-    """Write an article's hash and its sets of voters."""
+    """The commands that write an article's hash and its sets of voters."""
     article, home = posted.article, store.site.home_of_article(posted.article.number)
     fields = ("title", article.title, "poster", article.poster, "time", article.posted_at, "up", article.upvotes)
     rest = ("down", article.downvotes, "groups", " ".join(article.groups), "link", article.link or "")
     digest = (links.FIELD, links.digest(article.link or ""))
     yield ("HSET", keys.article(home, article.number), *fields, *rest, *digest)
-    left = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
+    lifetime = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
     for key, voters in (
         (keys.voted(home, article.number), posted.up),
         (keys.downvoted(home, article.number), posted.down),
     ):
         if voters:
             yield ("SADD", key, *voters)
-            yield ("PEXPIRE", key, left)
+            yield ("PEXPIRE", key, lifetime)
 
 
 def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:

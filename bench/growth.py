@@ -5,13 +5,13 @@ data in Valkey; archived articles are in the SQL database only.
 
     python -m bench.growth [--articles 20000,1000,250000] [--partitions 1,8] [--threads 100,10000] [--workers 1,2]
 
-Each option lists sizes. One of them differs at a time: the others have the first size of their list. For each the store
-and an SQLite file are filled anew, and measured with each number of processes in turn. No two requests are equal, so
-each is executed. The last table says what a site with 100 million users would need, as `bench.cluster` describes it.
+Each option lists sizes. Only one of them differs at a time: the others have the first size of their list. For each the
+store and an SQLite file are filled anew, and measured with each number of processes in turn. No two requests are equal,
+so each is executed. The last table says what a site with 100 million users would need, as `bench.cluster` describes it.
 
-A figure is the CPU time of all processes of the server, with SQLite and the mirror that follows the log, without what
-they take when idle, plus that of Valkey, divided by the answers to 16 connections; and the time of an answer to one
-connection, the median.
+A figure is the CPU time of an answer, in all processes of the server and in Valkey, and the median time until an
+answer. The CPU time is measured with 16 connections. It includes SQLite and the mirror, which follows the log, but not
+what the processes take when idle. The time until an answer is measured with one connection.
 """
 
 import argparse
@@ -180,15 +180,15 @@ def requests_of(
 
 def figure(server: Server, redis: "Redis", requests: list[Request], seconds: float) -> Figure:
     """Measure a query: `redis` is the client of the server's Valkey."""
-    ask(server, requests, seconds / 2)
+    ask(server, requests, seconds / 2)  # not measured
     idle = servers.settle(server)
-    cpu, of_valkey, started = server.cpu, sum(spent([redis])), time.perf_counter()
+    cpu_before, valkey_before, started = server.cpu, sum(spent([redis])), time.perf_counter()
     answers = ask(server, requests, seconds)
     servers.settle(server)
-    used = server.cpu - cpu - idle * (time.perf_counter() - started)
-    of_valkey = sum(spent([redis])) - of_valkey
+    of_server = server.cpu - cpu_before - idle * (time.perf_counter() - started)
+    of_valkey = sum(spent([redis])) - valkey_before
     alone = rounds.load(server, requests, seconds / 2, connections=1)
-    return Figure(used / answers * 1e6, of_valkey / answers * 1e6, alone.p50)
+    return Figure(of_server / answers * 1e6, of_valkey / answers * 1e6, answer=alone.p50)
 
 
 def ask(server: Server, requests: list[Request], seconds: float) -> int:
@@ -230,22 +230,32 @@ def plan(found: Mapping[Case, Figures]) -> str:
     the most partitions, and the one with the fewest. It assumes that a vote costs the same with any number of
     partitions, and that each further partition adds the same to the cost of a page.
     """
-    (most, figures), least = max(found.items(), key=_processes_and_partitions), min(found, key=_partitions)
-    first, last = found[least]["page"], figures["page"]
-    share = (LARGE_PARTITIONS - least.size.partitions) / max(most.size.partitions - least.size.partitions, 1)
-    page = [one + (other - one) * share for one, other in zip(first, last, strict=True)]
+    most, figures = max(found.items(), key=_processes_and_partitions)
+    fewest = min(found, key=_most_processes_fewest_partitions)
+    further = max(most.size.partitions - fewest.size.partitions, 1)
+    # a page of `LARGE_PARTITIONS`, on the straight line through the costs of these two cases
+    share = (LARGE_PARTITIONS - fewest.size.partitions) / further
+    page = [low + (high - low) * share for low, high in zip(found[fewest]["page"], figures["page"], strict=True)]
     vote = figures["vote"]
     rows = [
         ("votes a second", LARGE_VOTES, vote.server, vote.valkey),
         (f"pages a second, of {LARGE_PARTITIONS} partitions", LARGE_PAGES, page[0], page[1]),
     ]
-    server, of_valkey = (sum(count * each[kind] for _, count, *each in rows) / 1e6 for kind in (0, 1))
+    server_cores = sum(count * of_server for _, count, of_server, _ in rows) / 1e6
+    valkey_cores = sum(count * of_valkey for _, count, _, of_valkey in rows) / 1e6
     head = ["what", "how many", "server, µs", "cores", "Valkey, µs", "cores"]
     cells = [
         [what, f"{count:,}", *(text for each in costs for text in (f"{each:.0f}", f"{count * each / 1e6:.1f}"))]
         for what, count, *costs in rows
     ]
-    last_row = [f"cores that are {BUSY:.0%} busy", "", "", f"{server / BUSY:.0f}", "", f"{of_valkey / BUSY:.0f}"]
+    last_row = [
+        f"cores that are {BUSY:.0%} busy",
+        "",
+        "",
+        f"{server_cores / BUSY:.0f}",
+        "",
+        f"{valkey_cores / BUSY:.0f}",
+    ]
     return markdown(head, [*cells, last_row])
 
 
@@ -254,8 +264,8 @@ def _processes_and_partitions(entry: tuple[Case, Figures]) -> tuple[int, int]:
     return workers, size.partitions
 
 
-def _partitions(case: Case) -> tuple[int, int]:
-    """Least of the case with the most processes, and of these with the fewest partitions."""
+def _most_processes_fewest_partitions(case: Case) -> tuple[int, int]:
+    """A sort key: the first are the cases with the most processes, and of these the one with the fewest partitions."""
     return -case.workers, case.size.partitions
 
 

@@ -56,6 +56,7 @@ async def page(group: str | None, after: str | None, authorization: str) -> dict
     commands: list[Command] = [("HMGET", keys.article(0, number), *FIELDS) for number in numbers]
     for key in (keys.voted, keys.downvoted) if viewer else ():
         commands += [("SISMEMBER", key(0, number), viewer) for number in numbers]
+    # first the hashes; then, with a viewer, whether they voted each article up, and whether they voted each down
     replies, count = await connection.pipeline(commands), len(shown)
     votes = zip(replies[count : 2 * count], replies[2 * count :], strict=True) if viewer else [None] * count
     cutoff = time.time() * 1000 - plain.CONFIG["votingWindow"]

@@ -32,15 +32,16 @@ YEAR_MINUTES = 366 * 24 * 60
 def run(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["UPVOTE_DATA_DIR"] = f"{folder}/data"
-        files = arguments[:1]
+        files, options = arguments[:1], arguments[1:]
         if not arguments or arguments[0].startswith("-"):
             discussed = conversations.write(
                 Path(folder) / "items.jsonl", conversations.items(*DISCUSSED, seed=1, first_id=STORIES)
             )
-            files, arguments = [str(random_stories(Path(folder) / "stories.csv")), str(discussed)], ["", *arguments]
+            files, options = [str(random_stories(Path(folder) / "stories.csv")), str(discussed)], arguments
         for file in files:
             before = os.times()
-            main(["import", file, *arguments[1:]])
+            main(["import", file, *options])
+            # user time of this process and of its children, which are Valkey
             own, _, of_valkey, _, _ = [now - then for now, then in zip(os.times(), before, strict=True)]
             print(f"CPU time {own:.1f} seconds, of Valkey {of_valkey:.1f} seconds")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # Linux counts in KiB

@@ -17,6 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from bench import plain
 
+SIZE = 25  # articles of a page
+
 redis = plain.connect()
 
 
@@ -24,8 +26,8 @@ async def answer(request: Request) -> Response:
     variables = orjson.loads(await request.body())["variables"]
     name, index = plain.listing(variables.get("group"))
     viewer = await plain.viewer(redis, request.headers.get("authorization"))
-    places = await plain.page(redis, index, 25, variables.get("after"))
-    shown = places[:25]
+    places = await plain.page(redis, index, SIZE, variables.get("after"))
+    shown = places[:SIZE]
     numbers = [int(member) for member, _ in shown]
     stored = await plain.articles(redis, numbers)
     votes = await plain.votes(redis, numbers, viewer) if viewer else [None] * len(numbers)
@@ -33,7 +35,7 @@ async def answer(request: Request) -> Response:
         {"cursor": plain.cursor(name, place), "node": article(number, fields, vote)}
         for place, number, fields, vote in zip(shown, numbers, stored, votes, strict=True)
     ]
-    page_info = {"hasNextPage": len(places) > 25, "endCursor": edges[-1]["cursor"] if edges else None}
+    page_info = {"hasNextPage": len(places) > SIZE, "endCursor": edges[-1]["cursor"] if edges else None}
     body = orjson.dumps({"data": {"articles": {"edges": edges, "pageInfo": page_info}}})
     return Response(body, media_type="application/json")
 

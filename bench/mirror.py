@@ -62,8 +62,8 @@ def entries(chance: random.Random, count: int, share: float) -> Iterator[Command
     articles: list[int] = []
     comments: list[tuple[int, int]] = []  # each with its article
     for at in range(START, START + count):  # one a millisecond
-        voter, number = f"voter-{chance.randrange(VOTERS)}", 2 * at * keys.SLOTS
-        if at % CHANGES_PER_POST == START % CHANGES_PER_POST:
+        voter, number = f"voter-{chance.randrange(VOTERS)}", 2 * at * keys.SLOTS  # as of a post of this time
+        if (at - START) % CHANGES_PER_POST == 0:
             articles.append(number)
             texts = ("title", f"A title of usual length {at}", "link", f"https://example.com/{at}", "content", "")
             counts = ("groups", "show ask", "time", at, "up", 1, "down", 0)

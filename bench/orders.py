@@ -120,7 +120,7 @@ def made_up(chance: random.Random, each: int, size: int) -> Article:
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE
     number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
-    return without_texts(number, at, up, down)
+    return without_texts(number, at, upvotes=up, downvotes=down)
 
 
 def without_texts(number: int, posted_at: int, upvotes: int, downvotes: int) -> Article:
@@ -153,7 +153,7 @@ async def page_times(store: Store, size: int, depth: float) -> dict[Order, float
 
 
 async def window(store: Store, order: Order, size: int, depth: float) -> Window:
-    """The first page, the last, or the one after an article with votes in the middle."""
+    """The first page, the last, or the one after an article that has votes and is in the middle by time."""
     if depth in (0, 1):
         return Window(25, upwards=depth == 1)
     connection, time, votes = store.site.redis, keys.index(0, "time"), keys.index(0, "votes")
@@ -161,7 +161,7 @@ async def window(store: Store, order: Order, size: int, depth: float) -> Window:
     found = await connection.run(("ZMSCORE", votes, *members))
     member, up = next((member, up) for member, up in zip(members, found, strict=True) if up > 2)
     posted_at = await connection.run(("ZSCORE", time, member))
-    article = without_texts(int(member), int(posted_at), int(up), 0)
+    article = without_texts(int(member), int(posted_at), upvotes=int(up), downvotes=0)
     return Window(25, beyond=Position(store.site.policy.value_at(order, article, NOW), member))
 
 
@@ -176,7 +176,7 @@ async def response_time(store: Store, order: Order) -> float:
     await store.site.redis.pipeline(
         [("HSET", keys.article(0, position.number), *texts, "up", 1, "down", 0) for position in shown.positions]
     )
-    operation, execution = OPERATIONS.find(PAGE % order.name, None), Execution(SCHEMA)
+    operation, execution = OPERATIONS.find(PAGE % order.name, name=None), Execution(SCHEMA)
     times = []
     for _ in range(ROUNDS):
         started = perf_counter()
@@ -211,6 +211,7 @@ async def server_time(store: Store, runs: Sequence[Callable[[], Awaitable[object
     for run in runs[1:]:
         await run()
     information: str = await store.site.redis.run(("INFO", "commandstats"))
+    # its line is `cmdstat_evalsha:calls=NUMBER,usec=NUMBER,...`
     return float(information.split("cmdstat_evalsha:")[1].split("usec=")[1].split(",")[0]) / (len(runs) - 1)
 
 

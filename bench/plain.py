@@ -66,7 +66,7 @@ def listing(group: str | None) -> tuple[str, str]:
 
 async def page(redis: "Redis", index: str, first: int, after: str | None) -> list[Place]:
     """The places of a page, and one more if there is one, to see whether more follow."""
-    found = redis.zrange(
+    command = redis.zrange(
         index,
         cast(Any, below(after)),
         cast(Any, "-inf"),
@@ -76,7 +76,7 @@ async def page(redis: "Redis", index: str, first: int, after: str | None) -> lis
         num=first + 1,
         withscores=True,
     )
-    return await cast(Awaitable[list[Place]], found)
+    return await cast(Awaitable[list[Place]], command)
 
 
 def below(after: str | None) -> str:
@@ -85,15 +85,15 @@ def below(after: str | None) -> str:
 
 
 async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[list[Place]]:
-    """The newest articles of users. `asked` has the name of each user and how many are wanted."""
-    commands = [("ZRANGE", keys.timeline(0, name), 0, count - 1, "REV", "WITHSCORES") for name, count in asked]
+    """The newest articles of users. `asked` has a username and `first` for each; one more is read, as in `page`."""
+    commands = [("ZRANGE", keys.timeline(0, name), 0, first, "REV", "WITHSCORES") for name, first in asked]
     return [[(member, float(value)) for member, value in reply] for reply in await piped(redis, commands)]
 
 
 async def feed(redis: "Redis", username: str, first: int) -> list[Place]:
     """The newest articles of a user and of those whom they follow, one more than `first` to see whether more follow."""
     names = await cast(Awaitable[list[str]], redis.zrange(followed.following(0, username), 0, -1))
-    ranges = await timelines(redis, [(name, first + 1) for name in (username, *names)])
+    ranges = await timelines(redis, [(name, first) for name in (username, *names)])
     return list(islice(merge(*ranges, key=lambda place: (place[1], place[0]), reverse=True), first + 1))
 
 

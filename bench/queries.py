@@ -174,6 +174,7 @@ def vote_on_comment(ground: Ground) -> list[Request]:
 
 
 def votes(document: str, field: str, tokens: list[str], ids: list[str]) -> list[Request]:
+    """Upvotes by random viewers on random ones of `ids`; then the same votes are taken back, in the same order."""
     chance = random.Random(3)
     pairs = [(chance.choice(tokens), chance.choice(ids)) for _ in range(VARIED)]
     return [

@@ -4,9 +4,9 @@ Measures how long a browser takes from navigation to a readable front page of th
     python -m bench.reader [FILE] [--loads 15] [--pages]
 
 FILE has stories as for `upvote import`; without it, there are 20 052 random ones. The server has one worker. A cold
-load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own
-clock, in milliseconds since the navigation started: `page` is the end of the HTML, `readable` the first frame that has
-all titles, `painted` the largest contentful paint, `data` the end of the GraphQL answer, `usable` the first frame whose
+load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own clock, in
+milliseconds since the navigation started: `page` is the end of the HTML, `readable` the first frame that has all
+titles, `painted` the largest contentful paint, `data` the end of the GraphQL answer, `usable` the first frame in which
 votes can be cast. `CPU` is the processor time of the page's main thread until then, in milliseconds; other programs on
 the machine disturb it less.
 
@@ -32,8 +32,8 @@ from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
 from tests import programs
 
-COMMENTS = 229
-MOST = 1.2  # times the front page's largest paint, for the other pages
+COMMENTS = 229  # of the article: any number above two pages of a thread
+MOST_RATIO = 1.2  # the largest paint of another page to that of the front page
 REGISTER = 'mutation { register(input: {username: "reader", password: "correct horse"}) { token } }'
 POST = 'mutation { post(input: {title: "An article with comments", content: "A text"}) { article { id } } }'
 COMMENT = """mutation Comment($article: ID!, $text: String!) {
@@ -80,7 +80,7 @@ def run(file: Path | None, loads: int, of_pages: bool) -> None:
         settings = Settings(data_dir=folder / "data")
         import_stories(settings, [file or random_stories(folder / "stories.csv")], ImportOptions(shift_to_now=True))
         environment = {"UPVOTE_DATA_DIR": str(settings.data_dir)}
-        with servers.running(servers.PEERS["upvote"], 1, environment, folder / "log") as server:
+        with servers.running(servers.PEERS["upvote"], workers=1, environment=environment, log=folder / "log") as server:
             url = f"http://127.0.0.1:{server.port}/"
             asyncio.run(measure_pages(url, loads) if of_pages else measure(url, loads))
 
@@ -88,10 +88,10 @@ def run(file: Path | None, loads: int, of_pages: bool) -> None:
 async def measure(url: str, loads: int) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=programs.chromium(), args=ARGUMENTS)
-        await cold(browser, url, 1)
+        await cold(browser, url, loads=1)  # fills the caches of the server
         rows = {"cold": await cold(browser, url, loads), "warm": await warm(browser, url, loads)}
         await browser.close()
-    (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}
+    (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}  # the same for each load
     kilobytes = rows["cold"][0]["scriptBytes"] / 1000
     print(f"load of the machine {os.getloadavg()[0]:.1f}; {requests} GraphQL request; {kilobytes:.1f} kB of script\n")
     print(markdown(["loads", *COLUMNS, "readable, slowest"], [row(kind, samples) for kind, samples in rows.items()]))
@@ -111,7 +111,7 @@ async def measure_pages(url: str, loads: int) -> None:
     times = {name: median(each) for name, each in paints.items()}
     first = times["front page"]
     rows = [[name, f"{each:.0f}", f"{each / first:.2f}", f"{max(paints[name]):.0f}"] for name, each in times.items()]
-    print(f"load of the machine {os.getloadavg()[0]:.1f}; at most {MOST} times the front page's are wanted\n")
+    print(f"load of the machine {os.getloadavg()[0]:.1f}; at most {MOST_RATIO} times the front page's are wanted\n")
     print(markdown(["page", "painted", "to the front page", "slowest"], rows))
 
 
@@ -131,7 +131,7 @@ def discussed(url: str) -> str:
 
 
 async def largest_paint(browser: Browser, url: str) -> float:
-    """Milliseconds from the navigation of a new profile to the largest paint, once the script has the page."""
+    """Milliseconds from a navigation, in a new profile, to the largest paint. Waits until the script can take votes."""
     context = await profile(browser)
     page = await context.new_page()
     await page.goto(url)

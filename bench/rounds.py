@@ -25,8 +25,8 @@ CONNECTIONS = 16  # of the load generator to the server that is measured
 class BenchPlan:
     """
     What a run measures, and how. A round lasts `seconds` for each server, which has so many `workers`, processes, and
-    this `environment`. If `unequal`, all requests differ: else the project executes equal ones that arrive together
-    once.
+    this `environment`. If `unequal`, all requests differ. Otherwise the project executes only one of equal requests
+    that arrive together.
     """
 
     peers: Sequence[Peer]

@@ -40,7 +40,7 @@ PERCENTILES = (0.5, 0.95, 0.99)
 
 
 class Sample(NamedTuple):
-    """A search: its milliseconds, those of the CPU, and how many matches it has."""
+    """A search: its milliseconds, its milliseconds of CPU, and how many matches it has."""
 
     wall: float
     cpu: float
@@ -122,7 +122,7 @@ def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     searches["... VOTES"] = [Search(each.phrases, order=SearchOrder.VOTES) for each in mixed]
     searches["... in the largest group"] = [Search(each.phrases, group=largest_group(stories)) for each in mixed]
     for kind in (SearchKind.ARTICLE, SearchKind.COMMENT):
-        searches[f"... of kind {kind.name}"] = [Search(each.phrases, frozenset({kind})) for each in mixed]
+        searches[f"... of kind {kind.name}"] = [Search(each.phrases, kinds=frozenset({kind})) for each in mixed]
     return [[name, *figures(engines, each)] for name, each in searches.items()]
 
 
@@ -138,7 +138,7 @@ def largest_group(stories: Sequence[Story]) -> str:
 
 
 def figures(engines: Engines, searches: Sequence[Search]) -> list[str]:
-    samples: list[Sample] = engines.search(Call(), measure, searches)
+    samples: list[Sample] = engines.search(Call(), measure, searches)  # without a deadline
     counts = [
         f"{percentile([each.match_count for each in samples], share):,.0f}".replace(",", " ") for share in (0.5, 0.95)
     ]

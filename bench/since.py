@@ -64,7 +64,8 @@ async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -
 def random_article(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
     """An article posted within the minute from `posted_at`, with what orders it and no texts."""
     posted_at += chance.randrange(MINUTE)
-    number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
+    number = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
+    count = votes(chance)
     return without_texts(number, posted_at, upvotes=max(count, 0), downvotes=max(-count, 0))
 
 
@@ -72,23 +73,24 @@ async def table(store: Store, title: str) -> Table:
     rows = Table("since", "articles", "first", "after the 1,000th", "last", "1,000 skipped", "middle page", title=title)
     whole = listings.whole(store.site, Order.VOTES)
     for name, days in (("(plain VOTES)", None), *AGES.items()):
-        made = [whole if days is None else posted_since(store, days, turn) for turn in range(ROUNDS)]
-        total = (await page(store, made[0], Window(25))).total
-        beyond = (await page(store, made[0], Window(1, skip=999))).positions
+        of_turns = [whole if days is None else posted_since(store, days, turn) for turn in range(ROUNDS)]
+        total = (await page(store, of_turns[0], Window(25))).total
+        (thousandth,) = (await page(store, of_turns[0], Window(1, skip=999))).positions
         windows = [
             Window(25),
-            Window(25, beyond=beyond[0]),
+            Window(25, beyond=thousandth),
             Window(25, upwards=True),
             Window(25, skip=1_000),
             Window(25, skip=total // 2),
         ]
-        rows.add_row(name, f"{total:,}", *[f"{await server_time(store, made, each):.0f}" for each in windows])
+        rows.add_row(name, f"{total:,}", *[f"{await server_time(store, of_turns, each):.0f}" for each in windows])
     return rows
 
 
 def posted_since(store: Store, days: int, turn: int) -> Listing:
     """A listing since an instant that slides by a second with each turn, as it does for readers of a running site."""
-    return listings.posted_since(store.site, None, Order.VOTES, NOW - days * DAY_MS + turn * 1000)
+    at = NOW - days * DAY_MS + turn * 1000
+    return listings.posted_since(store.site, group=None, order=Order.VOTES, at=at)
 
 
 async def page(store: Store, listing: Listing, window: Window) -> listings.Page:
@@ -96,13 +98,13 @@ async def page(store: Store, listing: Listing, window: Window) -> listings.Page:
     return found
 
 
-async def server_time(store: Store, made: Sequence[Listing], window: Window) -> float:
+async def server_time(store: Store, pages_of: Sequence[Listing], window: Window) -> float:
     """Mean time of a page in microseconds."""
-    await page(store, made[0], window)
+    await page(store, pages_of[0], window)
     before = await cpu_seconds(store)
-    for listing in made:
+    for listing in pages_of:
         await page(store, listing, window)
-    return (await cpu_seconds(store) - before) / len(made) * 1e6
+    return (await cpu_seconds(store) - before) / len(pages_of) * 1e6
 
 
 async def cpu_seconds(store: Store) -> float:

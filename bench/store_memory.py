@@ -54,11 +54,11 @@ async def main(sizes: list[int], hot: int, parent: str | None) -> None:
         for larger in sizes:
             added = larger - size
             await fill(store, database, islice(remaining, added))
-            full, most = await used(store) - empty, added + min(size, hot)
+            most_articles, most_bytes = added + min(size, hot), await used(store) - empty
             size = larger
             cpu = await archive(store, database, hot)
-            left = await used(store) - empty
-            row = [f"{size:,}", f"{most:,}", f"{full / 1e6:.1f}", f"{left / 1e6:.1f}", f"{cpu:.2f}"]
+            hot_bytes = await used(store) - empty
+            row = [f"{size:,}", f"{most_articles:,}", f"{most_bytes / 1e6:.1f}", f"{hot_bytes / 1e6:.1f}", f"{cpu:.2f}"]
             print(f"| {' | '.join(row)} |", flush=True)
         await database.close()
         await store.close()
@@ -81,18 +81,19 @@ async def repeated(work: Callable[[], Awaitable[T]]) -> T:
 
 
 async def archive(store: Store, database: Database, hot: int) -> float:
-    """Archive what is beyond `hot`. Returns the milliseconds of CPU of the process for an article."""
+    """Archive all but `hot` articles. Returns the milliseconds of CPU of the process for each that is archived."""
     archiver = Mover(store.site, database, HotLimits(articles=hot, articles_per_user=NO_LIMIT), notice=0)
     async with running(follow(Mirror(store.site, database))):
         started, before = time.process_time(), await articles(store)
         await repeated(archiver.move)
         cpu = time.process_time() - started
     await repeated(archiver.close)
-    await log.trim(store.site, 0, NO_LIMIT)
+    await log.trim(store.site, kept_ms=0, max_entries=NO_LIMIT)
     return cpu * 1000 / max(before - await articles(store), 1)
 
 
 async def articles(store: Store) -> int:
+    """How many are in Valkey."""
     return await steps.count(store.site, 0)
 
 
@@ -108,7 +109,7 @@ def stories(chance: random.Random, size: int) -> Iterator[Story]:
 async def leave_as_posts(store: Store) -> None:
     """Remove what only imports leave, and the entries of the log that the database has taken."""
     await store.site.redis.run(("UNLINK", keys.imported(0), keys.numbered(0)))
-    await log.trim(store.site, 0, NO_LIMIT)
+    await log.trim(store.site, kept_ms=0, max_entries=NO_LIMIT)
 
 
 async def follow(mirror: Mirror) -> NoReturn:

@@ -68,7 +68,7 @@ class User:
 
     @strawberry.field
     async def articles(self, info: Info, first: int = 25) -> "ArticleConnection":
-        places = await info.context.timelines.load((self.username, first + 1))
+        places = await info.context.timelines.load((self.username, first))
         return await connection(f"timeline:{self.username.lower()}", places, first, info.context)
 
 
@@ -207,6 +207,7 @@ async def viewer_vote(subject: Article | Comment, info: Info) -> VoteValue | Non
 
 
 async def connection(name: str, places: list[plain.Place], first: int, context: Context) -> ArticleConnection:
+    """A page. `places` has one more if another page follows."""
     shown = places[:first]
     nodes = await context.articles.load_many([int(member) for member, _ in shown])
     edges = [ArticleEdge(cursor=plain.cursor(name, place), node=node) for place, node in zip(shown, nodes, strict=True)]

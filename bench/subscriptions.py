@@ -4,8 +4,8 @@ subscriber, and the number of messages of rankings that change constantly.
 
     python -m bench.subscriptions [SUBSCRIBERS] [--workers 2] [--without-rankings]
 
-The server has a core, or all of them with several processes. The subscribers of the article are in two processes of
-their own (`bench.listeners`); those of rankings, and who votes, are in this one.
+The server runs on one core, or with several processes on all. The subscribers of the article are in two processes of
+their own (`bench.listeners`); the subscribers of rankings, and the voters, are in this one.
 """
 
 import argparse
@@ -77,7 +77,7 @@ class Subscriber(asyncio.Protocol):
         self.messages += seen.count(NEXT)
         if ERROR in seen or seen.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
             self.failure = seen.decode(errors="replace")
-        self._tail = seen[1 - len(NEXT) :]
+        self._tail = seen[1 - len(NEXT) :]  # the beginning of a message may be at the end of the data
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self._is_closing:
@@ -167,7 +167,7 @@ async def listening(port: int, count: int, query: str) -> AsyncIterator[Listener
     )
     listeners = Listeners(process)
     try:
-        await listeners.answer()
+        await listeners.answer()  # `open`
         yield listeners
     finally:
         if process.returncode is None:
@@ -187,7 +187,7 @@ async def until_subscribed(vote: Callable[[], Awaitable[object]], listeners: lis
 async def arrivals(listeners: Listeners) -> float:
     """When the last of the next messages has come."""
     listeners.say("expect")
-    await listeners.answer()
+    await listeners.answer()  # `expecting`, and then the time
     return float(await listeners.answer())
 
 
@@ -202,7 +202,7 @@ async def time_to_last(vote: Callable[[], Awaitable[object]], listeners: list[Li
     for each in listeners:
         each.say("expect")
     for each in listeners:
-        await each.answer()
+        await each.answer()  # `expecting`
     started_at = perf_counter()
     await vote()
     return 1000 * (max([float(await each.answer()) for each in listeners]) - started_at)

@@ -127,7 +127,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
         return Case(partial(_page, store, article, window, max_depth))
 
     async def counts() -> None:
-        await site.redis.run(threads.descendant_counts(site, 0, some).command)
+        await site.redis.run(threads.descendant_counts(site, partition=0, numbers=some).command)
 
     async def comment() -> None:
         await store.comments.post(article, chance.choice(numbers), "poster", f"A new text {chance.random()}")
@@ -140,7 +140,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
         page(ThreadWindow(100, upwards=True)),
         page(ThreadWindow(100, beyond=middle)),
         page(ThreadWindow(100, upwards=True, beyond=middle)),
-        page(ThreadWindow(100), 10),
+        page(ThreadWindow(100), max_depth=10),
         Case(counts),
         Case(comment),
         Case(vote),
@@ -204,7 +204,7 @@ async def _page(store: Store, article: int, window: ThreadWindow, max_depth: int
 
 
 async def _position(store: Store, article: int, number: int) -> ThreadPosition:
-    """A position as a reader has it who has come to a comment page by page: its innermost and outermost ancestors."""
+    """A comment's position, as cursors have it: the levels of its outermost and innermost ancestors, and its own."""
     path, levels, above = [number], list[threads.ThreadLevel](), str(number)
     while above := await store.site.redis.run(("HGET", keys.comment(0, above), "parent")):
         path.insert(0, int(above))

@@ -4,9 +4,9 @@ What a vote costs: the script of another checkout and of this one, in turns, on 
     python -m bench.vote_script FOLDER [ROUNDS]
 
 `FOLDER` is another checkout of the project, whose `VOTE` has the method `beginning`. Each round has 300 votes with each
-script, on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two medians of
-slices of 20 votes, in microseconds of a vote: the time in the script, and the processor time of the whole server, which
-also writes the append-only file.
+script, on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two figures,
+medians of slices of 20 votes, in microseconds for each vote: the time in the script, and the processor time of the
+whole server, which also writes the append-only file.
 """
 
 import asyncio
@@ -71,12 +71,11 @@ async def main(folder: Path, rounds: int) -> None:
         print("| groups | script before | now | ratio | process before | now | ratio |")
         print("|---|---|---|---|---|---|---|")
         for count in (0, 1, 3):
-            found = await _costs(
-                store, [before, VoteScript(VOTE.beginning(0), keeps_answers=True)], GROUPS[:count], rounds
-            )
-            script = _row(*(median(cost.script for cost in costs) for costs in found))
-            process = _row(*(median(cost.process for cost in costs) for costs in found))
-            print(f"| {count} | {script} | {process} |", flush=True)
+            both = [before, VoteScript(VOTE.beginning(0), keeps_answers=True)]
+            costs_of_both = await _costs(store, both, GROUPS[:count], rounds)
+            script_cells = _row(*(median(cost.script for cost in costs) for costs in costs_of_both))
+            process_cells = _row(*(median(cost.process for cost in costs) for costs in costs_of_both))
+            print(f"| {count} | {script_cells} | {process_cells} |", flush=True)
         size = await store.site.redis.run(("MEMORY", "USAGE", keys.log(0), "SAMPLES", 0))
         print(f"\nbytes of the entry of a vote: {size / sum(await log.lengths(store.site)):.0f}")
         await store.close()
@@ -94,15 +93,15 @@ async def _costs(store: Store, scripts: Sequence[VoteScript], groups: Sequence[s
     """The cost of each slice of each round, for each script."""
     found: list[list[Cost]] = [[] for _ in scripts]
     for turn in range(rounds):
-        for each in range(len(scripts)):
-            each = (each + turn) % len(scripts)
-            number = len(scripts) * turn + each
-            found[each] += await _votes(store, scripts[each], groups, number)
+        for place in range(len(scripts)):
+            which = (place + turn) % len(scripts)
+            number = len(scripts) * turn + which
+            found[which] += await _votes(store, scripts[which], groups, number)
     return found
 
 
 async def _votes(store: Store, script: VoteScript, groups: Sequence[str], number: int) -> list[Cost]:
-    """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
+    """The cost of each slice of votes on a new article, by voters who are all new. The first vote is not measured."""
     # A number consists of a sequence, here one that no article of `fill` and none of another number of groups has, and
     # the slot of the poster, here 0.
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
@@ -125,6 +124,7 @@ async def _cost(store: Store, votes: Sequence[Command]) -> Cost:
     await store.site.redis.pipeline(votes)
     after = await _processor_time(store)
     information: str = await store.site.redis.run(("INFO", "commandstats"))
+    # its line is `cmdstat_evalsha:calls=NUMBER,usec=NUMBER,...`
     in_scripts = float(information.split("cmdstat_evalsha:")[1].split("usec=")[1].split(",")[0])
     return Cost(in_scripts / len(votes), (after - before) * 1e6 / len(votes))
 

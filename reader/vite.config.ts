@@ -24,7 +24,7 @@ export default defineConfig({
       output: {
         // Few files, so that a change of the sources changes few: packages, what the first page needs, and all other pages.
         // The WebSocket and the renderer of texts are files of their own, as they are not needed at once. `$initial` is
-        // Rolldown's tag of modules that the entry imports, but for those of `import()`.
+        // Rolldown's tag of modules that the entry loads without `import()`.
         codeSplitting: {
           groups: [
             { name: "packages", tags: ["$initial"], test: /node_modules/, priority: 3 },

@@ -100,8 +100,8 @@ async def edit_account(
     token: str | None = None,
 ) -> OwnAccount:
     """
-    Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. `token`, from a mail,
-    stands in for the password of who has none.
+    Change what is given. `email` is KEPT to leave the address as it is, and None to remove it. Users without a password
+    give a `token` from a mail in its place.
     """
     actor, client_address = context.actor(), context.address
     if email is not KEPT and client_address is not None:
@@ -153,8 +153,8 @@ async def request_confirmation(context: Context) -> None:
         raise Unauthenticated
     standing_bans.refuse_banned(login.bans, store.site.clock())
     viewer = [OwnAccount(login.username)]
-    (mailbox,), (may_use_password,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
-    if may_use_password:
+    (mailbox,), (has_password_here,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
+    if has_password_here:
         raise Invalid("you have a password, which is asked for instead")
     if mailbox.usable is None:
         raise Invalid("you have no confirmed address: log in again instead")

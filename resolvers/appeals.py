@@ -39,8 +39,8 @@ async def queue(
 
 async def of_actions(actions: Sequence[ModerationAction], context: Context) -> list[Appeal | None]:
     """
-    The appeal against each action, for who has appealed and for moderators of the place of the action. One round trip,
-    and those of `moderation.moderates_places` for appeals of others; none if nobody is logged in.
+    The appeal against each action. Only the user who has appealed, and moderators of the place of the action, may read
+    it. One round trip, and for appeals of others those of `moderation.moderates_places`; none if nobody is logged in.
     """
     viewer = await context.viewer()
     if viewer is None:

@@ -88,7 +88,7 @@ def takes_votes(article: Article) -> bool:
 
 
 def are_voters_stored(subjects: Sequence[Votable], context: Context) -> list[bool]:
-    """Whether the voters of each are still stored: until voting closes, but not those of a deleted comment."""
+    """Whether the voters of each are still stored: they are deleted when voting closes, and with a deleted comment."""
     oldest, deleted = context.now - context.store.site.policy.voting_ms, ContentState.DELETED
     if subjects and min(map(POSTED_AT, subjects)) >= oldest and deleted not in map(STATE, subjects):  # the usual case
         return [True] * len(subjects)
@@ -189,8 +189,8 @@ async def articles(
     pinned: bool | None = False,
 ) -> Connection[Article]:
     """
-    A page of all articles, or of those of a group or posted `since` an instant (unix milliseconds). With `pinned`, the
-    next pages show the order of this instant.
+    A page of all articles, or only of those in a group or posted `since` an instant (unix milliseconds). With `pinned`,
+    the next pages show the order of this instant.
     """
     name = arguments.group_name(group) if group is not None else None
     listing = articles_by(context.store.site, order, name, since)

@@ -150,10 +150,11 @@ async def subscribe(
     context: Context, after: str | None = None, kinds: list[str] | None = None
 ) -> AsyncGenerator[Change | Checkpoint, None]:
     """
-    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log: it takes no memory.
+    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log, so
+    it takes no memory of this process.
 
     Raises:
-        Forbidden: the request has no valid server key, and is of no admin; or that has ended since.
+        Forbidden: the request has no valid server key, and is of no admin; or this has changed since.
         CursorGone: the log does not go on after the cursor, or the subscriber was too slow.
     """
     await context.require_log_reader()
@@ -214,7 +215,7 @@ class LogReader:
                 if not await self.has_more():
                     break
             except (CursorGone, StoreUnavailable):
-                if changes:
+                if changes:  # they are returned, and the next call raises it
                     break
                 raise
             entry = self._pop()
@@ -338,7 +339,7 @@ async def _check_reader(context: Context) -> None:
     """Raise Forbidden if a subscriber may no longer read the log. Waits while the store does not answer."""
     while True:
         try:
-            await context.require_log_reader(CHECK_INTERVAL)
+            await context.require_log_reader(max_age=CHECK_INTERVAL)
             return
         except StoreUnavailable:
             await asyncio.sleep(RECONNECT_PAUSE)

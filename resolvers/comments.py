@@ -71,8 +71,8 @@ async def parent(comments: Sequence[Comment], context: Context) -> list[Comment 
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
-    read = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
-    numbers_above = [next(read) if comment.depth else () for comment in comments]
+    of_replies = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
+    numbers_above = [next(of_replies) if comment.depth else () for comment in comments]
     found = iter(await shown_in_threads(context, [number for numbers in numbers_above for number in numbers]))
     return [[each for _ in numbers if (each := next(found))] for numbers in numbers_above]
 
@@ -122,10 +122,10 @@ async def of_users(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[Comment] | BadInput | DatabaseUnavailable]:
     """
-    The comments of each user, newest first, without those whose article was deleted. Two round trips, one for the
-    places and one for the comments; two more, and a query, for each user of whom Redis does not list all.
+    The comments of each user, newest first, without those whose article was deleted.
 
-    Redis lists the comments of a user after an instant, the floor (unix milliseconds); it lists all if that is 0.
+    Redis lists the comments of a user after an instant, the floor (unix milliseconds); it lists all if that is 0. Two
+    round trips, one for the places and one for the comments; two more, and a query, for each user with a floor above 0.
     """
     site = context.store.site
     own = [CommentsByTime(poster=user.username) for user in users]
@@ -149,10 +149,10 @@ async def _with_older(
     context: Context, own: CommentsByTime, paging: PageArguments
 ) -> Connection[Comment] | DatabaseUnavailable:
     """
-    The comments of a user of whom Redis does not list all. The database may still list some that have just been hidden:
-    more are read in their place.
+    The comments of a user, of which Redis does not list all. The database may still list some that have just been
+    hidden: more are read in their place.
     """
-    source = Source(own.listing(context.store.site).name, partial(own.page, context), own)
+    source = Source(own.listing(context.store.site).name, page=partial(own.page, context), total=own)
     try:
         return await full_connection(context, source, paging, OWN_COMMENT_NODES)
     except DatabaseUnavailable as error:
@@ -161,7 +161,8 @@ async def _with_older(
 
 async def read_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """
-    The comments of a page, and the votes of the viewer on them, which nearly every viewer asks for: one round trip.
+    The comments of a page. The same round trip reads the votes of the viewer on them, as nearly every viewer asks for
+    them: `context.reads` keeps them.
     """
     wanted = list(numbers)
     login = await context.reads.login() if wanted else None
@@ -204,7 +205,7 @@ async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | 
 
 
 async def _readable_articles(context: Context, articles: Sequence[Article]) -> Callable[[Article], bool]:
-    """What says of each of these articles whether the viewer may read it."""
+    """A function that says of each of these articles whether the viewer may read it."""
     found = await context.articles(dict.fromkeys(article.number for article in articles))
     numbers = {article.number for article in found if article}
     return lambda article: article.state is ContentState.VISIBLE or article.number in numbers
@@ -234,7 +235,7 @@ async def _read_own_comments(context: Context, numbers: Iterable[int]) -> list[C
     moment later.
     """
     wanted = list(numbers)
-    await read_comments(context, wanted)  # and the votes of the viewer on them
+    await read_comments(context, wanted)  # with the votes of the viewer; `context.reads` keeps both
     comments = await context.reads.comments(wanted)
     return [comment if comment and comment.state is ContentState.VISIBLE else None for comment in comments]
 

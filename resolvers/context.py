@@ -43,7 +43,7 @@ DEFAULT_RATES = WriteRates()  # limits on how often a user or an address may wri
 
 
 class SessionEnded(Unauthenticated):
-    """The token names no session any more, or never did. `extensions` are those of a response or of this error."""
+    """The token names no session any more, or never did. `extensions` say so in a response, or in this error."""
 
     extensions: ClassVar[dict[str, str]] = {"session": "ended"}
 
@@ -190,10 +190,10 @@ class Context:
 
         Limits cost two round trips, and one more to take the count back if nothing new was posted.
         """
-        session, posted = self.actor(), None
+        actor, posted = self.actor(), None
         if self.address is None:
             return await post()
-        username = await self.store.site.username(session)
+        username = await self.store.site.username(actor)
         counted = await self.store.attempts.count(limits(username, self.address))
         try:
             posted = await post()
@@ -284,7 +284,7 @@ class Context:
         """Let the browser discard the cookie with the token of the request, if the token comes from one."""
         browser = self._of_client(self._browser)
         if browser and self._scope and (self.headers or browser.has_kept(self._scope)):
-            self.headers = (browser.cookie(self._scope, None),)
+            self.headers = (browser.cookie(self._scope, token=None),)
 
     async def viewer(self) -> str | None:
         """The username of the logged-in user; None if nobody is logged in."""
@@ -310,8 +310,8 @@ class Context:
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         """
-        Articles that the viewer may read. One that is not visible is None but for its poster and the moderators of its
-        groups. One round trip; one more if one is not visible and somebody is logged in.
+        Articles as the viewer may read them. Only its poster and the moderators of its groups may read one that is not
+        visible: for others it is None. One round trip; one more if one is not visible and somebody is logged in.
         """
         found = await self.reads.articles_of_any_state(numbers)
         hidden = [each for each in found if each and each.state is not ContentState.VISIBLE]
@@ -374,7 +374,8 @@ class Context:
         key = self._of_client(self._server_key)
         if monotonic() <= self._log_reader_checked_at + max_age:
             return
-        if not (key and await self.store.server_keys.names([key]) != [None]) and not await self._is_of_admin():
+        is_key_valid = key and await self.store.server_keys.names([key]) != [None]
+        if not is_key_valid and not await self._is_of_admin():
             raise Forbidden("only server keys and admins may read this")
         self._log_reader_checked_at = monotonic()
 

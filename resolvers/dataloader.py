@@ -67,7 +67,7 @@ class Reads:
         self._loader = Loader(site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
-        # by voter, by number of the article or comment; None until it was read
+        # for each voter, votes by the number of the article or comment; None until a vote was read
         self._votes: dict[str, dict[int, Vote | None]] = {}
         self._voters: dict[int, tuple[str, ...]] = {}  # usernames, by number of the article
         self._archive: ArchiveReads | None = None  # if the store has archived articles
@@ -148,9 +148,9 @@ class Reads:
 
     async def stored_comments(self, numbers: Iterable[int]) -> list[tuple[Comment | None, Article | None]]:
         """
-        Comments with their articles, both as they are stored, whatever their state. None for those whose article does
-        not exist: the comments of a deleted article are removed after it. Nobody may be shown what this returns unless
-        `resolvers.comments` says so. Round trips as those of `comments`.
+        Each comment with its article, both as they are stored, whatever their state. Both are None if the article does
+        not exist: it may have been deleted, as its comments are removed a little later. Nobody may be shown what this
+        returns unless `resolvers.comments` says so. Round trips as those of `comments`.
         """
         comments = await self._records_of(queries.COMMENTS, list(numbers))
         needed = list({comment.article for comment in comments if comment})
@@ -161,8 +161,9 @@ class Reads:
 
     async def of_conversations(self, wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]) -> list[T]:
         """
-        The results of reads of conversations (the comments of an article), each with the number of the article, and the
-        function that computes the same from an archived one. One round trip; more as `ArchiveReads.of_conversations`.
+        The results of reads of conversations (the comments of an article). Each item of `wanted` has the number of the
+        article, the read from Redis, and the function that computes the same from an archived conversation. One round
+        trip; `ArchiveReads.of_conversations` says what archived ones take.
         """
         if self._archive is None or not self.site.rankings.has_archived_conversations:
             return await self.load_all([read for _, read, _ in wanted])
@@ -170,7 +171,7 @@ class Reads:
         return await self._archive.of_conversations(articles, wanted)
 
     async def archived_conversation(self, article: int) -> Conversation | None:
-        """The conversation of an article that has left Redis with it; None of another one."""
+        """The conversation of an article if it is archived, which means that both have left Redis; else None."""
         if self._archive is None or not self.site.rankings.has_archived_conversations:
             return None
         (found,) = await self.articles_of_any_state([article])
@@ -187,10 +188,10 @@ class Reads:
 
     async def descendant_counts(self, comments: Iterable[tuple[int, int]]) -> dict[int, int]:
         """
-        How many visible comments are below each comment, given as the numbers of its article and itself. One command
-        per partition; once conversations are archived, one per article.
+        How many visible comments are below each comment. Each is given as the number of its article and its own. One
+        command per partition; if the site has archived conversations, one per article.
         """
-        site, numbers_of = self.site, dict[int, list[int]]()  # comments, by article or by partition
+        site, numbers_of = self.site, dict[int, list[int]]()  # of comments, by the article or else by the partition
         are_by_article = self._archive is not None and site.rankings.has_archived_conversations
         for article, number in dict.fromkeys(comments):
             numbers_of.setdefault(article if are_by_article else site.home_of_article(number), []).append(number)
@@ -237,9 +238,9 @@ class Reads:
         """As `votes`, without waiting if this request or the client-side cache has all of them."""
         read = self._votes.setdefault(voter, {})
         known: Any = list(map(read.get, numbers)) if read else []
-        if known and all(known):
+        if known and all(known):  # every vote is true, also NONE
             return known  # type: ignore[no-any-return]  # a `cast` is a call
-        found: Any = queries.cached_votes(self.site, numbers, voter, self._started)
+        found: Any = queries.cached_votes(self.site, numbers, voter, since=self._started)
         if known:
             found = [vote or cached for vote, cached in zip(known, found, strict=True)]
         read.update(zip(numbers, found, strict=True))
@@ -290,8 +291,9 @@ class Reads:
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """
-        A page of the articles of users, of those above the position `floor` if there is one, and whether they have
-        articles behind it. `last_posts` has the time (unix milliseconds) of the newest article of each user, by name.
+        A page of the articles of users, only of those above the position `floor` if it is given; and whether these
+        users have articles behind the page, on the side from which the client comes. `last_posts` has the time (unix
+        milliseconds) of the newest article of each user, by name.
 
         One round trip.
         """
@@ -315,11 +317,11 @@ class Reads:
         return await self._by_id(ids, read, partial(self._cached_records, type), partial(self._stored_records, type))
 
     def _cached_records(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
-        return queries.cached(self.site, type, ids, self._started)
+        return queries.cached(self.site, type, ids, since=self._started)
 
     async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         """Records that neither this request nor the cache had: from the store or, if archived, from the database."""
-        if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
+        if await self._has_refreshed_cache(type, ids) and all(known := self._cached_records(type, ids)):
             return dict(zip(ids, known, strict=True))
         hashes = await self.load_all([queries.hash_of(self.site, type, id) for id in ids])
         # While this call waited, another one, of this request or of another, may have decoded the same records.
@@ -332,9 +334,10 @@ class Reads:
             records.update(await find(absent) if absent else {})
         return records
 
-    async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
+    async def _has_refreshed_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
         """
-        Bring the client-side cache up to date by reading the login, if that can replace the read of each record.
+        Bring the client-side cache up to date by reading the login, if that can replace the read of each record. False
+        if it cannot.
 
         Redis sends invalidations before later replies on the same connection. So the cache is known to be up to date
         after any reply since the request started.
@@ -502,8 +505,8 @@ class ReadBatch:
 
 def two_ticks() -> "Future[None]":
     """
-    Two ticks of the event loop, in which other calls may add reads to a batch. Not `sleep(0)` twice: each resumes some
-    twenty coroutines, from the request to this read.
+    Two ticks of the event loop, in which other calls may add reads to a batch. Not `sleep(0)` twice: each of them would
+    resume the task, which is some twenty nested coroutines, from the request to this read.
     """
     loop = get_running_loop()
     over: Future[None] = loop.create_future()
@@ -512,7 +515,7 @@ def two_ticks() -> "Future[None]":
 
 
 def _end(wait: "Future[None]") -> None:
-    if not wait.done():  # it is if the request was cancelled
+    if not wait.done():  # a cancelled request has cancelled it
         wait.set_result(None)
 
 

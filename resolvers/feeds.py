@@ -2,9 +2,9 @@
 Fields of Feed: the articles of the viewer and of those whom they follow, newest first, merged whenever a page is read.
 A feed belongs to the viewer, so a request has at most one. A pull is such a merge of the newest articles of some users.
 
-The mark is the position up to which the viewer has seen the feed; where only unseen articles are wanted, it is the
-floor, above which they are. Public functions whose first argument is a sequence are batch resolvers: they return a
-value for each element, in order.
+The mark is the position up to which the viewer has seen the feed. A read of only the unseen articles takes it as its
+floor: all that it returns is above it. Public functions whose first argument is a sequence are batch resolvers: they
+return a value for each element, in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,8 +89,8 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
 
 def _page_of(pull: Pull, window: Window) -> Page:
     """
-    The page of a pull that read one place more than the page has, to see whether there is a next one. `pull.behind`
-    says whether there is one on the side from which the client comes.
+    The page of a pull. The pull has read one place more than the page has, to see whether another page follows.
+    `pull.behind` says whether there are articles on the side from which the client comes.
     """
     more, behind = int(len(pull.positions) > window.count), int(pull.behind)
     places = tuple(pull.positions[: window.count])
@@ -119,7 +119,8 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     if window.beyond is None:
         return Pull(ahead, behind=False)
     # whether one that is shown is behind: at the position, or on the side from which the client comes
-    back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
+    from_here = homes_of_store.before(window.beyond, window.upwards)  # so that the position itself is read, too
+    back = Window(1, upwards=not window.upwards, beyond=from_here)
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 
 
@@ -139,8 +140,8 @@ async def _shown(
 
 
 async def _size(reads: Reads, username: str) -> int:
-    """How many articles a feed has. One round trip more than its page or, where articles are hidden, three."""
-    posters, hides_articles = await posters_of(reads, username, None)
+    """How many articles a feed has. One round trip besides those of its page; three if the user hides articles."""
+    posters, hides_articles = await posters_of(reads, username, floor=None)
     size = await reads.count(posters)
     if not hides_articles:
         return size
@@ -187,7 +188,8 @@ async def _followed(reads: Reads, username: str, floor: Position | None, found: 
     if floor:
         recent = _merged(found)
         if len(recent) > feeds_of_store.MAX_RECENT_POSTERS:
-            return await _followed(reads, username, None, await reads.load_all(_of_followed(site, username, None)))
+            found = await reads.load_all(_of_followed(site, username, floor=None))
+            return await _followed(reads, username, floor=None, found=found)
         follows = await reads.load_all(feeds_of_store.follows(site, username, name) for name in recent)
         return {
             name: time

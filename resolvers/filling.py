@@ -1,5 +1,5 @@
 """
-Full pages of listings of which some entries are not shown, because they were deleted or hidden: more entries are read
+Full pages of listings. Some of their entries are not shown, because they were deleted or hidden: more entries are read
 until a page is full. A place is where an entry is in a listing: its value and its number.
 """
 
@@ -19,8 +19,8 @@ MOST_PLACES = 500  # of one read; each further read for the same page has twice 
 
 class Source(NamedTuple):
     """
-    Where the places of a listing by time come from: `page` reads those of a window. The total is that of its first page
-    unless it is given.
+    Where the places of a listing by time come from: `page` reads those of a window. Without a `total`, the total of
+    the page that is read first is taken.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Source(NamedTuple):
 
 async def full_connection(context: Context, source: Source, paging: PageArguments, nodes: Nodes) -> Connection[Any]:
     """
-    A page that is full as long as there is more, and knows whether there is. On the side from which a client comes, it
-    may count places that are not shown, and so may the total.
+    A page that is full if enough entries are shown, and that says whether more of them follow. The total may count
+    places that are not shown, and so may the page on the side from which the client comes.
 
     Two round trips, one for the places and one for the records, and as many for each further read.
     """

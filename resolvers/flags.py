@@ -147,14 +147,15 @@ def _edge_for(
     hold: Hold | None,
 ) -> QueueEdge:
     """
-    An edge of a queue as the viewer sees it: moderators of groups see why flags were set there; those of the site also
-    by whom.
+    An edge of a queue as the viewer sees it. Moderators of groups see the reasons of the flags that were set there;
+    moderators of the site see all flags, and who set them.
     """
     held_by = hold and hold.rule
     if roles.moderates_site(authority.grants):
         return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing], held_by)
     own = set(groups or ())
-    return QueueEdge(edge, (), [flag.reason for flag in standing if own.intersection(flag.groups)], held_by)
+    reasons = [flag.reason for flag in standing if own.intersection(flag.groups)]
+    return QueueEdge(edge, flags=(), flag_reasons=reasons, held_by=held_by)
 
 
 async def _standing_on(things: Sequence[Article | Comment], context: Context) -> Sequence[Sequence[Flag]]:
@@ -182,10 +183,10 @@ async def _within_limits(context: Context, command: Callable[[], Awaitable[Flagg
 
     The limit costs two round trips, and one more to take the count back if nothing changed.
     """
-    session, flagged = context.actor(), None
+    actor, flagged = context.actor(), None
     if context.address is None:
         return await command()
-    username = await context.store.site.username(session)
+    username = await context.store.site.username(actor)
     counted = await context.store.attempts.count(context.rates.of_flags(username))
     try:
         flagged = await command()

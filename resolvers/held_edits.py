@@ -20,8 +20,8 @@ Result = TypeVar("Result")
 
 class ShownEdit(NamedTuple):
     """
-    A text as it is after an edit that waits. Comments have only content. `held_by` is the name of the rule, `at` is in
-    unix milliseconds.
+    A text as it will be if the edit that waits is approved. Comments have only content. `held_by` is the name of the
+    rule, `at` is in unix milliseconds.
     """
 
     id: str

@@ -91,7 +91,8 @@ async def _page(
 ) -> Connection[Article]:
     """A page. If the viewer chooses something else while it is read, it is read again, up to `TRIES` times."""
     site, username, reads = context.store.site, home.username, context.reads
-    whole, choice_reads = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
+    whole = articles_by(site, order, group=None, posted_since=since)
+    choice_reads = homes_of_store.chosen(site, username)
     chosen = Chosen.of(username, await reads.load_all(choice_reads))
     for tries_left in reversed(range(TRIES)):
         listing = homes_of_store.listing_of(chosen.choices, order, whole)
@@ -132,25 +133,28 @@ async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, win
     if places is None:
         context.note_expired_pin(listing.name)
         return await reads.home_page(listing, window)
-    is_whole = len(places) < home_pins.MAX_PLACES
+    is_whole = len(places) < home_pins.MAX_PLACES  # the pin has all places of the home
     if not is_whole and window.beyond is not None and window.beyond < places[-1]:  # after the last place
         return await reads.home_page(listing, window)
     page = _cut(await _shown(reads, listing.choices, places), window)
     if not (is_whole or window.upwards or page.below):
-        page = await _continued(reads, listing, page, window.count, Window(1, beyond=places[-1], at=at))
+        page = await _continued(reads, listing, page, Window(window.count, beyond=places[-1], at=at))
     return page._replace(at=at, is_pinned=True)
 
 
-async def _continued(reads: Reads, listing: HomeListing, page: Page, count: int, rest: Window) -> Page:
-    """A page up to the last place of a pin, with as many places of the rest of the current home as it lacks."""
-    missing = count - len(page.positions)
-    found = await reads.home_page(listing, replace(rest, count=max(missing, 1)))
+async def _continued(reads: Reads, listing: HomeListing, page: Page, rest: Window) -> Page:
+    """
+    A page that ends at the last place of its pin, filled up to `rest.count` places. `rest` is the window of the current
+    home after that place.
+    """
+    missing = rest.count - len(page.positions)
+    found = await reads.home_page(listing, replace(rest, count=max(missing, 1)))  # at least 1, to see if any follows
     below = found.below + len(found.positions[missing:])
     return page._replace(positions=(*page.positions, *found.positions[:missing]), below=below)
 
 
 async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:
-    """Places without those that a user hides, and those of whom they block. One or two round trips."""
+    """Places without the articles that a user hides or whose posters they block. One or two round trips."""
     hides = await reads.hidden(choices.username, [place.number for place in places])
     names = {name.lower() for name in choices.blocked}
     slots = set(map(keys.slot, names))
@@ -166,13 +170,14 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
 
 
 def _cut(places: Sequence[Position], window: Window) -> Page:
-    """The part of pinned places that a window shows. The article at its position may have left the places since."""
+    """The part of pinned places that a window shows. The article at `window.beyond` need not be among them any more."""
     ahead = list(reversed(places)) if window.upwards else list(places)
     start = 0
     if window.beyond is not None:
         beyond = window.beyond
         start = sum(place <= beyond if window.upwards else place >= beyond for place in places)
-    shown, left = ahead[start : start + window.count], len(ahead) - start - window.count
+    end = start + window.count
+    shown, further = ahead[start:end], max(len(ahead) - end, 0)
     if window.upwards:
-        return Page(tuple(reversed(shown)), above=max(left, 0), below=start)
-    return Page(tuple(shown), above=start, below=max(left, 0))
+        return Page(tuple(reversed(shown)), above=further, below=start)
+    return Page(tuple(shown), above=start, below=further)

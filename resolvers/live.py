@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class TooManyRankings(Exception):
-    """The rankings that an address subscribes to have too many places together, all of which are read after changes."""
+    """The rankings that an address subscribes to have too many places: all places are read after each change."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"the rankings of this address would have more than {limit} places")
@@ -98,6 +98,7 @@ class ChangedArticles:
         shared.add(self)
 
     def forget(self, number: int) -> None:
+        """Stop watching an article."""
         self._shared.pop(number).remove(self)
         self._changes.pop(number, None)
 
@@ -223,8 +224,8 @@ class Live:
 
 class SharedArticle:
     """
-    An article that is read after each event about it, as long as somebody watches it. What happens during a read leads
-    to one more.
+    An article that is read after each event about it, as long as somebody watches it. All events during a read lead to
+    one more read.
     """
 
     def __init__(self, live: Live, number: int) -> None:
@@ -281,14 +282,14 @@ class SharedRanking:
         self.subscribers = 0
         self.latest = RankedArticles()
         self._read_at = 0  # unix milliseconds
-        # changes to the latest articles, by the articles that were sent before
+        # by the articles that a subscriber was sent: the change from these to the latest
         self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store
         self._database = database
         self._key = key
         self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run(events))
-        self._task.add_done_callback(lambda task: self._was_read.set())
+        self._task.add_done_callback(lambda task: self._was_read.set())  # wakes who waits if it fails
 
     def close(self) -> None:
         self._task.cancel()
@@ -305,7 +306,7 @@ class SharedRanking:
         Subscribers that were sent the same articles are sent the same object.
         """
         sent = await self._current()
-        yield RankingChange(self._read_at, sent.articles, _moves((), sent.articles))
+        yield RankingChange(self._read_at, sent.articles, _moves(before=(), after=sent.articles))
         while True:
             latest = await self._other_than(sent)
             if sent not in self._changes:
@@ -359,7 +360,7 @@ class SharedRanking:
         if not read.shows_same(self.latest):
             self.latest = read
             self._changes.clear()
-        was_read, self._was_read = self._was_read, asyncio.Event()
+        was_read, self._was_read = self._was_read, asyncio.Event()  # the new one is that of the next read
         was_read.set()
 
     async def _read(self) -> RankedArticles:

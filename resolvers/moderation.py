@@ -49,7 +49,7 @@ async def moderators(
 @paginated
 async def site_moderators(context: Context, *, paging: PageArguments) -> Connection[User]:
     """Those with a role in the whole site. One round trip."""
-    (found,) = await user_connections(context, [roles.moderators(context.store.site, None)], paging)
+    (found,) = await user_connections(context, [roles.moderators(context.store.site, group=None)], paging)
     if isinstance(found, BadInput):
         raise found
     return found
@@ -69,7 +69,7 @@ async def may_read_note(action: ModerationAction, context: Context) -> bool:
 async def moderates_places(actions: Sequence[ModerationAction], context: Context) -> list[bool]:
     """
     Whether the viewer is a moderator of the place of each action. A moderator of the whole site is one of every place.
-    No round trip for who has no role, or one in the whole site; up to two for moderators of groups.
+    No round trip for viewers without a role, or with one in the whole site; up to two for moderators of groups.
     """
     grants = await context.viewer_roles()
     if not grants or roles.moderates_site(grants):
@@ -159,8 +159,7 @@ async def revert(
 ) -> Moderated:
     """
     Revert an action. A text that it is about, and that is archived (in the database only), is first written back to
-    Redis. What a ban or an annulment did to many texts or votes is undone in steps, of which the first ones are done
-    here.
+    Redis. What a ban or an annulment did to many texts or votes is undone in steps: here only the first ones.
     """
     number = records.action_number(action_id)
     if number is None:

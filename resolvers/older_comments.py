@@ -1,6 +1,6 @@
 """
-Comments by time, of the whole site, of a group or of a user, of which Redis lists the newest: those after an instant,
-the floor. Older ones are read from the database. Without a database the list ends at the floor.
+Comments by time, of the whole site, of a group or of a user. Redis lists the newest: those after an instant, the floor.
+Older ones are read from the database. Without a database the list ends at the floor.
 
 A place is the position of a comment in the list: its time and its number. A window, the part of the list that a page
 shows, is `upwards` if it is read from the oldest to the newest, as for the arguments `last` and `before`.
@@ -67,13 +67,13 @@ class CommentsByTime(LateTotal):
         while True:  # the loader sends equal reads once: a new number makes these differ from those before
             counts = [Read(("ZCOUNT", each, f"({floor}", "+inf"), _count, (moving.new_call(),)) for each in indexes]
             found = await context.reads.load_all([*counts, *self.floors(site)])
-            known, last = sum(found[: len(counts)]), self.highest(context, found[len(counts) :])
-            if last == floor:
+            count_above, latest_floor = sum(found[: len(counts)]), self.highest(context, found[len(counts) :])
+            if latest_floor == floor:
                 break
-            floor = last
+            floor = latest_floor
         if not floor or context.database is None:
-            return known
-        return known + await context.database.search(rows.size, self.until(floor))
+            return count_above
+        return count_above + await context.database.search(rows.size, self.until(floor))
 
     async def page(self, context: Context, window: Window) -> Page:
         """
@@ -104,7 +104,7 @@ class CommentsByTime(LateTotal):
 
     def highest(self, context: Context, floors: Iterable[int]) -> int:
         """
-        The floor of the list, which is the highest of those of its parts. While the indexes of recent comments are
+        The floor of the list, which is the highest floor of its parts. While the indexes of recent comments are
         filled for the first time, any comment may be missing in Redis: then it is the latest instant.
         """
         is_complete = context.store.site.rankings.has_recent_comments or self.poster or context.database is None
@@ -134,13 +134,13 @@ class CommentsByTime(LateTotal):
 
 
 def _merged(page: Page, older: list[Position], window: Window) -> Page:
-    """One page of what Redis lists, and of what the database has, where both may have a comment."""
+    """One page of what Redis lists and of what the database has. Some comments may be in both."""
     found = sorted({*page.positions, *older}, reverse=True)
     is_more = len(found) > window.count or len(older) == window.count
-    is_beyond = int(window.beyond is not None)
+    behind = int(window.beyond is not None)  # on the side from which the client comes
     if window.upwards:
-        return Page(tuple(found[-window.count :]), above=page.above or int(is_more), below=is_beyond)
-    return Page(tuple(found[: window.count]), above=is_beyond, below=page.below or int(is_more))
+        return Page(tuple(found[-window.count :]), above=page.above or int(is_more), below=behind)
+    return Page(tuple(found[: window.count]), above=behind, below=page.below or int(is_more))
 
 
 def _count(call: int, reply: int) -> int:

@@ -58,7 +58,7 @@ class CursorFormat(NamedTuple):
 ARTICLE_CURSOR = CursorFormat()
 ARTICLE_TIME_CURSOR = CursorFormat(by_time=True)
 DECAYING_ARTICLE_CURSOR = CursorFormat(decays=True)
-USER_TIME_CURSOR = CursorFormat(records.NAME, by_time=True)
+USER_TIME_CURSOR = CursorFormat(member=records.NAME, by_time=True)
 
 
 class CursorPosition(NamedTuple):
@@ -122,7 +122,10 @@ def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPo
 
 
 def marked_position(name: str, through: str) -> Position:
-    """The position of a cursor by time in the input `through`. Raises Invalid if it belongs to another listing."""
+    """
+    The position in the cursor `through`, an input: up to there a listing by time is marked as seen. Raises Invalid if
+    the cursor belongs to another listing.
+    """
     try:
         return decode_position(name, through, ARTICLE_TIME_CURSOR).position
     except BadInput as error:
@@ -160,9 +163,9 @@ def window(listing: str, paging: PageArguments, format: CursorFormat, default_si
     size = paging.size(default_size)
     skip = size * (paging.page - 1) if paging.page else 0
     if paging.cursor is None:
-        return Window(size, paging.last is not None, skip=skip)
+        return Window(size, upwards=paging.last is not None, skip=skip)
     position, at, is_pinned = decode_position(listing, paging.cursor, format)
-    return Window(size, paging.last is not None, position, skip, at, is_pinned)
+    return Window(size, paging.last is not None, beyond=position, skip=skip, at=at, is_pinned=is_pinned)
 
 
 class LateTotal(ABC):
@@ -255,7 +258,8 @@ async def article_connections(
     """
     windows = _article_windows(listings, paging, default_size)
     selected = valid_windows(listings, windows)
-    if pinned if paging.cursor is None else any(window.is_pinned for _, window in selected):
+    is_pinned = pinned if paging.cursor is None else any(window.is_pinned for _, window in selected)
+    if is_pinned:
         pages = list(await gather(*(_pinned_page(context, listing, window) for listing, window in selected)))
     else:
         pages = await context.reads.pages(selected)
@@ -266,9 +270,9 @@ async def article_connections(
 def _article_windows(
     listings: Sequence[Listing], paging: PageArguments, default_size: int
 ) -> Sequence[Window | BadInput]:
-    """The window of each listing. They differ by a cursor only."""
+    """The window of each listing. Without a cursor all listings have the same."""
     if listings and paging.cursor is None:
-        with suppress(BadInput):
+        with suppress(BadInput):  # below, each listing gets the error
             return [article_window(listings[0], paging, default_size)] * len(listings)
     return for_each(listings, lambda listing: article_window(listing, paging, default_size))
 
@@ -386,8 +390,8 @@ async def connection_oldest_first(
     context: Context, listing: Listing, paging: PageArguments, nodes: Nodes
 ) -> Connection[Any]:
     """As `connection_by_time`, the oldest first: the same listing, read from its other end."""
-    placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
-    page = await context.reads.page(listing, replace(placed, upwards=not placed.upwards))
+    asked = window(listing.name, paging, ARTICLE_TIME_CURSOR)
+    page = await context.reads.page(listing, replace(asked, upwards=not asked.upwards))
     turned = page._replace(positions=page.positions[::-1], above=page.below, below=page.above)
     return await connection_of_page(context, listing.name, turned, page.total, nodes)
 
@@ -455,10 +459,10 @@ def _connection(name: str, page: Page, total: Total, found: Sequence[Any]) -> Co
 
     If all of them were deleted, `pageInfo` has the cursors of the first and last place, so that clients can continue.
     """
-    instant = () if page.at is None else (page.at, PINNED) if page.is_pinned else (page.at,)
+    more = () if page.at is None else (page.at, PINNED) if page.is_pinned else (page.at,)  # as in `decode_position`
     placed = zip(page.positions, found, strict=True)
-    edges = [make_tuple(Edge, (name, position + instant, record)) for position, record in placed if record]
-    ends = edges or [make_tuple(Edge, (name, position + instant, None)) for position in page.positions]
+    edges = [make_tuple(Edge, (name, position + more, record)) for position, record in placed if record]
+    ends = edges or [make_tuple(Edge, (name, position + more, None)) for position in page.positions]
     return Connection(edges, page_info(ends, page.above > 0, page.below > 0), total)
 
 
@@ -480,12 +484,13 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     if is_first and not await context.reads.load(snapshots.exists(pinned)):
         status = await _pin(context, listing, at)
     elif is_first and (viewer := await context.viewer()):
-        page, posted = await gather(context.reads.page(pinned, window), _last_post(context, viewer))
-        if posted is not None and snapshots.may_lack(at, posted):
+        # both in one round trip; `context.reads` keeps the page, which is taken below
+        _, posted_at = await gather(context.reads.page(pinned, window), _last_post(context, viewer))
+        if posted_at is not None and snapshots.may_lack(at, posted_at):
             at, status = await _own_pin(context, listing)
             pinned = snapshots.pinned_listing(context.store.site, listing, at)
     page = await context.reads.page(pinned, window)
-    if page.total or (is_first and status != "refused"):
+    if page.total or (is_first and status != "refused"):  # a first page may be empty, as the listing is
         return page._replace(at=at, is_pinned=True)
     context.note_expired_pin(listing.name)
     return await context.reads.page(snapshots.as_of(listing, at), window)

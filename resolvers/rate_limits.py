@@ -31,6 +31,7 @@ class RateLimit:
 class WriteRates:
     """
     The rate limits of writes. Each method returns the limits of an action, which `Attempts.count` of the store counts.
+    A window has the name of what it counts, its length in seconds, and the highest count.
 
     An archived conversation, an article with its comments that only the database has, is woken when a write brings it
     back to Redis.
@@ -83,7 +84,7 @@ class WriteRates:
 
 
 def _of_writes(action: str, username: str, address: str, limit: int, limit_a_day: int) -> Sequence[SlidingWindow]:
-    """The windows of an action, each with the name of what it counts, its length in seconds, and the highest count."""
+    """The windows of an action: of the user, and of the address, which several users share."""
     of_user, of_address = (action, "user", username.lower()), (action, "address", address)
     return [
         SlidingWindow(of_user, TEN_MINUTES, limit),

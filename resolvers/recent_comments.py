@@ -20,15 +20,15 @@ async def comments(context: Context, group: str | None = None, *, paging: PageAr
     other groups by now, are left out.
     """
     name = None if group is None else group_name(group)
-    listed = CommentsByTime(name)
-    source = Source(listed.listing(context.store.site).name, partial(listed.page, context), listed)
+    listed = CommentsByTime(group=name)
+    source = Source(listed.listing(context.store.site).name, page=partial(listed.page, context), total=listed)
     return await full_connection(context, source, paging, Nodes(partial(_read, name), COMMENT_NODES.bytes_of))
 
 
 async def _read(group: str | None, context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """Comments that everybody may read and whose article is in the group, if one is given; None for others."""
     wanted = list(numbers)
-    await COMMENT_NODES.read(context, wanted)  # and the votes of the viewer on them
+    await COMMENT_NODES.read(context, wanted)  # with the votes of the viewer; `context.reads` keeps both
     visible = ContentState.VISIBLE
     return [
         comment

@@ -46,17 +46,15 @@ async def annulled_members(found: Sequence[Ring], context: Context) -> list[list
     """
     of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
     annulled: set[tuple[int, str]] = set()  # numbers of rings, and names of members
-    # members to look through, each with the position in their log below which to read on
-    left: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]
-    while left:
-        looked_through, left = left, []
-        for (ring, name, _), (actions, last) in zip(
-            looked_through, await _actions(looked_through, context), strict=True
-        ):
+    # members to look at, each with the position in the log about them below which to read on; None: from the newest
+    to_read: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]
+    while to_read:
+        batch, to_read = to_read, []
+        for (ring, name, _), (actions, last) in zip(batch, await _actions(batch, context), strict=True):
             if _is_annulled(ring, actions):
                 annulled.add((ring.number, name))
             elif last and last.value >= ring.found_at:  # an older action annuls no vote that was cast until the search
-                left.append((ring, name, last))
+                to_read.append((ring, name, last))
     return [[records.user(name) for ring, name in pairs if (ring.number, name) in annulled] for pairs in of_rings]
 
 
@@ -64,8 +62,8 @@ async def _actions(
     wanted: Sequence[tuple[Ring, str, Position | None]], context: Context
 ) -> list[tuple[list[ModerationAction | None], Position | None]]:
     """
-    For each member of `wanted` the newest actions below the position, and the position of the last of these, or None if
-    no action is below that.
+    For each member of `wanted` the newest actions below the position; and the position of the last of these, or None if
+    there are no older ones.
     """
     site = context.store.site
     pages = await context.reads.pages(

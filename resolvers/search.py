@@ -44,8 +44,8 @@ READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time, so that o
 
 class SearchEdge(NamedTuple):
     """
-    A match. `value` is that by which its order sorts; by RELEVANCE it is the index of the match. `phrases` are those of
-    the query, for the excerpt.
+    A match. `value` is what its order sorts by; by RELEVANCE it is the index of the match. The excerpt is made with the
+    `phrases` of the query.
     """
 
     listing: str
@@ -97,29 +97,30 @@ async def search(
         raise BadInput(f"a query has at most {QUERY_LENGTH} characters, not {len(query)}")
     paging.check()
     wanted = Search(
-        parse(query),
-        frozenset(SearchKind if kinds is None else kinds),
-        None if group is None else group_name(group),
-        None if poster is None else _username(poster),
-        order or SearchOrder.RELEVANCE,
+        phrases=parse(query),
+        kinds=frozenset(SearchKind if kinds is None else kinds),
+        group=None if group is None else group_name(group),
+        poster=None if poster is None else _username(poster),
+        order=order or SearchOrder.RELEVANCE,
     )
     listing, size = _listing(wanted), paging.size()
     beyond = None if paging.cursor is None else decode_position(listing, paging.cursor, CURSOR).position
     if context.database is None:
         raise DatabaseUnavailable("there is no search without a database: UPVOTE_DATABASE_URL=none")
     found = await _found(context, context.database, wanted)
-    window = MatchWindow(listing, size, paging.last is not None, beyond)
-    return SearchConnection(query, wanted, *await _page(context, wanted, found, window), len(found.places))
+    window = MatchWindow(listing, size, upwards=paging.last is not None, beyond=beyond)
+    edges, page_info = await _page(context, wanted, found, window)
+    return SearchConnection(query, wanted, edges, page_info, total=len(found.places))
 
 
 async def _found(context: Context, database: Database, wanted: Search) -> Found:
     """
-    The matches of a search. One call of the database, also if an operation whose compiled plan has failed is executed
-    again by graphql-core.
+    The matches of a search. One call of the database. If a compiled plan fails, graphql-core executes the operation
+    again: then a search that has timed out fails at once, without another call.
     """
     if message := TIMEOUTS.get(context, {}).get(wanted):
         raise DatabaseTimeout(message)
-    deleted = await _deletions(context.reads)  # before the search: the mirror forgets what it has removed
+    deleted = await _deletions(context.reads)  # first: once the mirror has removed one, it is not noted any more
     try:
         return await database.search(index.find, wanted, deleted)
     except DatabaseTimeout as error:
@@ -284,5 +285,5 @@ def _is_match(search: Search, node: Article | Comment, commented: Mapping[int, A
 
 
 def _page_info(edges: Sequence[SearchEdge], has_previous: bool, has_next: bool) -> PageInfo:
-    ends = [Edge(edge.listing, (edge.value, edge.node.id), None) for edge in (*edges[:1], *edges[-1:])]
+    ends = [Edge(edge.listing, (edge.value, edge.node.id), node=None) for edge in (*edges[:1], *edges[-1:])]
     return PageInfo(has_next, has_previous, *(ends or (None, None)))

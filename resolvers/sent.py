@@ -16,16 +16,16 @@ K = TypeVar("K", int, Position)
 
 class Sent(Generic[K]):
     """
-    The articles, or notifications, that a subscriber was sent.
+    The articles, comments, actions or notifications that a subscriber was sent.
 
-    Articles are known by their numbers, and notifications by their positions: the same one may come again later, at
-    another position. `newest` are the positions of the last `PAGE` ones before the subscription began, and `known` are
-    those by which they are known. What is below `floor` in the listing by time need not be read again.
+    The key of an entry is its number. That of a notification is its position: the same notification may come again
+    later, at another one. `newest` are the positions of the last `PAGE` entries before the subscription began, and
+    `known` are their keys. What is below `floor` in the listing by time need not be read again.
     """
 
     def __init__(self, newest: Sequence[Position], known: Iterable[K]) -> None:
         self._older: set[K] = set(known)
-        self._sent: dict[K, int] = {}  # posting times, in the order in which they were sent
+        self._sent: dict[K, int] = {}  # posting times, by key, in the order of sending
         self.floor = Position(0, keys.member(0))
         if newest:
             self.floor = _below(newest[0].value - CLOCK_SKEW)

@@ -117,7 +117,7 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
     viewer = await context.viewer()
     if viewer is None:
         raise context.unauthenticated()
-    async with aclosing(_new_articles(context, None)) as posts:
+    async with aclosing(_new_articles(context, group=None)) as posts:
         async for event, article in posts:
             if not await context.live.read_after(event, partial(_is_in_feed, viewer, article)):
                 continue
@@ -144,7 +144,7 @@ async def comment_posted(
     context: Context, article_id: str | None = None, group: str | None = None, under: str | None = None
 ) -> AsyncGenerator[Comment, None]:
     """
-    Each new comment of the site, of a group, or of an article, or each one below a comment of it, once.
+    Each new comment, once: of the site, of a group, of an article, or below a comment of the article.
 
     Raises:
         BadInput: the arguments exclude each other.
@@ -181,7 +181,7 @@ async def _new_comments_of(context: Context, article_id: str, under: str | None)
         async for event in _without_loss(mailbox):
             if await _is_over(context, event):
                 return
-            # one that is announced waited for a moderator until now, so newer ones may have been sent before
+            # an announced comment has waited for a moderator, so newer ones may have been sent before
             is_known = event.number <= latest and event.kind is not EventKind.COMMENT_ANNOUNCED
             if event.kind is EventKind.STATE_CHANGED or is_known:
                 continue
@@ -200,7 +200,7 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
     """
     number = arguments.article_number(article_id)
     with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
-        await _highest_comment(context, number, None)  # raises NotFound if there is no such article
+        await _highest_comment(context, number, above=None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
             if await _is_over(context, event):
                 return
@@ -231,13 +231,14 @@ async def moderated(
     context: Context, group: str | None = None, subject_id: str | None = None
 ) -> AsyncGenerator[ModerationAction, None]:
     """
-    Each new action, once. After an event MISSED, those that were not sent are read from the log. The session and the
-    roles of the viewer, who may read notes, are read again for each.
+    Each new action, once. After an event MISSED, those that were not sent are read from the log. For each action the
+    session and the roles of the viewer are read again: they decide whether the viewer may read its note.
     """
-    listing, name = moderation.log_of(context.store.site, group, subject_id), group and arguments.group_name(group)
+    listing = moderation.log_of(context.store.site, group, subject_id)
+    name = group and arguments.group_name(group)
     with context.live.events.mailbox(of_moderation(name)) as mailbox:
         newest = await context.reads.page(listing, Window(PAGE))
-        sent = Sent(newest.positions, (position.number for position in newest.positions))
+        sent = Sent(newest.positions, known=(position.number for position in newest.positions))
         async for event in mailbox:
             async with aclosing(_new_actions(context, listing, event, sent)) as actions:
                 async for action in actions:
@@ -261,8 +262,8 @@ async def ranking_changed(
 
 async def _readable(context: Context, event: Event, numbers: Sequence[int]) -> list[Article]:
     """
-    Those of some articles that the viewer may read after an event. Subscribers share the read, and the session and the
-    roles of the viewer are read again only if an article is not visible.
+    Articles by number, as they are after an event, without those that the viewer may not read. Subscribers share the
+    read. The session and the roles of the viewer are read again only if an article is not visible.
     """
     found = await context.live.read_after(event, lambda reads: reads.articles_of_any_state(numbers))
     if any(article and article.state is not ContentState.VISIBLE for article in found):
@@ -288,7 +289,7 @@ async def _is_over(context: Context, event: Event) -> bool:
 
 
 def _as_one(event: Event) -> int:
-    """The same subject for all events of a mailbox, of which it then keeps only the latest: all lead to one read."""
+    """The same subject for all events of a mailbox, so that it keeps only the latest: all lead to the same read."""
     return 0
 
 
@@ -299,7 +300,7 @@ async def _waiting(context: Context, group: str | None, reads: Reads) -> int:
     except Unauthenticated:
         raise context.unauthenticated() from None
     groups = queues.moderated_groups(authority, group)
-    if groups == ():
+    if groups == ():  # the viewer moderates none; None is the whole site
         place = "of any group" if group is None else f"of the group {arguments.group_name(group)}"
         raise NotAModerator(f"you are no moderator {place}")
     return await queues.waiting(context, groups, reads)
@@ -343,8 +344,8 @@ async def _as_readable(context: Context, comment: Comment | None, article: Artic
 
 async def _new_comment(number: int, above: int | None, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    A comment that was just posted, and its article; None if it was deleted or hidden already, or is not below another
-    one.
+    A comment that was just posted, and its article. The comment is None if it was deleted or hidden already, or is not
+    below the comment `above`.
     """
     ((comment, article),), is_below = await gather(reads.stored_comments([number]), _is_below(number, above, reads))
     return comment if comment and is_below and comment.state is ContentState.VISIBLE else None, article
@@ -357,10 +358,11 @@ async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
 
 async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    The comment of an event, as it is shown to who may read its article; and the article.
+    The comment of an event, as everybody sees it who may read its article; and the article.
 
-    A comment that is gone is as its deletion left it, if that is the event; else it is None, as that event follows. One
-    that no thread shows any more (`is_bare`) has neither poster nor content.
+    If the comment is gone and the event is its deletion, the log tells how the deletion left it. If it is gone after
+    another event, it is None: the event of its deletion follows. A comment that no thread shows any more (`is_bare`)
+    has neither poster nor content.
     """
     ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:
@@ -397,8 +399,9 @@ async def _posts(
     site, live = context.store.site, context.live
     with live.events.mailbox(topic) as mailbox:
         newest = await context.reads.page(listing, Window(PAGE))
-        sent = Sent(newest.positions, (position.number for position in newest.positions))
+        sent = Sent(newest.positions, known=(position.number for position in newest.positions))
         async for event in mailbox:
+            # above it the listing is read; None: only what the event is about
             position = sent.floor if event.kind is EventKind.MISSED else None
             while True:
                 numbers = [event.number]
@@ -435,13 +438,13 @@ async def _page_above(listing: Listing, position: Position, reads: Reads) -> Pag
 
 async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notification, None]:
     """
-    Each new notification of a user, once; again with an answer to an appeal, which gives it a new time. After an event
-    MISSED, those that are not sent are read from the inbox.
+    Each new notification of a user, once; and once more when an appeal is answered, which gives it a new time. After an
+    event MISSED, the unsent ones are read from the inbox.
     """
     with context.live.events.mailbox(of_inbox(viewer)) as mailbox:
         newest = (await context.reads.load(inboxes.page(context.store.site, viewer, Window(PAGE)))).notifications
         positions = [each.position for each in newest]
-        sent = Sent(positions, positions)
+        sent = Sent(newest=positions, known=positions)
         async for event in mailbox:
             found = await context.live.read_after(event, partial(_new_notifications, viewer, event, sent))
             for each in found:

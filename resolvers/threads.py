@@ -46,7 +46,8 @@ ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
 # highest number of a comment that a pinned walk shows, 0 without a pin.
 THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # the depth, the value by the order and the number of an ancestor, or of the comment itself
-MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
+# characters: base64 writes three bytes as four
+MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3
 NO_PAGE = PageInfo(has_next_page=False, has_previous_page=False, first=None, last=None)
 MAX_CACHED_PLACES = 100  # of a page
 
@@ -130,7 +131,7 @@ async def thread(
     connections = [
         _connection(article, thread, page, list(islice(comments, len(page.places))))
         if page
-        else ThreadConnection(thread, None, (), NO_PAGE)
+        else ThreadConnection(thread, article=None, edges=(), page_info=NO_PAGE)
         for ((article, thread), _), page in zip(selected, pages, strict=True)
     ]
     return with_errors(windows, connections)
@@ -151,7 +152,7 @@ def thread_window(thread: Thread, paging: PageArguments) -> ThreadWindow:
     paging.check()
     size = paging.size(PAGE_SIZE, MAX_PLACES)
     beyond = None if paging.cursor is None else decode_cursor(thread, paging.cursor)
-    return ThreadWindow(size, paging.last is not None, beyond)
+    return ThreadWindow(size, upwards=paging.last is not None, beyond=beyond)
 
 
 def encode_cursor(thread: Thread, position: ThreadPosition) -> str:
@@ -175,7 +176,7 @@ def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
         data = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
     except ValueError as error:
         raise BadInput("this is not a valid cursor") from error
-    if data[:1] != CURSOR_VERSION and b"|" in data:
+    if data[:1] != CURSOR_VERSION and b"|" in data:  # as in cursors of listings
         raise BadInput("this cursor belongs to another listing")
     header, levels = data[: THREAD.size], data[THREAD.size :]
     if data[:1] != CURSOR_VERSION or not levels or len(levels) % LEVEL.size:
@@ -234,9 +235,8 @@ def _note_unpinned(context: Context, thread: Thread) -> None:
 
 async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage | None]:
     """
-    The pages of threads; None for a thread below a comment that is not one of its article. One round trip.
-
-    The descendants of those comments, of which `totalCount` is the number, are counted in the same round trip.
+    The pages of threads; None for a thread below a comment that its article does not have. One round trip, which also
+    counts the descendants of these comments: `context.reads` keeps the counts for `totalCount`.
     """
     possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
     above = [(thread.article, thread.under) for thread, _ in possible if thread.under is not None]
@@ -281,8 +281,8 @@ class CachedThread(NamedTuple):
 
 def _connection(article: Article, thread: Thread, page: ThreadPage, comments: list[Comment | None]) -> ThreadConnection:
     """
-    The connection of a page, cached by its places. Only one from the cache `is_cacheable`, as that of a page of a
-    listing.
+    The connection of a page, cached by its places. Only a connection from the cache `is_cacheable`, as in
+    `resolvers.pagination`.
     """
     key, used = Hashed(thread, page), [article, *comments]
     cached: CachedThread | None = PAGES.get(key)

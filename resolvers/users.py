@@ -49,11 +49,11 @@ async def banned_until(users: Sequence[User], context: Context) -> list[int | No
     for others.
     """
     viewer = await context.viewer()
-    (known,) = await context.reads.profiles([viewer]) if viewer else [None]
-    found = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
+    (own,) = await context.reads.profiles([viewer]) if viewer else [None]
+    bans = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
     return [
-        each.until if each and known and (known.roles or user.username == known.username) else None
-        for user, each in zip(users, found, strict=True)
+        ban.until if ban and own and (own.roles or user.username == own.username) else None
+        for user, ban in zip(users, bans, strict=True)
     ]
 
 
@@ -69,16 +69,16 @@ async def articles(
 async def followers(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    followers = [listings.followers(context.store.site, user.username) for user in users]
-    return await user_connections(context, followers, paging)
+    lists = [listings.followers(context.store.site, user.username) for user in users]
+    return await user_connections(context, lists, paging)
 
 
 @paginated
 async def following(
     users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    following = [listings.following(context.store.site, user.username) for user in users]
-    return await user_connections(context, following, paging)
+    lists = [listings.following(context.store.site, user.username) for user in users]
+    return await user_connections(context, lists, paging)
 
 
 async def viewer_is_following(users: Sequence[User], context: Context) -> list[bool]:
@@ -143,7 +143,7 @@ def checked_username(user_id: str) -> str:
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:
-    """The profile of each user; an empty one for who has none, such as somebody who is being deleted."""
+    """The profile of each user; an empty one for a user without one, such as one who is being deleted."""
     profiles = await context.reads.profiles(user.username for user in users)
     pairs = zip(users, profiles, strict=True)
     return [profile or Profile(user.username, joined_at=0, karma=0) for user, profile in pairs]

@@ -84,7 +84,7 @@ def field_of(
     - `arguments`: the descriptions of the arguments, by name.
     - `options`: those of `strawberry.field`, such as `deprecation_reason`.
     """
-    _, _, *parameters = signature(resolver).parameters.values()
+    _parents, _context, *parameters = signature(resolver).parameters.values()
     resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
     batch = BatchResolver(planned or resolver, is_pure)
     return _field(resolve, parameters, description, batch, options, arguments)

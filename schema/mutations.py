@@ -80,7 +80,7 @@ class Payload:
     @classmethod
     def of_records(cls, **fields: Any) -> Self:
         """
-        A payload with records in its fields, where the annotations have types of the schema. Only attributes are read,
-        and a record has those of its type.
+        A payload with records in its fields, where the annotations have types of the schema. This works because only
+        attributes are read, and a record has the attributes that the type in its place has.
         """
         return cls(**fields)

@@ -1,4 +1,4 @@
-"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds, and so are days: their first."""
+"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds; a day is its first instant."""
 
 import re
 from datetime import UTC, date, datetime, timedelta

@@ -1,5 +1,5 @@
-// grafast (PostGraphile's executor) on Fastify: plans in place of resolvers, whose loads are batches of one pipeline.
-// A name with $ is a step of a plan, which stands for a value in each of its executions; `asked` are such values.
+// grafast (PostGraphile's executor) on Fastify: plans in place of resolvers. What they load is a batch, one pipeline.
+// A name with $ is a step of a plan: it stands for the values that an execution computes. `asked` are such values.
 import Fastify from "fastify";
 import { context, each, get, grafast, lambda, loadOne, makeGrafastSchema, object, sideEffect } from "grafast";
 import { config, port, typeDefs } from "./config.js";
@@ -39,7 +39,7 @@ const readFeeds = (asked) =>
     connection(`feed:${username}`, await feed(username, first ?? DEFAULT_FIRST), first ?? DEFAULT_FIRST)));
 
 async function readTimelines(asked) {
-  const ranges = await readRanges(asked.map(([name, first]) => ({ name, count: (first ?? DEFAULT_FIRST) + 1 })));
+  const ranges = await readRanges(asked.map(([name, first]) => ({ name, first: first ?? DEFAULT_FIRST })));
   return ranges.map((places, place) => {
     const [name, first] = asked[place];
     return connection(`timeline:${name.toLowerCase()}`, places, first ?? DEFAULT_FIRST);
@@ -47,7 +47,7 @@ async function readTimelines(asked) {
 }
 
 async function readViewerVotes(asked) {
-  const [[, , { viewer }]] = asked;
+  const [[, , { viewer }]] = asked; // all have the context of the same request
   const voter = await viewer();
   const open = asked.filter(([, time]) => voter && Date.now() <= time + config.votingWindow);
   const found = open.length ? await readVotes(open.map(([number]) => number), voter) : [];

@@ -8,13 +8,13 @@
 local places = redis.call("ZRANGE", KEYS[1], ARGV[1], "-inf", "BYSCORE", "REV", "LIMIT", 0, ARGV[2] + 1, "WITHSCORES")
 local session, viewer = redis.call("GET", KEYS[2]), nil
 if session then
-  local name, ends = string.match(session, "(%S+) (%S+)")
+  local name, ends = string.match(session, "(%S+) (%S+)") -- "USERNAME END ...", in unix milliseconds
   if tonumber(ends) >= tonumber(ARGV[3]) then viewer = name end
 end
 local shown = math.min(#places, ARGV[2] * 2)
 local reply = {#places > shown and 1 or 0, viewer and 1 or 0}
 for place = 1, shown, 2 do
-  local number = string.match(places[place], "^0*(%d+)$")
+  local number = string.match(places[place], "^0*(%d+)$") -- members begin with zeros, keys do not
   local read = redis.call("HMGET", ARGV[4] .. number, "title", "link", "up", "down", "poster", "time", "groups")
   local filled = #reply
   reply[filled + 1], reply[filled + 2] = places[place], places[place + 1]

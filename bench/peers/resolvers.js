@@ -38,7 +38,7 @@ export const resolvers = {
   Comment: { viewerVote },
   User: {
     async articles({ username }, { first = 25 }, context) {
-      const places = await context.timelines.load({ name: username, count: first + 1 });
+      const places = await context.timelines.load({ name: username, first });
       return connection(`timeline:${username.toLowerCase()}`, places, first, context);
     },
   },

@@ -25,8 +25,8 @@ async function articles(_, { group, first = 25, after }, { digest }) {
 }
 
 function edgeOf(listing, read, place, viewer, now) {
-  const of = read.slice(place, place + VALUES_PER_ARTICLE);
-  const [member, value, title, link, up, down, poster, time, groups, voted, downvoted] = of;
+  const values = read.slice(place, place + VALUES_PER_ARTICLE);
+  const [member, value, title, link, up, down, poster, time, groups, voted, downvoted] = values;
   const node = articleOf(Number(member), { title, link: link || null, up, down, poster, time, groups });
   node.viewerVote = viewer && now <= node.time + config.votingWindow ? voteOf(voted, downvoted) : null;
   return { cursor: cursorOf(listing, value, member), node };

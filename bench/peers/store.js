@@ -27,7 +27,7 @@ export function contextOf(authorization) {
     viewer,
     articles: new DataLoader(readArticles),
     votes: new DataLoader(async (numbers) => readVotes(numbers, await viewer())),
-    timelines: new DataLoader(readRanges, { cacheKeyFn: ({ name, count }) => `${name} ${count}` }),
+    timelines: new DataLoader(readRanges, { cacheKeyFn: ({ name, first }) => `${name} ${first}` }),
     voters: new DataLoader(readVoters),
   };
 }
@@ -38,9 +38,10 @@ export async function page(index, first, after) {
   return pairs(await redis.zrange(index, from, "-inf", "BYSCORE", "REV", "LIMIT", 0, first + 1, "WITHSCORES"));
 }
 
+// The same of a feed: the newest articles of a user and of those whom they follow.
 export async function feed(username, first) {
   const names = await redis.zrange(key("following", username), 0, -1);
-  const ranges = await readRanges([username, ...names].map((name) => ({ name, count: first + 1 })));
+  const ranges = await readRanges([username, ...names].map((name) => ({ name, first })));
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
@@ -102,9 +103,10 @@ export async function readVotes(numbers, viewer) {
   return numbers.map((_, place) => voteOf(found[2 * place], found[2 * place + 1]));
 }
 
+// The newest places of timelines: `first` of each, and one more if there is a next page.
 export async function readRanges(asked) {
-  const commands = asked.map(({ name, count }) => [
-    "zrange", key("timeline", name.toLowerCase()), 0, count - 1, "REV", "WITHSCORES",
+  const commands = asked.map(({ name, first }) => [
+    "zrange", key("timeline", name.toLowerCase()), 0, first, "REV", "WITHSCORES",
   ]);
   return (await piped(commands)).map(pairs);
 }

@@ -1,5 +1,5 @@
-// A Vite plugin that adds src/before-paint.js to the head of the page as a classic script, as that runs before the
-// browser first paints the page. A module would run after it.
+// A Vite plugin that adds src/before-paint.js to the head of the page. It is a classic script, which runs before the
+// browser first paints the page. A module would run after that.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

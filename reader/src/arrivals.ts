@@ -12,7 +12,7 @@ interface Source<Arrival, Missed> {
   subscription: TypedDocumentNode<Arrival, Record<string, never>>;
   /** The id of the item that a message of the subscription is about. */
   idOf: (arrival: Arrival) => string;
-  /** After a lost connection: the items before the cursor of the first one that is shown, or the first ones. */
+  /** Asked for after a lost connection: the items before the first one that is shown, or the first ones if none is. */
   missed: TypedDocumentNode<Missed, { first?: number; last?: number; before?: string }>;
   idsOf: (missed: Missed) => readonly string[];
 }

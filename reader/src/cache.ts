@@ -99,7 +99,7 @@ function expected(cache: Cache, __typename: "Article" | "Comment", id: string, v
   return { __typename, id, votes: votes + WORTH[value] - WORTH[before], viewerVote: value };
 }
 
-/** The followed user once the follow, or its end, counts. `followers(first: 1)` is what a user's page asks for. */
+/** The user as they are once the follow, or its end, counts. `followers(first: 1)` is what a user's page asks for. */
 function expectedFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<{ input: FollowUserInput }> {
   return ({ input: { userId: id } }, cache) => {
     const followers = cache.resolve({ __typename: "User", id }, "followers", { first: 1 });
@@ -132,9 +132,9 @@ const forgetFollowers: UpdateResolver<unknown, { input: FollowUserInput }> = (_,
   }
 };
 
-/** Counts a notification that arrives: the header shows the number of those not seen. */
+/** Counts a notification that arrives: the header shows how many are not seen. */
 function addUnseen(cache: Cache): void {
-  const inbox = cache.resolve("Query", "inbox");
+  const inbox = cache.resolve("Query", "inbox"); // the key of an object in the cache, here and below
   if (typeof inbox !== "string") return;
   const unseenCount = cache.resolve(inbox, "unseenCount");
   const id = cache.resolve(inbox, "id");

@@ -28,8 +28,8 @@ const MISSED_CHANGES = graphql(`
 const RENEWAL_PAUSE = 1_000; // milliseconds
 
 /**
- * Keeps listed articles, at most 100, as they are now: a subscription writes each change to the cache. `renew` reads
- * the list again; it is given if the order depends on votes, and called once for all changes of a second.
+ * Keeps listed articles, at most 100, as they are now: a subscription writes each change to the cache. `renew` is given
+ * if the order of the list depends on votes. It reads the list again, once for all changes of a second.
  */
 export function useArticleChanges(articles: readonly { id: string }[], renew?: () => unknown): void {
   const ids = articles.map(({ id }) => id).sort();
@@ -62,9 +62,9 @@ export function useOnceASecond(task: () => unknown): () => void {
 let renewals = 0;
 
 /**
- * A function that sends a query again, past the cache, which then has the answer. urql drops a query while another with
- * the same key is running, but the answer of that may be older than the change that the renewal is about. So each
- * renewal has a key of its own: a negative one, as urql has none of these.
+ * A function that sends a query again, past the cache, which then has the answer. urql drops a query while one with the
+ * same key is running. But the answer of that one may be older than what the renewal is to show. So each renewal has a
+ * key of its own: a negative one, as those of urql are not.
  */
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
@@ -78,8 +78,9 @@ export function useRenewal<Data, Variables extends AnyVariables>(
 }
 
 /**
- * How many new items a subscription has told, as none is pushed into a list, and a function that shows them: it reads the
- * list by `renew`. Without `variables` there is no subscription, as only the first page of a list gets new items.
+ * How many new items a subscription has told, and a function that shows them: it reads the list again by `renew`. Items
+ * are never pushed into a shown list. Only its first page gets new ones: for others `variables` are null, and there is
+ * no subscription.
  */
 export function useNewItems<Data, Variables extends AnyVariables>(
   subscription: TypedDocumentNode<Data, Variables>,

@@ -52,7 +52,9 @@ function live(headers: Record<string, string>) {
       subscribe(sink) {
         const stop = new AbortController();
         const start = (opened: Socket) => {
-          if (!stop.signal.aborted) stop.signal.addEventListener("abort", opened.subscribe({ query, variables }, sink));
+          if (stop.signal.aborted) return;
+          const unsubscribe = opened.subscribe({ query, variables }, sink);
+          stop.signal.addEventListener("abort", unsubscribe);
         };
         (socket ??= openSocket(headers)).then(start, (error) => sink.error(error));
         return { unsubscribe: () => stop.abort() };
@@ -92,7 +94,7 @@ function checkSession({ data, extensions, error }: OperationResult, sent: Sessio
   if (!states.includes("ended") && !states.includes("changed")) return;
   if (leaveSession(sent) !== null) return;
   if (states.includes("ended")) sayProblem(t("session-ended-write"));
-  else void connect(null).query(WHO, {}).toPromise();
+  else void connect(null).query(WHO, {}).toPromise(); // `adopt` begins the session of who is in the answer
 }
 
 /** The browser has a cookie of which the page knows nothing: its storage is blocked or was emptied, or the user changed. */

@@ -6,7 +6,7 @@ export interface Draft<Value> {
   value: Value;
   change(value: Value): void;
   /**
-   * The idempotency key of this value: the server posts it once, however often it is sent. Other values have others.
+   * The idempotency key of this value: the server posts it once, however often it is sent. A change gets a new key.
    */
   key(): string;
   clear(): void;

@@ -6,7 +6,7 @@ import { askBeforeRendering } from "./frame";
 import { FRONT_PAGE } from "./pages/FrontPage";
 
 /**
- * If the address is that of the front page, loads its data into the cache of the client. Until then the HTML that the server
+ * If the address is the front page's, loads its data into the cache of the client. Meanwhile the HTML that the server
  * has sent is shown.
  */
 export async function loadFirstPage(client: Client): Promise<void> {

@@ -96,14 +96,15 @@ export function useCovered(box: RefObject<Element | null>, isShown: boolean): bo
   const [isCovered, setCovered] = useState(false);
   useLayoutEffect(() => {
     if (!isShown) return;
-    const isFree = () => {
+    /** Notes whether the pointer is over what is in the box. Returns whether it is not. */
+    const noteIsFree = () => {
       const isBelow = isPointerIn(box.current?.firstElementChild);
       setCovered(isBelow);
       return !isBelow;
     };
-    if (isFree()) return;
+    if (noteIsFree()) return;
     const stop = new AbortController();
-    document.addEventListener("pointermove", () => isFree() && stop.abort(), stop);
+    document.addEventListener("pointermove", () => noteIsFree() && stop.abort(), { signal: stop.signal });
     return () => stop.abort();
   }, [box, isShown]);
   return isCovered;

@@ -28,7 +28,7 @@ type Kept<Name> = Extract<Node, { __typename: Name }>;
 /** The kept items of the list around a component, by id: as they are now, or null if they were deleted. */
 export const KeptContext = createContext<ReadonlyMap<string, Node | null>>(new Map());
 
-/** The kept items of a list, by id. `gone` are the ids of shown items that it no longer has. Articles are followed. */
+/** The kept items of a list, by id; articles as they change. `gone` are the ids of shown items it no longer has. */
 export function useKept(gone: readonly string[]): ReadonlyMap<string, Node | null> {
   const ids = gone.filter((id) => /^(article|comment):/.test(id));
   const isPaused = ids.length === 0;

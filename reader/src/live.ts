@@ -36,9 +36,9 @@ export function useLive<Data, Variables extends AnyVariables>(
     const given = JSON.parse(key) as Variables | null;
     if (given === null) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLeft = false;
+    let isStopped = false; // by this page, not by the server
     const ended = () => {
-      if (isLeft) return;
+      if (isStopped) return;
       timer = setTimeout(() => setRound(round + 1), Math.min(FIRST_PAUSE * 2 ** round, LONGEST_PAUSE));
       latest.current.onEnd?.();
     };
@@ -48,7 +48,7 @@ export function useLive<Data, Variables extends AnyVariables>(
       subscribe(({ data }) => void (data && latest.current.onData?.(data))),
     );
     return () => {
-      isLeft = true;
+      isStopped = true;
       clearTimeout(timer);
       unsubscribe();
     };

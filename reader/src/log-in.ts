@@ -19,14 +19,14 @@ const NEXT = "upvote-next"; // the key of sessionStorage
 export const rememberNext = (next: string): void => storage.write(NEXT, next, "sessionStorage");
 
 /**
- * The path to go to after a log-in elsewhere: the one in the address, or else the remembered one, which is then
- * forgotten.
+ * The path to go to after a log-in elsewhere: `next` of the address, or else the remembered path. Either way the
+ * remembered one is removed.
  */
 export function nextAfterEntering(search: string): string {
   const remembered = storage.read(NEXT, "sessionStorage");
   storage.write(NEXT, null, "sessionStorage");
-  const isSaid = remembered === null || new URLSearchParams(search).has("next");
-  return nextPath(isSaid ? search : String(new URLSearchParams({ next: remembered })));
+  const isInAddress = remembered === null || new URLSearchParams(search).has("next");
+  return nextPath(isInAddress ? search : String(new URLSearchParams({ next: remembered })));
 }
 
 const isAccountPath = (path: string): boolean => path.startsWith("/log-in") || path.startsWith("/register");

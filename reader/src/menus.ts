@@ -4,8 +4,8 @@ export interface Menu {
   isOpen: boolean;
   toggle: () => void;
   /**
-   * Closes it, and moves the focus to its button, as the item that had it is gone. A dialog then returns the focus
-   * there, too.
+   * Closes it, and moves the focus to its button, as the focused item is gone. A dialog that is opened next later
+   * returns the focus to the button, too.
    */
   close: () => void;
   /** What opens it. */

@@ -26,7 +26,7 @@ test("what the server did because of a ban is said in the words of the page", ()
   expect(banWords("removed with the ban action:12, and more")).toBeNull();
 });
 
-test("annulled votes are named to their user, and restored ones", () => {
+test("a user is told of annulled votes, and of restored ones", () => {
   expect(said("ANNUL_VOTES", "user:alice")).toBe("A moderator annulled votes of yours: they do not count any more");
   expect(said("REVERT", "user:alice", { reverts: { kind: "ANNUL_VOTES" } })).toBe(
     "A moderator restored votes of yours: they count again",
@@ -114,6 +114,7 @@ test("the desk says what was done to what it shows", () => {
 });
 
 test("a removal stands until it is reverted or the thing is approved", () => {
+  // `removalIn` gets the newest action first
   const removal: Action = { kind: "REMOVE", subjectId: "article:1" };
   const outOfGroup: Action = { ...removal, group: LUA };
   const lock: Action = { kind: "LOCK", subjectId: "article:1" };
@@ -141,7 +142,7 @@ test("the ban that counts is the one from the whole site that ends last", () => 
   expect(banIn([ban({ group: LUA })], NOW)).toBeUndefined();
 });
 
-test("who an action is against may answer it while it stands", () => {
+test("the user whom an action is against may appeal until it is reverted", () => {
   expect(mayAppeal({ kind: "REMOVE", subjectId: "article:1" })).toBe(true);
   expect(mayAppeal({ kind: "REMOVE", subjectId: "article:1", revertedBy: REVERTED })).toBe(false);
   expect(mayAppeal({ kind: "APPROVE", subjectId: "article:1" })).toBe(false);

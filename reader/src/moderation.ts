@@ -152,7 +152,7 @@ const OF_BANS: readonly [reason: RegExp, id: string][] = [
   [/^the ban action:\d+ is reverted$/, "with-ban-reverted"],
 ];
 
-/** What is said instead of a reason that the server has given because of a ban; null for those of moderators. */
+/** What is said instead of a reason that the server has given because of a ban; null for reasons of moderators. */
 export function banWords(reason: string): string | null {
   const found = OF_BANS.find(([pattern]) => pattern.test(reason));
   return found ? t(found[1]) : null;
@@ -161,11 +161,12 @@ export function banWords(reason: string): string | null {
 /** The action that removed an article or a comment; undefined if it is not removed. `actions` has the newest first. */
 export function removalIn<A extends Action>(actions: readonly A[]): A | undefined {
   const standing = actions.filter(({ revertedBy }) => !revertedBy);
+  // the newest one decides
   const decision = standing.find((each) => each.kind === "PURGE" || each.kind === "APPROVE" || isRemoval(each));
   return decision?.kind === "APPROVE" ? undefined : decision;
 }
 
-/** Whether any of some actions took an article out of a group, in which it is no longer. */
+/** Whether one of these actions took an article out of a group, and is not reverted. */
 export const hasLeftGroup = (actions: readonly Action[]): boolean =>
   actions.some((each) => each.kind === "REMOVE" && isOutOfGroup(each) && !each.revertedBy);
 

@@ -20,7 +20,7 @@ import { addTexts, hasText } from "./words";
 const READER = join(import.meta.dirname, "..");
 const SCHEMA = buildSchema(readFileSync(join(READER, "../schema/schema.graphql"), "utf8"));
 
-/** Counts a document's mutations that can be refused, and its selections of refusals: `...Refused`, or only parts. */
+/** How many mutations of a document can be refused, and how many selections of refusals are `...Refused` or a part. */
 function refusalsIn(document: DocumentNode) {
   const types = new TypeInfo(SCHEMA);
   const found = { mutations: 0, whole: 0, parts: 0 };

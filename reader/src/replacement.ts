@@ -7,7 +7,10 @@ const BESIDE = "beside"; // the class of the page that the script draws, until i
 const STAYING = "input, details[open] *"; // what keeps the focus: a user types, or chooses from a menu
 const RELEASES = ["pointerup", "pointercancel", "contextmenu"]; // the events after which nothing is pressed
 
-/** Renders into `html`, or beside it if it has a page, until that can be replaced, and calls `onReplaced` when it is. */
+/**
+ * Renders into `html` if it is empty, and calls `onReplaced`. If it has a page, renders beside it, replaces the page as
+ * soon as it can, and calls `onReplaced` then.
+ */
 export function replaceHtml(html: HTMLElement, render: (place: HTMLElement) => void, onReplaced: () => void): void {
   if (!html.hasChildNodes()) {
     render(html);
@@ -18,12 +21,13 @@ export function replaceHtml(html: HTMLElement, render: (place: HTMLElement) => v
   html.after(place);
   render(place);
   const ended = new AbortController();
+  const { signal } = ended;
   const observer = new MutationObserver(attempt);
-  const attemptLater = () => setTimeout(attempt); // what gets the focus has it only then, and what is released its click
+  const attemptLater = () => setTimeout(attempt); // the focus has moved by then, and a released button has its click
   let isPressed = false;
 
   function attempt() {
-    if (ended.signal.aborted || isPressed || !isComplete(place) || isSelected(html)) return;
+    if (signal.aborted || isPressed || !isComplete(place) || isSelected(html)) return;
     const focused = html.contains(document.activeElement) ? document.activeElement : null;
     const equal = focused && equalOf(focused, html, place);
     if (focused && !equal) return;
@@ -51,11 +55,11 @@ export function replaceHtml(html: HTMLElement, render: (place: HTMLElement) => v
   }
 
   observer.observe(place, { childList: true, subtree: true });
-  document.addEventListener("selectionchange", attempt, ended);
-  document.addEventListener("focusin", onFocus, ended);
-  document.addEventListener("focusout", attemptLater, ended);
-  document.addEventListener("pointerdown", press, ended);
-  for (const each of RELEASES) document.addEventListener(each, release, ended);
+  document.addEventListener("selectionchange", attempt, { signal });
+  document.addEventListener("focusin", onFocus, { signal });
+  document.addEventListener("focusout", attemptLater, { signal });
+  document.addEventListener("pointerdown", press, { signal });
+  for (const each of RELEASES) document.addEventListener(each, release, { signal });
 }
 
 /** Whether a page has its data, and its texts are rendered. */
@@ -74,7 +78,10 @@ function leaveAll(): void {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 
-/** The same link in the other page, or what is of the same kind: null for what keeps the focus, or if that is not sure. */
+/**
+ * The element that takes the place of this one in the other page: the same link, or the one at the same place among the
+ * elements with its tag. Null if the pages have different numbers of them, and for an element that keeps the focus.
+ */
 function equalOf(element: Element, html: HTMLElement, place: HTMLElement): HTMLElement | null {
   const [ones, others] = [alike(element, html), alike(element, place)];
   if (element.matches(STAYING) || ones.length !== others.length) return null;

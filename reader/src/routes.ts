@@ -2,8 +2,8 @@ import { lazy, type ComponentType } from "react";
 import { lazyFile, markdownRenderer } from "./files";
 
 /**
- * All pages but the front page, by their paths: patterns of wouter, of which the first that matches counts. They are loaded
- * when they are needed, from one file.
+ * All pages but the front page, by their paths: patterns of wouter, the first of which that matches decides. The pages
+ * are in one file, which is loaded when one of them is needed.
  */
 export const PAGES = [
   ["/top/:period", page(() => import("./pages/TopPage"))],

@@ -40,12 +40,12 @@ export function endSession(): void {
 }
 
 /**
- * Call it when the server says that `left` is not the session of the browser any more. Another tab may have begun one,
- * which this page then takes; else the session ends. Returns the session of this page.
+ * Call it when the server says that `ended` is not the session of the browser any more. Another tab may have begun one,
+ * which this page then takes; else its session ends. Returns the session of this page.
  */
-export function leaveSession(left: Session): Session | null {
+export function leaveSession(ended: Session): Session | null {
   const kept = stored();
-  if (kept && kept.began !== left.began) session.set(kept);
+  if (kept && kept.began !== ended.began) session.set(kept);
   else endSession();
   return session.get();
 }

@@ -45,6 +45,7 @@ test("in other orders the terms are shown as the API has them, the greatest firs
 });
 
 test("a sentence says what would move an article up", () => {
+  // order, rank, votes to the next rank, whether voting is open
   expect(wayUp("HOT", 1, null, true)).toBe("It is the first.");
   expect(wayUp("HOT", 2, 1, true)).toBe("1 more vote passes the one above.");
   expect(wayUp("SCORE", 2, 12, true)).toBe("12 more votes pass the one above.");

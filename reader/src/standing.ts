@@ -35,24 +35,25 @@ export function partsOf(order: ArticleOrder, terms: readonly Term[], postedAt: n
 /** The orders whose values are seconds. */
 const IN_SECONDS = new Set<ArticleOrder>(["SCORE", "TIME", "ACTIVE"]);
 
-/** The terms with ages, in seconds, in place of instants. */
+/** The terms with ages in place of instants. `postedAt` is in unix seconds, `age` in seconds since then. */
 function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number, age: number): Term[] {
-  const of = (name: string) => terms.find((term) => term.name === name)?.value ?? 0;
+  const term = (name: string) => terms.find((each) => each.name === name)?.value ?? 0;
   switch (order) {
     case "SCORE":
       return [
-        { name: "votes", value: of("votes") },
+        { name: "votes", value: term("votes") },
         { name: "age", value: -age },
       ];
     case "TIME":
       return [{ name: "age", value: -age }];
     case "ACTIVE":
-      return [{ name: "since the newest comment", value: of("newest comment") - age }];
+      // the term is in seconds after the posting
+      return [{ name: "since the newest comment", value: term("newest comment") - age }];
     case "HOT":
       return [
-        { name: "votes", value: of("votes") },
+        { name: "votes", value: term("votes") },
         // posting time = (posted at - epoch) / divisor, so this is the age by the same divisor
-        { name: "age", value: (-age * of("posting time")) / (postedAt - HOT_EPOCH) },
+        { name: "age", value: (-age * term("posting time")) / (postedAt - HOT_EPOCH) },
       ];
     default:
       return [...terms];

@@ -17,7 +17,7 @@ export interface Still<Item> {
   show: () => void;
 }
 
-const RENDERED = 1_000; // milliseconds in which items that were read to be shown are rendered
+const RENDERED = 1_000; // milliseconds after `show` in which new items are shown even while the list is held
 
 /** Keeps the items of a list in their places while the list is held. The contents of the items still change. */
 export function useStill<Item>(
@@ -29,9 +29,9 @@ export function useStill<Item>(
   const current = new Map(items.map((item) => [idOf(item), item]));
   const ids = [...current.keys()];
   const [shown, setShown] = useState<readonly string[]>(ids);
-  const known = useRef(current);
+  const known = useRef(current); // the shown items by id, as they last were
   const latest = useRef(ids);
-  const isOpen = useRef(false); // the next items are shown in any case
+  const isOpen = useRef(false); // whether new items are shown even while the list is held
   const hold = useHold(held, { ...handlers, onRelease: () => (handlers.onRelease(), setShown(latest.current)) });
   if (!isEqual(ids, shown) && (isOpen.current || !hold.isHeld())) {
     isOpen.current = false;

@@ -23,7 +23,7 @@ export function chooseTheme(chosen: ThemeChoice): void {
   show(chosen);
 }
 
-/** Shows a theme. That of the system is not kept: the page then follows the system. */
+/** Shows a theme. If it is the system's, none is kept, and the page follows the system. */
 export function switchTheme(shown: Theme): void {
   chooseTheme(shown === system() ? "system" : shown);
 }

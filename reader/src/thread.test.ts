@@ -164,7 +164,7 @@ test("a thread of ten thousand comments, a hundred deep, is put together without
   const lines = Array.from({ length: 10_000 }, (_, index) => " ".repeat(index % 100) + `c${index}`);
   const all = rows(thread(lines, { collapsed: new Set(["c150"]), posted: [posted("p", 100, "c99")] }));
 
-  expect(all.length).toBe(10_000 + 1 - 49);
+  expect(all.length).toBe(10_000 + 1 - 49); // and "p", without c151 to c199, which are below c150
   expect(all[100]).toMatchObject({ depth: 100, comment: { id: "p" }, parent: { id: "c99" } });
 });
 

@@ -1,6 +1,6 @@
 /**
- * What a thread shows. The server sends it flat, each comment before its replies. Its pages, pages of branches that are
- * too deep for these, and comments that were posted since are put together here.
+ * What a thread shows. The server sends it flat, each comment before its replies. Put together here are its pages, the
+ * pages of branches that are too deep for these, and comments that were posted after the pages were read.
  */
 
 export interface Comment {
@@ -28,7 +28,7 @@ export interface Posted<C extends Comment> {
 }
 
 export interface Thread<C extends Comment> {
-  /** Of the whole thread or, on the page of one comment, of its branch: then they begin with the comments above it. */
+  /** Of the whole thread. On the page of one comment: of its branch, after the comments above it. */
   readonly pages: Pages<C>;
   /** The depth of the comments that the next page of the thread begins with: 0, or more in a branch. */
   readonly nextDepth: number;
@@ -75,8 +75,8 @@ export interface Dated {
 }
 
 /**
- * Those of `all` that were posted after the thread was read, at `readAt` in unix milliseconds. An unknown comment may
- * also belong to a part that has not been loaded: if there are such parts, the times of the comments decide.
+ * Which of `all` were posted after the thread was read, at `readAt` in unix milliseconds. An unknown comment may also
+ * belong to a part that has not been loaded: if there are such parts, the times of the comments decide.
  */
 export function postedSince<C extends Comment, D extends Dated>(
   thread: Thread<C>,
@@ -91,7 +91,7 @@ export function postedSince<C extends Comment, D extends Dated>(
 
 /** The rows of all that has been read, each branch below its comment. */
 function loaded<C extends Comment>({ pages, branches, nextDepth }: Thread<C>): Row<C>[] {
-  const seen = new Set<string>();
+  const seen = new Set<string>(); // ids: two pages may have the same comment
   const list = (part: Pages<C>, under: string | null, depth: number): Row<C>[] => {
     const rows = part.places.flatMap((place) => (seen.has(place.comment.id) ? [] : [row(place), ...below(place)]));
     return part.hasNextPage ? [...rows, { kind: "more", under, depth }] : rows;
@@ -141,20 +141,20 @@ function endOf<C extends Comment>(rows: readonly Row<C>[], index: number): numbe
 
 /** Leave out deleted comments that have nothing below them: the server keeps them for their replies only. */
 function withoutStubs<C extends Comment>(rows: Row<C>[], kept: ReadonlySet<string>): Row<C>[] {
-  const left: Row<C>[] = [];
+  const remaining: Row<C>[] = []; // the last row first
   for (const row of rows.toReversed()) {
-    const next = left.at(-1);
+    const next = remaining.at(-1); // the row below; the next page of the thread may begin with replies
     const hasReplies = next !== undefined && (next.depth > row.depth || (next.kind === "more" && next.under === null));
     const isStub = row.kind === "comment" && row.comment.state === "DELETED" && !kept.has(row.comment.id);
-    if (!isStub || hasReplies) left.push(row);
+    if (!isStub || hasReplies) remaining.push(row);
   }
-  return left.reverse();
+  return remaining.reverse();
 }
 
 /** Leave out what is below collapsed comments, and count it. */
 function folded<C extends Comment>(rows: Row<C>[], collapsed: ReadonlySet<string>): Row<C>[] {
-  const kept: Row<C>[] = [];
-  let fold: CommentRow<C> | null = null;
+  const shown: Row<C>[] = [];
+  let fold: CommentRow<C> | null = null; // the collapsed comment that hides rows after it
   for (const row of rows) {
     if (fold && row.depth > fold.depth) {
       fold.folded += row.kind === "comment" ? 1 : row.kind === "hidden" ? row.count : 0;
@@ -163,10 +163,10 @@ function folded<C extends Comment>(rows: Row<C>[], collapsed: ReadonlySet<string
     fold = null;
     if (row.kind === "comment" && collapsed.has(row.comment.id)) {
       fold = { ...row, isCollapsed: true };
-      kept.push(fold);
-    } else kept.push(row);
+      shown.push(fold);
+    } else shown.push(row);
   }
-  return kept;
+  return shown;
 }
 
 /** Set the parent of each comment that answers another one. */

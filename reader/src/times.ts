@@ -42,7 +42,7 @@ export function ago(instant: number, now: number): string {
 /** Date and time of an instant in unix milliseconds. */
 export const fullTime = (instant: number): string => fullFormat.format(instant);
 
-/** Date and time in UTC, and saying so, for what the server's HTML shows, too: it knows no other zone. */
+/** Date and time with "UTC", for what the server's HTML shows, too: the server does not know the reader's zone. */
 export const utcTime = (instant: number): string => `${utcFormat.format(instant)} UTC`;
 
 /** A UTC day such as 2026-11-22. */

@@ -74,7 +74,7 @@ const POSTED = graphql(`
 export type ThreadComment = ThreadPlacesFragment["edges"][number]["node"];
 export type ThreadRow = Row<ThreadComment>;
 
-/** A page of the thread, or of the comments below one that are too deep for it. */
+/** A page that is asked for: of the thread, or of replies to the comment `under` that are too deep for the thread. */
 interface Request {
   under: string | null;
   after: string | null;
@@ -85,7 +85,7 @@ interface Options {
   order: CommentOrder;
   /** From the query of the whole page. */
   firstPage: FragmentType<typeof THREAD_PLACES>;
-  /** The comment whose branch this is, as the last one, after the comments above it; empty for the whole thread. */
+  /** In a branch: comments above it, and last the comment that it belongs to. Empty for the whole thread. */
   above: readonly ThreadComment[];
   /** The ids of deleted comments that keep their places. */
   kept: ReadonlySet<string>;
@@ -98,7 +98,7 @@ export interface LiveThread {
   isLoading: (under: string | null) => boolean;
   /** Hide or show a comment with what is below it. */
   fold: (id: string) => void;
-  /** Show a comment of the viewer. */
+  /** Show a new comment of the viewer. */
   add: (id: string) => void;
   /** Note a comment of somebody else, to be shown when the viewer asks for it. */
   announce: (id: string) => void;
@@ -107,11 +107,11 @@ export interface LiveThread {
   showAnnounced: () => void;
   /** How many new comments answer what has not been loaded. */
   outOfSight: number;
-  /** Those of some comments that were posted since the thread was read. */
+  /** Which of some comments were posted since the thread was read. */
   postedSince: <D extends Dated>(all: readonly D[]) => D[];
 }
 
-/** The state of a thread on the screen. `onAdded` gets the ids of comments that the viewer has asked for. */
+/** The state of a thread on the screen. `onAdded` gets the ids of comments that the viewer asked for and now sees. */
 export function useThread(options: Options, onAdded: (ids: readonly string[]) => void): LiveThread {
   const { add, announce, showAnnounced, announced, posted } = usePosted(onAdded);
   const { pagesOf, load, isLoading, branches } = usePages(options, onAdded);
@@ -139,7 +139,7 @@ function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids
   const [requests, setRequests] = useState<readonly Request[]>([]);
   const variablesOf = ({ under, after }: Request) => ({
     ...{ articleId, order, first: PAGE_SIZE },
-    ...{ under: under ?? above.at(-1)?.id ?? null, after },
+    ...{ under: under ?? above.at(-1)?.id ?? null, after }, // in a branch, null stands for the comment of the branch
   });
   const results = useResults(NEXT_PAGE, requests, variablesOf, {
     onFirst: ({ article }) => onAdded(idsOf(readFragment(THREAD_PLACES, article?.thread))),
@@ -164,7 +164,7 @@ function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids
   return { pagesOf, load, isLoading, branches };
 }
 
-/** Comments posted after the thread was read: those that are shown, and the number of those that wait for the viewer. */
+/** Comments posted after the thread was read: the shown ones, and the number of others, which wait for the viewer. */
 function usePosted(onAdded: (ids: readonly string[]) => void) {
   const [shown, setShown] = useState<readonly string[]>([]);
   const [announced, setAnnounced] = useState<readonly string[]>([]);
@@ -190,7 +190,7 @@ function usePosted(onAdded: (ids: readonly string[]) => void) {
 }
 
 interface Handlers<Input, Data> {
-  /** Gets the first result of an input, but not again when a new client asks, after a session has begun or ended. */
+  /** Gets the first result of each input, but none of a later client: one connects when a session begins or ends. */
   onFirst?: (data: Data) => void;
   onFailed: (input: Input) => void;
 }
@@ -214,7 +214,7 @@ function useResults<Input, Data, Variables extends AnyVariables>(
     };
   }, [client]);
 
-  // After each rendering: asks for the inputs that are not asked for, such as new ones, those that failed, or all of a new client.
+  // After each rendering: sends the query for inputs that none is running for: new ones, or all if the client is new.
   useEffect(() => {
     for (const input of inputs.filter((input) => !running.current.has(input))) {
       const source = client.query(query, variablesOf(input), { requestPolicy: "cache-first" });

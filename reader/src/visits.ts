@@ -66,7 +66,10 @@ export function useVisitBefore(id: string): number | null {
   return before;
 }
 
-/** Notes the visit of an article whose comments are shown; `commentCount` is without those that wait to be shown. */
+/**
+ * Notes the visit of an article whose comments are shown. `commentCount` leaves out comments that wait to be shown;
+ * without it nothing is noted.
+ */
 export function useNotedVisit(id: string, postedAt: readonly string[], commentCount: number | undefined): void {
   const seen = postedAt.reduce((latest, at) => Math.max(latest, Date.parse(at)), 0);
   useEffect(() => {

@@ -66,8 +66,8 @@ interface VoteButtonsProps {
 }
 
 /**
- * The votes of an article or a comment between a button for an upvote and one for a downvote. In a ranking, those of an
- * article tell why it stands where it does.
+ * The votes of an article or a comment, between a button for an upvote and one for a downvote. In a ranking, the votes
+ * of an article explain its rank.
  */
 export function VoteButtons({ subject, name, closed = t("voting-closed") }: VoteButtonsProps) {
   const vote = useVote(subject, closed);

@@ -32,7 +32,7 @@ export function t(id: string, given?: Given): string {
 
 export const hasText = (id: string): boolean => bundle.hasMessage(id);
 
-/** Loads the texts, before anything is drawn. src/before-paint.js has asked for them. It waits for the network. */
+/** Loads the texts, before anything is drawn. src/before-paint.js has sent the request. Waits for the network. */
 export async function loadWords(): Promise<void> {
   const address = document.querySelector<HTMLMetaElement>("meta[name=upvote-words]")?.content;
   if (address) addTexts(await textOf(address));

@@ -32,7 +32,7 @@ STUBS_AT_ONCE = 500  # in a round trip, of comments that are not visible
 POSITIONS = "log_positions"  # a field of the header of a backup: the last entry of the log in each partition
 LOG_POINT = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)  # what `log_point_of` returns
 ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup: what `log_point_of` returns
-RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
+RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored into what
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +54,20 @@ class Restoration:
         log_point: str = "",
     ) -> Self:
         """
-        Mark an empty database as incomplete, or go on where a restore of the same source was interrupted. `source` is a
-        text that tells this dump from others.
+        Mark an empty database as incomplete, or go on where a restore of the same source into as many partitions was
+        interrupted. `source` is a text that tells this dump from others.
 
         At most four round trips. `exclusive` says that no other process can use the database: then a store that was
         only opened, and has no content, counts as empty. `log_point` is what `log_point_of` returns for the header of
         a backup.
 
         Raises:
-            StoreMismatch: the database is not empty, or a restore of another source was begun there.
+            StoreMismatch: the database is not empty, or another restore was begun there.
             StoreUnavailable: it does not answer.
         """
         redis = RedisClient(url)
         try:
-            await _claim(redis, source, exclusive)
+            await _claim(redis, f"{source} into {partitions}", exclusive)
         except BaseException:
             await redis.close()
             raise
@@ -81,7 +81,14 @@ class Restoration:
         return cls(Site(redis, partitions, policy, clock, session_lifetime=0))
 
     async def put(self, records: Sequence[Record]) -> None:
-        """Write some records, in the order of the dump. Two round trips."""
+        """
+        Write some records, in the order of the dump. Three round trips.
+
+        Raises:
+            StoreMismatch: another process has completed the same restore, so that servers may write to the store.
+        """
+        if await self.site.redis.run(("HGET", keys.store(), RESTORING_FIELD)) is None:
+            raise StoreMismatch("another process has completed this restore: this one was stopped")
         voted_on = [record for record in records if isinstance(record, VotedOnRecord)]
         await self.site.redis.pipeline([command for each in voted_on for command in each.voter_commands(self.site)])
         await self.site.redis.pipeline([command for each in records for command in each.commands(self.site)])
@@ -123,18 +130,21 @@ def log_point_of(header: Mapping[str, Any]) -> str:
     return text if LOG_POINT.fullmatch(text) else ""
 
 
-async def _claim(redis: RedisClient, source: str, exclusive: bool) -> None:
+async def _claim(redis: RedisClient, restore: str, exclusive: bool) -> None:
     """Mark an empty database as one that is being restored. Raises as `begin` does."""
     size = await redis.size()
     stored = await redis.run(("HGETALL", keys.store()))
-    if stored.get(RESTORING_FIELD, source) != source:
-        raise StoreMismatch("another restore was interrupted in this store: empty it first")
+    if stored.get(RESTORING_FIELD, restore) != restore:
+        raise StoreMismatch(
+            "another restore was interrupted in this store, of another dump or into another number of partitions: "
+            "empty it first"
+        )
     if RESTORING_FIELD in stored:
         return
     if size > (1 if exclusive and stored else 0):
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
-    await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, source))
-    if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != source:
+    await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, restore))
+    if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != restore:
         raise StoreMismatch("another restore has begun in this store")
     if not exclusive and await redis.run(("HLEN", keys.store())) > 1:  # a server was faster
         await redis.run(("HDEL", keys.store(), RESTORING_FIELD))

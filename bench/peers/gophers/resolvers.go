@@ -171,7 +171,7 @@ func (u *user) Articles(arguments struct{ First *int32 }) *connection {
 }
 
 func (p *posters) read(first int) {
-	timelines, numbers := readTimelines(p.names, first+1), []int64{}
+	timelines, numbers := readTimelines(p.names, first), []int64{}
 	for _, timeline := range timelines {
 		numbers = append(numbers, numbersIn(timeline, first)...)
 	}

@@ -132,7 +132,7 @@ func readFeed(username string, first int) []place {
 	names, err := redis.Strings(piped(command{"ZRANGE", key("following", username), 0, -1})[0], nil)
 	check(err)
 	var merged []place
-	for _, timeline := range readTimelines(append([]string{username}, names...), first+1) {
+	for _, timeline := range readTimelines(append([]string{username}, names...), first) {
 		merged = append(merged, timeline...)
 	}
 	sort.Slice(merged, func(i, j int) bool {
@@ -146,10 +146,11 @@ func readFeed(username string, first int) []place {
 	return merged
 }
 
-func readTimelines(names []string, count int) [][]place {
+// The newest places of timelines: `first` of each, and one more if there is a next page.
+func readTimelines(names []string, first int) [][]place {
 	commands := make([]command, len(names))
 	for i, name := range names {
-		commands[i] = command{"ZRANGE", key("timeline", strings.ToLower(name)), 0, count - 1, "REV", "WITHSCORES"}
+		commands[i] = command{"ZRANGE", key("timeline", strings.ToLower(name)), 0, first, "REV", "WITHSCORES"}
 	}
 	found := make([][]place, len(names))
 	for i, reply := range piped(commands...) {

@@ -9,7 +9,7 @@ import { t } from "../words";
 
 interface AnswerProps {
   articleId: string;
-  /** The comment that is answered; without an author if that is not told. */
+  /** The comment that is answered; its author is null if the server does not tell who it is. */
   comment: { id: string; author: string | null };
   /** Called when the answer is posted. */
   onPosted: () => void;

@@ -23,7 +23,7 @@ interface ArticleFormProps {
   /** The text of the button that sends it. */
   submit: string;
   action: () => Promise<void>;
-  /** Why the server refused it, and why the request failed, if one of these is so. */
+  /** Why the server refused it; empty if it did not. `fault`: why the request failed, or null. */
   refusals: readonly Refusal[];
   fault: string | null;
   onCancel?: () => void;
@@ -74,8 +74,8 @@ export function groupsOf(text: string): string[] {
 }
 
 /**
- * A refusal with its field in this form. `field` is a path, such as `["input", "title"]`: `add` and `remove` of an edit
- * are about the groups, what is no field here about the whole form.
+ * A refusal with its field in this form. `field` is a path, such as `["input", "title"]`. `add` and `remove` of an edit
+ * are about the groups. A refusal of a field that the form does not have is about the whole form.
  */
 function ofField(refusal: Refusal): Refusal {
   const name = refusal.field?.[1];

@@ -102,7 +102,7 @@ export function menuSubjectOf({
   return { id, name: title, poster: poster.username, groups: groups.map(({ name }) => name) };
 }
 
-/** The title leads to the link of the article, or to its page if it has none. Pointed at, it is shown whole. */
+/** The title leads to the link of the article, or to its page if it has none. Its tooltip has the whole title. */
 function Title({ article: { id, title, link }, children }: { article: ArticleLineFragment; children: ReactNode }) {
   if (!link) {
     return (

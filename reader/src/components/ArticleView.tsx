@@ -90,7 +90,7 @@ export function ArticleTitle({ article: { title, link } }: { article: Pick<Artic
   );
 }
 
-/** The ranking in which the page tells the article's place. */
+/** The votes of an article's page explain its place in this ranking. */
 const FRONT_PAGE_RANKING = { order: FIRST_ORDER };
 
 /** An article below its heading: votes, poster, groups, text, and what its poster may do. */

@@ -15,7 +15,7 @@ export const ARTICLES = graphql(`
 
 type Node = { id: string } & Parameters<typeof ArticleLine>[0]["article"];
 
-/** What both lists below take; `Articles` also keeps their votes current. */
+/** What both lists below take. */
 interface ListProps {
   nodes: readonly Node[];
   /** The rank of the first article; without it ranks are not shown. */
@@ -32,14 +32,14 @@ interface ArticlesProps extends Omit<ListProps, "nodes"> {
   renew?: (() => unknown) | undefined;
 }
 
-/** A list of articles, as `articles`, `group.articles` or `user.articles` have them. Their votes change as they are cast. */
+/** A list of articles, as `articles`, `group.articles` or `user.articles` have them, with their votes of now. */
 export function Articles({ articles, renew, ...rest }: ArticlesProps) {
   const { nodes } = readFragment(ARTICLES, articles);
   useArticleChanges(nodes, renew);
   return <ArticleList nodes={nodes} {...rest} />;
 }
 
-/** Articles in an order that may change. */
+/** A list of articles, without a subscription to their changes. */
 export function ArticleList({ nodes, firstRank, within, empty = t("no-articles") }: ListProps) {
   return (
     <LiveList

@@ -95,7 +95,10 @@ interface CommentProps {
   folded: number;
 }
 
-/** Whether somebody else posted a comment after `before`: the time up to which comments had been shown, or null. */
+/**
+ * Whether somebody else than `viewer` posted a comment after `before`: the time up to which comments had been shown at
+ * the last visit, in unix milliseconds, or null without one.
+ */
 export function isNewSince(
   before: number | null,
   { postedAt, poster }: Pick<CommentRowFragment, "postedAt" | "poster">,
@@ -134,6 +137,7 @@ export const Comment = memo(function Comment({ comment: fragment, parent, isColl
   );
 });
 
+/** The fields of a comment that are shown. */
 type Content = CommentRowFragment;
 
 function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) {
@@ -301,19 +305,14 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
     say(t("log-in-to-reply"));
   }
 
-  const action = (
-    name: "reply" | "edit" | "delete",
-    shortcut: string | undefined,
-    isOpen: boolean,
-    onClick: () => void,
-  ) => (
+  const button = (name: "reply" | "edit" | "delete", onClick: () => void, shortcut?: string) => (
     <button
       type="button"
       className="action"
       data-action={name}
       aria-label={t("named-action", { action: t(name), name: nameOf(comment) })}
       aria-keyshortcuts={shortcut}
-      aria-expanded={isOpen}
+      aria-expanded={doing === name}
       onClick={onClick}
     >
       {t(name)}
@@ -322,11 +321,9 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
   const isOwn = session !== null && session.username === comment.poster?.username;
   return (
     <>
-      {isCommentingOpen && comment.state === "VISIBLE" && action("reply", "r", doing === "reply", reply)}
-      {isOwn &&
-        comment.state !== "REMOVED" &&
-        action("edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
-      {isOwn && action("delete", undefined, doing === "delete", () => setDoing("delete"))}
+      {isCommentingOpen && comment.state === "VISIBLE" && button("reply", reply, "r")}
+      {isOwn && comment.state !== "REMOVED" && button("edit", () => setDoing(doing === "edit" ? null : "edit"), "e")}
+      {isOwn && button("delete", () => setDoing("delete"))}
     </>
   );
 }
@@ -375,7 +372,7 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
   );
 }
 
-/** The name of who wrote a comment. Comments that deleted users have left have no poster. */
+/** The name of a comment's poster, if it is known. A visible comment without a poster is one of a deleted user. */
 const authorOf = ({ poster, state }: Content): string | undefined =>
   poster?.username ?? (state === "VISIBLE" ? DELETED_USER : undefined);
 

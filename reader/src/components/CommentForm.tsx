@@ -79,7 +79,7 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
     draft.clear();
     if (data.comment.heldBy) {
       // a rule of the site lets it wait for a moderator
-      onCancel?.();
+      onCancel?.(); // closes the form
       say(t("comment-held"));
     } else if (data.comment.comment) onPosted(data.comment.comment.id);
     else say(t("comment-posted-before"));
@@ -137,7 +137,7 @@ interface TextFormProps {
   /** The text of the button that sends it. */
   submit: string;
   draft: Draft<string>;
-  /** Why the server refused it, and why the request failed, if one of these is so. */
+  /** Why the server refused the text; empty if it did not. `fault`: why the request failed, or null. */
   refusals: readonly Refusal[];
   fault: string | null;
   action: () => Promise<void>;

@@ -83,7 +83,7 @@ export function CommentLine({ comment: fragment, said, excerpt, answered, action
   );
 }
 
-/** The text or an excerpt of a comment; that it is deleted if it has neither. */
+/** The text or an excerpt of a comment. If it has neither, says that it is deleted. */
 function Text({ content, excerpt }: { content?: string | null | undefined; excerpt?: ReactNode }) {
   if (excerpt)
     return (

@@ -8,7 +8,7 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** A dialog that is open as long as it is shown; Escape cancels. Then the focus is again where it was before. */
+/** A dialog that is open as long as it is shown; Escape cancels. When it closes, the focus goes back where it was. */
 export function Dialog({ title, description, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -33,10 +33,11 @@ export function ExplainedCount({ id, votes, ranking }: ExplainedCountProps) {
   useEffect(() => {
     if (!isShown) return;
     const end = new AbortController();
+    const { signal } = end;
     const hideBeside = ({ target }: Event) => target !== button.current && hide();
-    document.addEventListener("keydown", ({ key }) => key === "Escape" && hide(), end);
-    document.addEventListener("pointerdown", hideBeside, end);
-    document.addEventListener("focusin", hideBeside, end);
+    document.addEventListener("keydown", ({ key }) => key === "Escape" && hide(), { signal });
+    document.addEventListener("pointerdown", hideBeside, { signal });
+    document.addEventListener("focusin", hideBeside, { signal });
     return () => end.abort();
   }, [isShown]);
 

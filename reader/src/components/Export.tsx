@@ -34,7 +34,7 @@ export function Export({ session }: { session: Session }) {
   );
 }
 
-/** Fetches the file, as the cookie counts for requests by scripts only, and gives it to the browser. */
+/** Fetches the file and hands it to the browser. No link would do: the cookie counts for requests by scripts only. */
 async function save(session: Session): Promise<void> {
   let content: Blob;
   try {

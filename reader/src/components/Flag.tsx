@@ -90,7 +90,7 @@ function Flagging({ subject: { id: subjectId, name }, close }: FlagProps) {
     <Dialog title={t("flag-question")} description={t("flag-text", { name })} onCancel={close}>
       <Form
         submit={t("flag")}
-        action={(form) => send(flag(String(form.get("note")).trim()), t("flagged-now"), t("flagged-before"))}
+        action={(form) => send(flag(noteIn(form)), { ifChanged: t("flagged-now"), ifSame: t("flagged-before") })}
         onCancel={close}
         {...refused}
       >
@@ -115,6 +115,8 @@ function Flagging({ subject: { id: subjectId, name }, close }: FlagProps) {
   );
 }
 
+const noteIn = (form: FormData): string => String(form.get("note")).trim();
+
 interface UnflaggingProps extends FlagProps {
   flag: { reason: FlagReason; at: string };
 }
@@ -128,7 +130,7 @@ function Unflagging({ subject: { id: subjectId, name }, close, flag: { reason, a
     <Dialog title={t("unflag-question")} description={name} onCancel={close}>
       <Form
         submit={t("unflag")}
-        action={() => send(unflag(), t("unflagged"), t("not-flagged-before"))}
+        action={() => send(unflag(), { ifChanged: t("unflagged"), ifSame: t("not-flagged-before") })}
         onCancel={close}
         {...refused}
       >
@@ -140,15 +142,14 @@ function Unflagging({ subject: { id: subjectId, name }, close, flag: { reason, a
   );
 }
 
-/** Sends a request, closes the dialog and says one of two texts: whether it has changed something; or shows why it was refused. */
+/** `send` sends a request, closes the dialog and says what has changed; or the form shows why it was refused. */
 function useSend(close: () => void) {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
 
   async function send(
     request: PromiseLike<OperationResult<FlagMutation | UnflagMutation>>,
-    ifChanged: string,
-    ifSame: string,
+    { ifChanged, ifSame }: { ifChanged: string; ifSame: string },
   ) {
     const { data, error } = await request;
     const flagged = readFragment(FLAGGED, data?.flagged);

@@ -55,6 +55,7 @@ export function Form(props: FormProps) {
     }
   }
 
+  // `field` is a path such as ["input", "title"]: a shorter one names no field of the form
   const general = refusals.filter(({ field }) => !field || field.length < 2);
   return (
     <Refusals value={refusals}>
@@ -96,7 +97,7 @@ const asItIs = (refusal: Refusal): Refusal => refusal;
 /** Why the value of a field was refused, until it is changed. */
 function useReasons(name: string, value: string): string[] {
   const refusals = useContext(Refusals);
-  const refused = useMemo(() => value, [refusals]);
+  const refused = useMemo(() => value, [refusals]); // the value when the refusals came
   return value === refused ? refusals.filter(({ field }) => field?.[1] === name).map(explainRefusal) : [];
 }
 

@@ -190,7 +190,7 @@ function Account({ session, area }: AccountProps) {
   useSeenMarks(renew);
 
   async function leave() {
-    // Only the server can remove the cookie. It is told if the page is closed, too.
+    // Only the server can remove the cookie. `keepalive`: it is told even if the page is closed at once.
     const { error } = await logOut({}, { fetchOptions: { headers: headersOf(session), keepalive: true } });
     if (error) return sayProblem(t("still-logged-in", { reason: explain(error) }));
     flushSync(endSession);

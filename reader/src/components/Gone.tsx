@@ -27,7 +27,7 @@ export const GONE = graphql(`
 `);
 
 interface GoneProps {
-  /** The newest actions on what the page is about, and on what that belongs to. */
+  /** The newest actions on the subject of the page; for a comment also the ones on its article. */
   actionsOn: readonly (FragmentType<typeof GONE> | null | undefined)[];
   /** What is shown if no moderator has removed it. */
   otherwise: ReactNode;

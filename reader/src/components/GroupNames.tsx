@@ -19,7 +19,7 @@ const GROUP_NAMES = graphql(`
 `);
 
 const MOST = 5; // names that are shown
-const MOST_PAGES = 20; // of names, which are asked for one after the other
+const MOST_PAGES = 20; // of 100 names each, which are asked for one after the other
 
 interface GroupNamesProps {
   /** What is typed: names with blanks or commas between them. */
@@ -35,6 +35,7 @@ interface GroupNamesProps {
  */
 export function GroupNames({ text, onChoose, children }: GroupNamesProps) {
   const area = useRef<HTMLDivElement>(null);
+  // the last name that is typed, and all before it
   const [, others = "", begun = ""] = /^(.*?)([^\s,]*)$/s.exec(text.toLowerCase()) ?? [];
   const given = new Set(others.split(/[\s,]+/));
   const found = useNames(begun).filter((name) => name.startsWith(begun) && name !== begun && !given.has(name));
@@ -68,7 +69,7 @@ export function GroupNames({ text, onChoose, children }: GroupNamesProps) {
   );
 }
 
-/** The names of groups in their order, from the first one on, until none can follow that begins with `begun`. */
+/** The names of groups, which are sorted: from the first one on, as far as names can begin with `begun`. */
 function useNames(begun: string): readonly string[] {
   const client = useClient();
   const [names, setNames] = useState<readonly string[]>([]);

@@ -4,7 +4,7 @@ import { t } from "../words";
 
 /** A line that leads to the page in the language of the browser, until it is dismissed. It moves nothing on the page. */
 export function LanguageOffer() {
-  useLocation(); // renders it anew when another page is shown, to which the link leads then
+  useLocation(); // renders it again when another page is shown: the link leads to that page
   const offer = useOffer();
   if (!offer) return null;
   return (

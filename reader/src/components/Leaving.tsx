@@ -8,7 +8,7 @@ import { endSession } from "../session";
 import { say } from "../status";
 import { Confirm } from "./Confirm";
 import { Choice, Form } from "./Form";
-import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
+import { inProofForm, proofIn, ProofField, type Proof } from "./Proof";
 import { t } from "../words";
 
 const DELETE_USER = graphql(`
@@ -76,7 +76,8 @@ function useLeaving(proof: Proof) {
     const { data, error } = await deleteUser({ input });
     setFault(error ? explain(error) : null);
     // refusals of the proof, such as a wrong password, as the form can show them
-    setRefusals((readFragment(REFUSED, data?.deleteUser?.userErrors) ?? []).map(ofProof(proof)));
+    const refused = readFragment(REFUSED, data?.deleteUser?.userErrors) ?? [];
+    setRefusals(refused.map((refusal) => inProofForm(refusal, proof)));
     if (!data?.deleteUser?.deletedUserId) return;
     endSession();
     navigate("/", { replace: true });

@@ -16,7 +16,7 @@ export interface MenuSubject {
   id: string;
   /** What a screen reader calls it: the title of an article, or "comment by alice". */
   name: string;
-  /** The name of who wrote it; null if that is not told. */
+  /** The username of its poster; null if the server does not tell it. */
   poster: string | null;
   /** The groups of an article, where they are known. */
   groups?: readonly string[];

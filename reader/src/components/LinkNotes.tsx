@@ -32,12 +32,12 @@ interface LinkNotesProps {
   link: string;
   /** The id of the article that is edited, which has the link itself; null for a new one. */
   edited: string | null;
-  /** Whether a title is typed already: then that of the link's page is not suggested. */
+  /** Whether a title is typed already: then the title of the linked page is not suggested. */
   hasTitle: boolean;
   onTitle: (title: string) => void;
 }
 
-/** What is known of a link while it is typed: that it was posted before, and what its page calls itself. */
+/** What is known of a link while it is typed: that it was posted before, and the title of the linked page. */
 export function LinkNotes({ link, edited, hasTitle, onTitle }: LinkNotesProps) {
   const typed = useSettled(link.trim());
   const isLink = /^https?:\/\/./i.test(typed) && URL.canParse(typed);

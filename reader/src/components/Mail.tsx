@@ -5,7 +5,7 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import type { EditAccountInput, MailFrequency, MailFragment } from "../gql/graphql";
 import { say } from "../status";
 import { Choice, Field, Form } from "./Form";
-import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
+import { inProofForm, proofIn, ProofField, type Proof } from "./Proof";
 import { t } from "../words";
 
 const MAIL = graphql(`
@@ -68,13 +68,13 @@ interface PartProps {
 
 function Address({ mail, proof, renew }: PartProps & { proof: Proof }) {
   const { email, pendingEmail, isEmailRefused } = mail;
-  const { send, refusals, fault } = useEdit(renew, ofProof(proof));
+  const { send, refusals, fault } = useEdit(renew, (refusal) => inProofForm(refusal, proof));
   const [edits, setEdits] = useState(0); // a new form after each change, so that no password stays in it
 
   async function change(form: FormData) {
     const address = String(form.get("email")).trim() || null;
-    const done = address ? t("address-mailed", { address }) : t("address-removed");
-    if (await send({ email: address, ...proofIn(form, proof) }, done)) setEdits((count) => count + 1);
+    const saidIfDone = address ? t("address-mailed", { address }) : t("address-removed");
+    if (await send({ email: address, ...proofIn(form, proof) }, saidIfDone)) setEdits((count) => count + 1);
   }
 
   return (
@@ -132,19 +132,19 @@ function Replies({ mail: { mailReplies }, renew }: PartProps) {
   );
 }
 
-/** Sends a change of the account; returns whether it was made. */
-function useEdit(renew: () => void, ofForm = (refusal: Refusal) => refusal) {
+/** `send` changes the account, and returns whether it was changed. `inForm` gives a refusal as the form shows it. */
+function useEdit(renew: () => void, inForm = (refusal: Refusal) => refusal) {
   const [, edit] = useMutation(EDIT_ACCOUNT);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
 
-  async function send(input: EditAccountInput, done: string): Promise<boolean> {
+  async function send(input: EditAccountInput, saidIfDone: string): Promise<boolean> {
     const { data, error } = await edit({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.editAccount?.userErrors) ?? []).map(ofForm));
+    setRefusals((readFragment(REFUSED, data?.editAccount?.userErrors) ?? []).map(inForm));
     if (!data?.editAccount?.account) return false;
     renew();
-    say(done);
+    say(saidIfDone);
     return true;
   }
 

@@ -5,7 +5,7 @@ import { sayProblem } from "../status";
 import { focusHeading } from "./Page";
 import { t } from "../words";
 
-// Of the inbox and the feed, the server keeps up to when the viewer has seen all.
+// For the inbox and the feed, the server keeps the time up to which the viewer has seen everything.
 
 interface MarkSeenProps {
   /** How many items the viewer has not seen. */
@@ -14,7 +14,7 @@ interface MarkSeenProps {
   mark: () => Promise<{ error: CombinedError | undefined; refusals: Refusals | undefined }>;
 }
 
-/** Says how much of a list the viewer has not seen, with a button that marks it as seen. It keeps its place when all is. */
+/** Says how much of a list is not seen yet, with a button that marks it as seen. It keeps its place when empty. */
 export function MarkSeen({ count, mark }: MarkSeenProps) {
   const [isSending, setSending] = useState(false);
 

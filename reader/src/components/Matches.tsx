@@ -16,5 +16,5 @@ export function Matches({ excerpt }: { excerpt: string }) {
 /** The excerpt without its marks. */
 export const unmarked = (excerpt: string): string => excerpt.replace(/[\ue000\ue001]/g, "");
 
-/** A text as an excerpt has it: composed, with one space for blanks. */
+/** A text as an excerpt has it: in Unicode's composed form, and with one space for each run of blanks. */
 export const inOneLine = (text: string): string => text.normalize().trim().replace(/\s+/g, " ");

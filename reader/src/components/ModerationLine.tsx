@@ -78,7 +78,7 @@ function TextLink({ path, title }: { path: string; title: string }) {
   );
 }
 
-/** The text that an action is about: a comment is "on" its article. */
+/** The path of the text that an action is about, and the title of its article; null if there is none, or it is gone. */
 function textOf(about: ModerationLineFragment["about"]) {
   if (about?.__typename === "Article") return { path: articlePath(about.id), title: about.title, isComment: false };
   if (about?.__typename !== "Comment") return null;

@@ -27,7 +27,7 @@ export function rankingTitle(order: ArticleOrder, page: number): string {
 export const titleOfPage = (title: string, page: number): string =>
   page === 1 ? title : t("title-of-page", { title, page: String(page) });
 
-/** The order and the page that an address names; null if it names others than there are. */
+/** The order and the page that an address names; null if there is no such order, or no page can have this number. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {
   const parameters = new URLSearchParams(search);
   const name = parameters.get("order") ?? FIRST_ORDER;

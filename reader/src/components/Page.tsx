@@ -36,7 +36,7 @@ export function Page({ title, windowTitle, isHeadingShown = true, isReady = true
   );
 }
 
-/** Call it before a focused button disappears: the keyboard then goes on from the top of the page, not of the window. */
+/** Call it before a focused button disappears. The keyboard then goes on from the page's heading, not the header. */
 export function focusHeading(): void {
   document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
 }
@@ -49,8 +49,8 @@ interface ContentProps<Data> {
 }
 
 /**
- * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. What is shown
- * stays when a later request fails, but not for other variables: the key is that of the query with its variables.
+ * Shows what a query returned; before that, that it is loading; if it failed, why, with a button to ask again. What is
+ * shown stays when the query is sent again and fails, but not with other variables: the key is of query and variables.
  */
 export function Content<Data>(props: ContentProps<Data>) {
   return <Result key={props.result.operation?.key} {...props} />;
@@ -90,7 +90,7 @@ interface FaultProps {
   retry: () => void;
 }
 
-/** Why there is nothing to show, and a button to ask again, which is also done when the network is back. */
+/** Why there is nothing to show, and a button to ask again. The page also asks when the network is back. */
 export function Fault({ error, retry }: FaultProps) {
   useEffect(() => {
     window.addEventListener("online", retry);

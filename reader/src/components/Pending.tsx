@@ -12,8 +12,8 @@ const RELOAD_PAUSE = 60_000; // milliseconds
 
 /**
  * Stands for a page while its file is loaded. If the file cannot be loaded, it says so, until the network is back. If
- * it is still missing while the server answers, it is a file of an earlier version, or the browser keeps the failure:
- * then the page is opened anew, but not again and again.
+ * the server answers and the file is still missing, it is of an earlier version, or the browser has kept the failure:
+ * then the page is opened anew, at most once a minute.
  */
 export function Pending() {
   const failed = useObservable(failures);

@@ -61,20 +61,18 @@ export function proofIn(form: FormData, { hasPassword, token }: Proof): { curren
 }
 
 /**
- * A function that turns the refusal of a proof into one that the form can show. `BAD_CREDENTIALS` can only mean the
- * password, as the name is that of the session; without a password, that the log-in is too old.
+ * A refusal as a form with a proof shows it. `BAD_CREDENTIALS` can only mean that the password is wrong, as the server
+ * takes the name from the session. For a viewer without a password it means that the log-in is too old.
  */
-export function ofProof({ hasPassword }: Proof): (refusal: Refusal) => Refusal {
-  return (refusal) => {
-    if (refusal.code === "BAD_TOKEN") return { ...refusal, field: null };
-    if (refusal.code !== "BAD_CREDENTIALS") return refusal;
-    if (hasPassword)
-      return {
-        ...refusal,
-        field: ["input", "currentPassword"],
-        code: "WRONG_PASSWORD",
-        message: t("refused-wrong-password"),
-      };
-    return { ...refusal, field: null, code: "OLD_LOG_IN", message: t("refused-old-log-in") };
-  };
+export function inProofForm(refusal: Refusal, { hasPassword }: Proof): Refusal {
+  if (refusal.code === "BAD_TOKEN") return { ...refusal, field: null };
+  if (refusal.code !== "BAD_CREDENTIALS") return refusal;
+  if (hasPassword)
+    return {
+      ...refusal,
+      field: ["input", "currentPassword"],
+      code: "WRONG_PASSWORD",
+      message: t("refused-wrong-password"),
+    };
+  return { ...refusal, field: null, code: "OLD_LOG_IN", message: t("refused-old-log-in") };
 }

@@ -42,8 +42,8 @@ export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
 }
 
 /**
- * The first page. The subscription to the ranking tells the votes, too, so `ArticleList` shows it, and not `Articles`,
- * which would subscribe to the votes.
+ * The first page. Its subscription to the ranking also tells the votes. So `ArticleList` shows it: `Articles` would
+ * subscribe to the votes once more.
  */
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };

@@ -9,7 +9,7 @@ interface RankingListsProps {
   /** The path of the group or of home. */
   path: string;
   order: ArticleOrder;
-  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
+  /** The period whose articles with the most votes are shown, such as `week`; null for an order. */
   period: string | null;
 }
 

@@ -44,26 +44,26 @@ interface Answer {
 }
 
 /**
- * What a form shows of the server's answer; refusals of fields that it does not have are about the whole form. `take`
- * gets the answer, and returns whether the role has changed, or null after a refusal or a fault.
+ * What a form with these fields shows of the server's answer. A refusal of another field is about the whole form.
+ * `note` gets the answer, and returns whether the role has changed, or null after a refusal or a fault.
  */
 function useAnswer(...fields: string[]) {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
-  function take({ data, error }: Answer): boolean | null {
+  function note({ data, error }: Answer): boolean | null {
     const done = readFragment(ROLE_SET, data?.done);
     const refused = readFragment(REFUSED, done?.userErrors) ?? [];
     setFault(error ? explain(error) : null);
     setRefusals(refused.map((each) => (fields.includes(each.field?.[1] ?? "") ? each : { ...each, field: null })));
     return error || !done || refused.length > 0 ? null : done.changed;
   }
-  return { refusals, fault, take };
+  return { refusals, fault, note };
 }
 
 /** A form that gives a user a role in the whole site or in a group. */
 export function GrantRole({ onDone }: { onDone: () => void }) {
   const client = useClient();
-  const { take, ...shown } = useAnswer("userId", "group", "reason");
+  const { note, ...shown } = useAnswer("userId", "group", "reason");
   const [round, setRound] = useState(0); // a new, empty form after each role
 
   async function send(form: FormData) {
@@ -73,7 +73,7 @@ export function GrantRole({ onDone }: { onDone: () => void }) {
       ...{ userId: `user:${username.toLowerCase()}`, role: text("role") as Role },
       ...{ group: text("group") || null, reason: text("reason") },
     };
-    const changed = take(await client.mutation(GRANT_ROLE, { input }));
+    const changed = note(await client.mutation(GRANT_ROLE, { input }));
     if (changed === null) return;
     setRound(round + 1);
     say(changed ? t("has-role", { name: username }) : t("has-role-already", { name: username }));
@@ -110,11 +110,11 @@ interface RevokeRoleProps {
 /** A dialog that asks why a role is taken from a user, and takes it. */
 export function RevokeRole({ userId, username, role, group, close, onDone }: RevokeRoleProps) {
   const client = useClient();
-  const { take, ...shown } = useAnswer("reason");
+  const { note, ...shown } = useAnswer("reason");
 
   async function send(form: FormData) {
     const reason = String(form.get("reason")).trim();
-    const changed = take(await client.mutation(REVOKE_ROLE, { input: { userId, role, group, reason } }));
+    const changed = note(await client.mutation(REVOKE_ROLE, { input: { userId, role, group, reason } }));
     if (changed === null) return;
     close();
     say(t("is-no-longer", { name: username, role: roleText(role) }));

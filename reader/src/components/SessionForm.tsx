@@ -35,7 +35,7 @@ interface SessionFormProps {
   passwordHint?: string;
   /** What password managers fill in. */
   password: "current-password" | "new-password";
-  /** The other page that opens a session, for those who are wrong here. */
+  /** A link to the other page that opens a session: to register instead of logging in, or the reverse. */
   other?: { question: string; path: string; name: string } | undefined;
   /** What stands above the form. */
   children?: ReactNode;
@@ -83,16 +83,16 @@ export function SessionForm(props: SessionFormProps) {
 }
 
 /**
- * A refusal, without its field if that is the cookie or the invitation: the form shows no such fields. A field is a
- * path, such as `["input", "cookie"]`. The server refuses the cookie to pages whose address it does not know as the
- * site's.
+ * A refusal; without its field if that is the cookie or the invitation, as the form has no such fields. A field is a
+ * path, such as `["input", "cookie"]`. The server refuses a cookie to a page whose address it does not know as one of
+ * the site.
  */
 export const withoutCookie = (refusal: Refusal): Refusal =>
   ["cookie", "invitation"].includes(refusal.field?.[1] ?? "") ? { ...refusal, field: null } : refusal;
 
 /** Sends the form, and begins the session or says why there is none. */
 function useOpening(mutation: SessionFormProps["mutation"], given: SessionFormProps["given"]) {
-  const [, open] = useMutation(mutation);
+  const [, openSession] = useMutation(mutation);
   const search = useSearch();
   const [, navigate] = useLocation();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
@@ -101,7 +101,7 @@ function useOpening(mutation: SessionFormProps["mutation"], given: SessionFormPr
   async function send(form: FormData) {
     const username = String(form.get("username")).trim();
     const input = { username, password: String(form.get("password")), cookie: true as const, ...given };
-    const { data, error } = await open({ input });
+    const { data, error } = await openSession({ input });
     const { user, userErrors } = readFragment(NEW_SESSION, data?.session) ?? {};
     setFault(error ? explain(error) : null);
     setRefusals((readFragment(REFUSED, userErrors) ?? []).map(withoutCookie));

@@ -42,14 +42,15 @@ export function Sessions({ account, renew }: SessionsProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [{ fetching }, end] = useMutation(END_SESSION);
 
-  async function leave(sessionId: string | null, done: string) {
+  /** Ends a session; null ends all others. */
+  async function leave(sessionId: string | null, saidIfDone: string) {
     if (fetching) return;
     const { data, error } = await end({ input: { sessionId } });
     const reason = reasonOf(error, data?.endSession?.userErrors);
     renew();
     if (reason) return sayProblem(reason);
     heading.current?.focus(); // the button is gone
-    say(done);
+    say(saidIfDone);
   }
 
   return (

@@ -50,7 +50,7 @@ export default function Standing({ boxId, articleId, ranking }: StandingProps) {
   );
 }
 
-/** Whether the window has no room for a box below what it belongs to, but above it. */
+/** Whether a box is shown above what it belongs to: the window has room for it there, but not below. */
 function useIsAbove(box: RefObject<HTMLElement | null>): boolean {
   const [isAbove, setAbove] = useState(false);
   useLayoutEffect(() => {

@@ -34,8 +34,8 @@ const COMMENT_POSTED = graphql(`
   }
 `);
 
-// Asked for after a lost connection. The cache takes changed fields of comments and of the article; the thread that is
-// shown keeps its places, so nothing moves.
+// Asked for after a lost connection. The answer updates the article and its comments in the cache. The shown thread
+// keeps its order, so nothing moves.
 const MISSED = graphql(`
   query Missed($articleId: ID!, $under: ID, $order: CommentOrder!, $branch: ID!, $isBranch: Boolean!) {
     article(id: $articleId) {
@@ -79,14 +79,14 @@ interface ThreadProps {
     poster: { username: string };
     groups: readonly { name: string }[];
   };
-  /** How many comments the article has; without it the page is not a visit of the whole article. */
+  /** How many comments the article has; absent in a branch, which is no visit of the whole article. */
   commentCount?: number;
   order: CommentOrder;
   /** The first page of comments, which the query of the whole page has. */
   firstPage: FragmentType<typeof THREAD_PLACES>;
-  /** In a branch, the comment that it belongs to, after comments above it. */
+  /** In a branch: comments above it, and last the comment that it belongs to. */
   above?: readonly ThreadComment[];
-  /** The server sends no more changes, because the article was deleted or for a fault: the page has to be read again. */
+  /** Called when no more changes are sent, after a fault or a deletion of the article. The page is then read again. */
   onEnd: () => void;
 }
 
@@ -136,8 +136,8 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Comments that are deleted while the user points at the thread. Until the user no longer does, they keep their places
- * and heights, so that nothing moves below the pointer. Those that the viewer deletes do not: `letGo` names them
- * before.
+ * and heights, so that nothing moves below the pointer. A comment that the viewer deletes is not kept: `letGo` gets its
+ * id before.
  */
 function useDeletions(list: RefObject<HTMLElement | null>) {
   const [kept, setKept] = useState(NONE);
@@ -193,7 +193,7 @@ function useNewComments({ articleId, under, order }: ThreadScope, thread: LiveTh
   );
 }
 
-/** Moves the focus to the first of some comments, now or as soon as one is there. */
+/** A function that moves the focus to the first of some comments, now or as soon as one is there. */
 function useFocus(): (ids: readonly string[]) => void {
   const wanted = useRef<readonly string[]>([]);
   const attempt = useCallback(() => {
@@ -294,9 +294,9 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
   const { rows, announced, fold } = thread;
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
-  const firstDepth = current === null ? 0 : (rows[0]?.depth ?? 0); // a page may begin with replies
+  const firstDepth = current === null ? 0 : (rows[0]?.depth ?? 0); // 0 also if a page of the thread begins with replies
   const { id: articleId, isLocked, isCommentingOpen, poster } = article;
-  const groups = article.groups.map(({ name }) => name).join(" ");
+  const groups = article.groups.map(({ name }) => name).join(" "); // a new array would render all comments again
   const surroundings = useMemo(
     () => ({
       ...{ articleId, isLocked, isCommentingOpen, poster: poster.username },
@@ -314,7 +314,7 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
     ],
   );
   if (rows.length === 0) {
-    // Beside an announcement it would be wrong, but without its place what follows would move.
+    // Beside an announcement it is hidden, as it would be wrong; it keeps its place, so that nothing moves.
     return <p className={announced === 0 ? "empty" : "empty outdated"}>{t("no-comments")}</p>;
   }
   return (

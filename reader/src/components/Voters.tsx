@@ -31,7 +31,7 @@ interface VotersProps {
   close: () => void;
 }
 
-/** A dialog with the names of those who voted an article up. Who voted down is told to nobody. */
+/** A dialog with the names of the users who voted an article up. Who voted down is told to nobody. */
 export default function Voters({ subject: { id, name }, close }: VotersProps) {
   return (
     <Dialog title={t("voters-title")} description={name} onCancel={close}>
@@ -45,10 +45,10 @@ export default function Voters({ subject: { id, name }, close }: VotersProps) {
   );
 }
 
-/** A page of names, and a button for the next one, which then stands in its place. */
+/** A page of names, and below it a button, which the next page replaces. */
 function VotersPage({ id, after }: { id: string; after: string | null }) {
   const [result, retry] = useQuery({ query: VOTERS, variables: { id, after }, requestPolicy: "network-only" });
-  const [isLast, setLast] = useState(true);
+  const [isLast, setLast] = useState(true); // no further page is shown below it
   const list = useRef<HTMLUListElement>(null);
   const isThere = Boolean(result.data);
   useEffect(() => {

@@ -24,7 +24,7 @@ export function Words({ id, ...given }: WordsProps) {
 
 /** `parts` are what `TAG` splits a text into: a text, then for each tag its slashes and name, and the text after it. */
 function assembled(parts: readonly string[], given: Readonly<Record<string, Element>>): ReactNode {
-  // The contents of the elements that are open, the innermost last.
+  // The contents of the elements that are open, the innermost last; the first is the whole text.
   const open: ReactNode[][] = [[text(parts[0])]];
   for (let place = 1; place < parts.length; place += 4) {
     const [end, name = "", isEmpty, rest] = parts.slice(place, place + 4);

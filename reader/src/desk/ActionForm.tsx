@@ -25,9 +25,9 @@ export interface Subject extends Text {
 export type Account = UserWithRoles & { id: string };
 
 /**
- * What a moderator is about to do. To annul votes is to make them count no longer. Of an action that is reverted, or
- * whose appeal is answered, `said` tells what it did, and `isBanWithVotes` whether it is a ban that annulled votes,
- * too.
+ * What a moderator is about to do. To annul votes is to make them count no longer. `action` is the one to revert, or
+ * the one whose appeal is answered: `said` tells what it did, `isBanWithVotes` whether it is a ban that also annulled
+ * votes.
  */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
@@ -48,7 +48,7 @@ const FIELDS = ["reason", "note", "group", "until", "text"];
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   const users = task.act === "annul" ? task.users : [];
-  const { annulEach, count } = useAnnulEach(users);
+  const { annulEach, count: annulledCount } = useAnnulEach(users);
   const perform = usePerform(task, annulEach);
   const roles = useRoles();
   const places = placesOf(task, useModerator());
@@ -56,7 +56,7 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   const [outcome, setOutcome] = useState<Pick<Outcome, "refusals" | "fault">>({ refusals: [], fault: null });
   const words = WORDS[task.act];
 
-  const text = (name: keyof typeof texts) => ({
+  const field = (name: keyof typeof texts) => ({
     name,
     value: texts[name],
     onChange: ({ target }: { target: { value: string } }) => setTexts({ ...texts, [name]: target.value }),
@@ -105,21 +105,21 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
         </label>
       )}
       {task.act === "answer" ? (
-        <Field {...text("text")} label={t("field-answer")} hint={t("answer-hint")} rows={4} most={5_000} />
+        <Field {...field("text")} label={t("field-answer")} hint={t("answer-hint")} rows={4} most={5_000} />
       ) : (
         <>
           <Field
-            {...text("reason")}
+            {...field("reason")}
             label={task.act === "approve" ? t("reason-if-any") : t("reason")}
             hint={t("reason-in-log")}
             rows={2}
             most={1_000}
           />
-          <Field {...text("note")} label={t("note")} hint={t("note-hint")} rows={2} most={5_000} />
+          <Field {...field("note")} label={t("note")} hint={t("note-hint")} rows={2} most={5_000} />
         </>
       )}
       {users.length > 1 && (
-        <p role="status">{count > 0 && t("annulled-accounts", { done: count, total: users.length })}</p>
+        <p role="status">{annulledCount > 0 && t("annulled-accounts", { done: annulledCount, total: users.length })}</p>
       )}
     </Form>
   );
@@ -180,13 +180,13 @@ function usePerform(
         return send(BAN, {
           ...texts,
           group,
-          until: secondsFromNow(value("until"), 1),
+          until: instantIn(value("until"), 1),
           removeTexts: form.has("removeTexts"),
           annulVotes: form.has("annulVotes"),
           userId: task.user.id,
         });
       case "annul":
-        return annulEach({ ...texts, from: secondsFromNow(value("since"), -1) });
+        return annulEach({ ...texts, from: instantIn(value("since"), -1) });
       case "revert":
         return send(REVERT, {
           ...texts,
@@ -199,8 +199,8 @@ function usePerform(
   };
 }
 
-/** The instant so many seconds after now, or before it with the sign -1; null without seconds. */
-const secondsFromNow = (seconds: string | null, sign: 1 | -1): string | null =>
+/** The instant so many seconds after now, or with the sign -1 before now, in ISO 8601; null without seconds. */
+const instantIn = (seconds: string | null, sign: 1 | -1): string | null =>
   seconds && new Date(Date.now() + sign * Number(seconds) * 1_000).toISOString();
 
 /** The options of where a task is done, the first by default: in a group, or everywhere; null if there is no choice. */

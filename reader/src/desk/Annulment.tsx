@@ -38,9 +38,9 @@ interface AnnulmentProps extends NonNullable<AnnulledFragment["annulment"]> {
   annulledVotes: AnnulledFragment["annulledVotes"];
 }
 
-const PAUSE = 1_000; // milliseconds after which the page asks again how far it is
+const PAUSE = 1_000; // milliseconds after which the page asks again
 
-/** How many votes an action has annulled or restored; until it is done, how far it is. */
+/** How many votes an action has annulled or restored; while it goes on, how many so far. */
 export function Annulment({ action: id, ...props }: AnnulmentProps) {
   const isOver = props.state === "DONE" || props.state === "RESTORED";
   // The function of the first rendering: a new one in each would start the timer anew.

@@ -13,7 +13,7 @@ interface ButtonsProps {
   /** Whom a button bans; by default there is none. */
   poster?: (UserWithRoles & { id: string }) | null | undefined;
   state: string;
-  /** False for an article that can be locked. By default true, as comments cannot be. */
+  /** False shows the button that locks an article. By default true, as comments are not locked. */
   isLocked?: boolean | undefined;
   /** Whether an edit waits. */
   hasEdit?: boolean;
@@ -26,7 +26,7 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
   const [task, setTask] = useState<Task | null>(null);
   const approve = useApprove(subject);
   const moderator = useModerator();
-  const isWhole = mayModerate(moderator, subject);
+  const isWhole = mayModerate(moderator, subject); // not only in some of its groups
   const isRemovable = isWhole || groupsToLeave(moderator, subject).length > 0;
   if (!isRemovable) return <p className="hint">{t(whyNot(moderator, subject))}</p>;
   return (

@@ -10,7 +10,7 @@ interface CaseProps {
   /** Its text, its state, and what may be done with it. */
   children: ReactNode;
   subject: Text;
-  /** The flags with who set them; empty for moderators of groups, who do not see that. */
+  /** The flags, each with the user who set it; empty for moderators of groups, who are not told. */
   flags: Parameters<typeof Flags>[0]["flags"] | null | undefined;
   /** The reason of each flag, which all moderators see. */
   reasons: readonly FlagReason[] | null | undefined;

@@ -20,7 +20,7 @@ interface CasePageProps<D, Subject> extends Omit<Parameters<typeof Content<D>>[0
   children: (subject: Subject, actions: ActionList) => ReactNode;
 }
 
-/** The page of one article, comment or user, for moderators. Of what is gone it shows what moderators did about it. */
+/** The page of one article, comment or user, for moderators. If that is gone, only what moderators did about it. */
 export function CasePage<D extends Data, Subject>(props: CasePageProps<D, Subject>) {
   const { result, retry, title, name, subjectOf, children } = props;
   const actionsOf = (data: D) => data.moderationLog?.nodes ?? [];

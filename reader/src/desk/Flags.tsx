@@ -19,7 +19,7 @@ const FLAG_LINE = graphql(`
 `);
 
 interface FlagsProps {
-  /** The flags with who set them; empty for moderators of groups, who do not see that. */
+  /** The flags, each with the user who set it; empty for moderators of groups, who are not told. */
   flags: readonly FragmentType<typeof FLAG_LINE>[];
   /** The reason of each flag, which all moderators see. */
   reasons: readonly FlagReason[];

@@ -67,7 +67,7 @@ export function Ring({ username }: { username: string }) {
 
 function Found({ ring }: { ring: FoundRing }) {
   const { members, memberCount, votes, expected, coverage, foundAt } = ring;
-  const [annulling, setAnnulling] = useState<readonly Account[] | null>(null); // those of when the form was opened
+  const [annulling, setAnnulling] = useState<readonly Account[] | null>(null); // the users of the form that is open
   const moderator = useModerator();
   const annulled = new Set(ring.annulledMembers.map(({ id }) => id));
   const open = members.filter(({ id }) => kindOf(id) === "user" && !annulled.has(id));

@@ -13,7 +13,7 @@ interface User {
 
 /**
  * A function that annuls the votes of some users, one user after the other, until the form is closed; and the number of
- * users whose votes it has annulled so far. It goes on after a failure, and when it is called again does what is left.
+ * users whose votes it has annulled so far. It goes on after a failure. Called again, it does only the rest.
  */
 export function useAnnulEach(users: readonly User[]) {
   const send = useSend();

@@ -4,9 +4,9 @@ import { rolesOf } from "../roles";
 import { groupsToBan, groupsToLeave, mayAnnul, mayAnswer, mayBan, mayModerate, mayRevert } from "./authority";
 import type { Moderator, UserWithRoles } from "./authority";
 
-/** The role of a moderator of the whole site, and those of a moderator of groups. */
+/** The roles of a moderator of the whole site; and below, of a moderator of these groups. Mona acts on Vera. */
 const SITE: UserWithRoles["roles"] = [{ role: "MODERATOR" }];
-const of = (...groups: string[]): UserWithRoles["roles"] =>
+const inGroups = (...groups: string[]): UserWithRoles["roles"] =>
   groups.map((name) => ({ role: "MODERATOR", group: { name } }));
 const moderator = (roles: UserWithRoles["roles"], username = "mona"): Moderator => ({
   username,
@@ -17,18 +17,18 @@ const article = (groups: string[], poster = user("vera")) => ({ id: "article:1",
 const comment = (groups: string[], poster = user("vera")) => ({ id: "comment:1", poster, groups });
 const ADMIN = moderator([{ role: "ADMIN" }]);
 
-test("nobody but admins acts on their own texts, or on those of the same or a higher role", () => {
+test("only admins act on their own texts, and on texts of users with the same or a higher role", () => {
   expect(mayModerate(moderator(SITE), article([]))).toBe(true);
   expect(mayModerate(moderator(SITE), article([], user("mona")))).toBe(false);
   expect(mayModerate(moderator(SITE), article([], user("vera", SITE)))).toBe(false);
-  expect(mayModerate(moderator(SITE), article(["lua"], user("vera", of("lua"))))).toBe(true);
-  expect(mayModerate(moderator(of("lua")), comment(["lua"], user("vera", of("lua"))))).toBe(false);
-  expect(mayModerate(moderator(of("lua")), comment(["lua"], user("vera", of("show"))))).toBe(true);
+  expect(mayModerate(moderator(SITE), article(["lua"], user("vera", inGroups("lua"))))).toBe(true);
+  expect(mayModerate(moderator(inGroups("lua")), comment(["lua"], user("vera", inGroups("lua"))))).toBe(false);
+  expect(mayModerate(moderator(inGroups("lua")), comment(["lua"], user("vera", inGroups("show"))))).toBe(true);
   expect(mayModerate(ADMIN, article([], user("mona", SITE)))).toBe(true);
 });
 
-test("a moderator of a group acts on all of an article that is in no other, and takes it out of the group", () => {
-  const mona = moderator(of("lua"));
+test("a moderator of a group acts on a whole article if it is in no other, else takes it out of the group", () => {
+  const mona = moderator(inGroups("lua"));
 
   expect(mayModerate(mona, article(["lua"]))).toBe(true);
   expect(mayModerate(mona, article(["lua", "show"]))).toBe(false);
@@ -40,19 +40,19 @@ test("a moderator of a group acts on all of an article that is in no other, and 
 });
 
 test("users are banned, and their votes annulled, by who has a higher role", () => {
-  expect(mayBan(moderator(SITE), user("vera", of("lua")))).toBe(true);
+  expect(mayBan(moderator(SITE), user("vera", inGroups("lua")))).toBe(true);
   expect(mayBan(moderator(SITE), user("vera", SITE))).toBe(false);
   expect(mayBan(ADMIN, user("mona"))).toBe(false);
-  expect(groupsToBan(moderator(of("lua", "show")), user("vera", of("lua")))).toEqual(["show"]);
-  expect(mayBan(moderator(of("lua")), user("vera", of("lua")))).toBe(false);
-  expect(mayAnnul(moderator(of("lua")), user("vera"))).toBe(false);
+  expect(groupsToBan(moderator(inGroups("lua", "show")), user("vera", inGroups("lua")))).toEqual(["show"]);
+  expect(mayBan(moderator(inGroups("lua")), user("vera", inGroups("lua")))).toBe(false);
+  expect(mayAnnul(moderator(inGroups("lua")), user("vera"))).toBe(false);
   expect(mayAnnul(moderator(SITE), user("vera"))).toBe(true);
 });
 
-test("an action is reverted by who might have done it, and an appeal answered by others than its author", () => {
+test("an action is reverted by who might have done it, and an appeal is not answered by its author", () => {
   const removal = { kind: "REMOVE" as const, subjectId: "article:1" };
   const ban = { kind: "BAN" as const, subjectId: "user:vera", group: { name: "lua" } };
-  const mona = moderator(of("lua"));
+  const mona = moderator(inGroups("lua"));
 
   expect(mayRevert(mona, removal, { text: article(["lua"]) })).toBe(true);
   expect(mayRevert(mona, removal, { text: article(["lua", "show"]) })).toBe(false);

@@ -9,7 +9,7 @@ export interface UserWithRoles {
   roles: readonly { role: Role; group?: { name: string } | null }[];
 }
 
-/** An article or a comment. Only articles are in groups; those of a comment are its article's. */
+/** An article or a comment. A comment has the groups of its article. */
 export interface Text {
   id: string;
   /** Null if the user was deleted. */
@@ -50,7 +50,7 @@ export function mayModerate(moderator: Moderator, { id, poster, groups }: Text, 
   return (!isWhole || moderatesAll) && outranks(roles, rolesOf(poster?.roles ?? []), group === null ? groups : [group]);
 }
 
-/** Of the groups of an article those out of which somebody may take it. */
+/** The groups of an article out of which somebody may take it. */
 export function groupsToLeave(moderator: Moderator, text: Text): string[] {
   if (!text.id.startsWith("article:")) return [];
   return text.groups.filter((group) => mayModerate(moderator, text, group));
@@ -71,7 +71,7 @@ export function mayAnnul({ username, roles }: Moderator, user: UserWithRoles): b
   return roles.isOfSite && user.username !== username && outranks(roles, rolesOf(user.roles), []);
 }
 
-/** What an action is about, as far as it is there and the viewer may read it. */
+/** What an action is about; null if it is gone, or the viewer may not read it. */
 export type About = { user: UserWithRoles } | { text: Text } | null;
 
 interface Action {
@@ -98,14 +98,14 @@ export function mayAnswer(moderator: Moderator, action: Action, about: About): b
 /** Whether somebody may decide that an action is reverted, or that it stays. */
 function mayDecide(moderator: Moderator, { kind, subjectId, group }: Action, about: About): boolean {
   const { roles } = moderator;
-  const place = group ? [group.name] : [];
+  const groups = group ? [group.name] : []; // none: the whole site
   const isOutOfGroup = kind === "REMOVE" && subjectId.startsWith("article:") && Boolean(group);
-  if (about === null) return isOutOfGroup && moderates(roles, place); // it may be in no group of the viewer any more
+  if (about === null) return isOutOfGroup && moderates(roles, groups); // it may be in no group of the viewer any more
   if ("text" in about) {
     const isOfGroup = isOutOfGroup || subjectId.startsWith("comment:");
     return mayModerate(moderator, about.text, isOfGroup ? (group?.name ?? null) : null);
   }
-  if (kind === "BAN") return about.user.username !== moderator.username && moderates(roles, place);
+  if (kind === "BAN") return about.user.username !== moderator.username && moderates(roles, groups);
   if (kind === "ANNUL_VOTES") return about.user.username !== moderator.username && roles.isOfSite;
   return roles.isAdmin;
 }

@@ -27,8 +27,8 @@ const renewals = new Map<number, () => unknown>(); // by the keys of their queri
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Sends a query again after anything that moderators see has changed: once for changes that follow each other at once,
- * and once for all components that show its answer. Each of them subscribes by itself, so that none needs another.
+ * Sends a query again when anything that moderators see has changed: once for changes that follow each other at once,
+ * and once for all components that show its answer, though each of them subscribes by itself.
  */
 export function useRenewalForModerators<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,

@@ -43,7 +43,10 @@ const ARTICLE_CHANGED = graphql(`
   }
 `);
 
-/** An article with its comments: all, or those after the cursor `after` of the address, which links of the server's HTML have. */
+/**
+ * An article with its comments, from the first one on. If the address has a cursor `after`, they begin after that: the
+ * server's HTML has such links to further comments.
+ */
 export default function ArticlePage() {
   const { number = "" } = useParams();
   const search = useSearch();
@@ -66,7 +69,7 @@ interface WithCommentsProps {
 function WithComments({ id, order, after }: WithCommentsProps) {
   const variables = { id, order, first: PAGE_SIZE, after };
   const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, variables);
-  // beside `refetch`, which sends nothing while an older answer of the page is on its way
+  // not `refetch`: it sends nothing while an older request of the page is under way
   const renew = useRenewal(ARTICLE_PAGE, variables);
   const last = useLast(data?.article);
   const retry = () => refetch({ requestPolicy: "network-only" });
@@ -80,7 +83,7 @@ function WithComments({ id, order, after }: WithCommentsProps) {
   );
 }
 
-/** The last value that was there: a page stays while it is read again, such as after a session has ended. */
+/** A value, or the last one while it is absent. So a page stays while it is read again, as when a session has ended. */
 export function useLast<Value>(value: Value | null | undefined): Value | null {
   const [last, setLast] = useState(value ?? null);
   if (value && value !== last) setLast(value);
@@ -90,9 +93,9 @@ export function useLast<Value>(value: Value | null | undefined): Value | null {
 interface LoadedArticleProps {
   article: NonNullable<ArticlePageQuery["article"]>;
   order: CommentOrder;
-  /** Whether comments before these are left out. */
+  /** Whether the first comments are left out. */
   isRest: boolean;
-  /** Called when the subscription to comments ends, as some may be missed before the next one begins. */
+  /** Called when the subscription to comments ends: until it begins again, the page may miss some. */
   onEnd: () => void;
 }
 

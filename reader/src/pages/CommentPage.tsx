@@ -14,7 +14,7 @@ import { FirstComments, isNumber, useLast } from "./ArticlePage";
 import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 
-/** How many of the comments above the one of the page are shown at first, the nearest ones. */
+/** How many of the comments above the one of the page are shown at first: the nearest ones. */
 const NEAREST = 4;
 
 const COMMENT_PAGE = graphql(`
@@ -49,7 +49,7 @@ const COMMENT_PAGE = graphql(`
   }
 `);
 
-/** A comment, what it answers, and what answers it, from the first answer or from that after a cursor. */
+/** A comment, what it answers, and its answers: all, or those after the cursor `after` if the address has one. */
 export default function CommentPage() {
   const { number = "", article = "" } = useParams();
   const search = useSearch();
@@ -71,7 +71,7 @@ interface BranchProps {
 function Branch({ id, articleId, order, after }: BranchProps) {
   const variables = { id, articleId, order, first: PAGE_SIZE, after };
   const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, variables);
-  // beside `refetch`, which sends nothing while an older answer of the page is on its way
+  // not `refetch`: it sends nothing while an older request of the page is under way
   const renew = useRenewal(COMMENT_PAGE, variables);
   const last = useLast(data?.comment);
   const retry = () => refetch({ requestPolicy: "network-only" });
@@ -89,9 +89,9 @@ function Branch({ id, articleId, order, after }: BranchProps) {
 interface LoadedBranchProps {
   comment: NonNullable<CommentPageQuery["comment"]>;
   order: CommentOrder;
-  /** Whether answers before these are left out. */
+  /** Whether the first answers are left out. */
   isRest: boolean;
-  /** Called when the subscription to comments ends, as some may be missed before the next one begins. */
+  /** Called when the subscription to comments ends: until it begins again, the page may miss some. */
   onEnd: () => void;
 }
 

@@ -126,7 +126,7 @@ function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
   const [, markSeen] = useMutation(MARK_FEED_SEEN);
   const { edges, pageInfo } = feed.articles;
   useArticleChanges(edges.map(({ node }) => node));
-  const newest = isFirst ? edges[0]?.cursor : undefined;
+  const newestCursor = isFirst ? edges[0]?.cursor : undefined;
 
   async function mark(through: string) {
     const { data, error } = await markSeen({ through });
@@ -135,7 +135,7 @@ function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
 
   return (
     <>
-      {newest && <MarkSeen count={feed.unseenCount} mark={() => mark(newest)} />}
+      {newestCursor && <MarkSeen count={feed.unseenCount} mark={() => mark(newestCursor)} />}
       <LiveList
         items={edges}
         idOf={({ node }) => node.id}

@@ -22,7 +22,7 @@ const FOLLOWED_GROUPS = graphql(`
   }
 `);
 
-/** The groups that the viewer follows by name, also those that have no articles any more, which no other list has. */
+/** The groups that the viewer follows, sorted by name. No other list has the ones that no longer have articles. */
 export default function FollowedGroupsPage() {
   if (useSession() === null) {
     return (

@@ -54,7 +54,7 @@ function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   );
 }
 
-/** The sentence of the site, for who is not logged in. The server's HTML has it, too. */
+/** The sentence that the operator has for visitors. The server's HTML has it, too. */
 function Welcome() {
   const session = useSession();
   if (session || !WELCOME) return null;

@@ -34,7 +34,7 @@ function GoodArticles({ date }: { date: string | null }) {
   const [, navigate] = useLocation();
   const after = parameters.get("after");
   const [result, retry] = usePageQuery(GOOD, { date, after });
-  // The address changes with each part of a date that is typed: with the state it is the same visit, so the focus stays.
+  // Each typed part of a date changes the address. With the same state it is the same visit, so the focus stays.
   const choose = (day: string) => navigate(withQuery("/good", { date: day }), { replace: true, state: history.state });
   return (
     <Page

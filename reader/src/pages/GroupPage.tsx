@@ -52,7 +52,7 @@ export default function GroupPage() {
 interface RankingProps {
   /** The name of the group. */
   name: string;
-  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
+  /** The period whose articles with the most votes are shown, such as `week`; null for an order. */
   period: string | null;
   order: ArticleOrder;
   page: number;
@@ -60,8 +60,8 @@ interface RankingProps {
 
 function Ranking({ name, period, order, page }: RankingProps) {
   const since = useSince(period, new URLSearchParams(useSearch()).get("since"));
-  const shown: ArticleOrder = period ? "VOTES" : order;
-  const variables = { name, order: shown, since, page, first: PAGE_SIZE };
+  const shownOrder: ArticleOrder = period ? "VOTES" : order;
+  const variables = { name, order: shownOrder, since, page, first: PAGE_SIZE };
   const [result, retry] = usePageQuery(GROUP, variables);
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);

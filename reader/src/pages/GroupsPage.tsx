@@ -15,7 +15,7 @@ const GROUPS = graphql(`
   }
 `);
 
-/** All groups by name. */
+/** All groups, sorted by name. */
 export default function GroupsPage() {
   const [result, retry] = usePageQuery(GROUPS, useCursors(MOST_GROUPS));
   return (

@@ -21,8 +21,8 @@ import { NoPage } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
-// `pinned`: the server keeps the order of now for the next pages. `near`: the first 100 articles, as one of them may
-// rise to the page.
+// `pinned`: the server keeps the present order for the next pages. `near`: the first 100 articles, as any of them may
+// rise to the first page.
 const HOME = graphql(`
   query Home(
     $order: ArticleOrder!
@@ -100,7 +100,7 @@ export default function HomePage() {
 }
 
 interface HomeProps {
-  /** The period whose articles with the most votes are shown, such as `week`; null if those of an order are. */
+  /** The period whose articles with the most votes are shown, such as `week`; null for an order. */
   period: string | null;
   order: ArticleOrder;
 }
@@ -109,8 +109,8 @@ function Home({ period, order }: HomeProps) {
   const parameters = new URLSearchParams(useSearch());
   const since = useSince(period, parameters.get("since"));
   const isFirst = !parameters.has("after") && !parameters.has("before");
-  const shown = period ? ("VOTES" as const) : order;
-  const variables = { order: shown, since, ...useCursors(PAGE_SIZE), isFirst };
+  const shownOrder = period ? ("VOTES" as const) : order;
+  const variables = { order: shownOrder, since, ...useCursors(PAGE_SIZE), isFirst };
   const [result, retry] = usePageQuery(HOME, variables);
   const renew = useRenewal(HOME, variables);
   // The parameters that the addresses of other pages have, too.
@@ -154,7 +154,7 @@ function Chosen({ count }: { count: number }) {
 
 interface HomeArticlesProps {
   home: NonNullable<DocumentType<typeof HOME>["home"]>;
-  /** Reads the first page again; null for others, whose places are those of their cursors. */
+  /** Reads the first page again; null for other pages, which are not read again. */
   renew: (() => unknown) | null;
 }
 

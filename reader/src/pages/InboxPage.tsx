@@ -161,7 +161,7 @@ function Inbox() {
 const OPENING = "a[aria-keyshortcuts]"; // links to the comment or the article, not to its author and groups
 const MIDDLE = 1; // the button that opens a new tab
 
-/** A function that marks all up to a cursor as seen, also if the page is left meanwhile. */
+/** A function that marks the notification at a cursor and all older ones as seen, even if the page is left at once. */
 function useMark() {
   const client = useClient();
   const session = useSession();
@@ -184,8 +184,9 @@ interface NotificationsProps {
 function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
   const mark = useMark();
   const { edges, pageInfo } = inbox.notifications;
-  const newest = isFirst ? edges[0]?.cursor : undefined;
+  const newestCursor = isFirst ? edges[0]?.cursor : undefined;
 
+  /** Marks a notification as seen when its link is opened, here or in a new tab. */
   function open({ target, button }: MouseEvent) {
     if (!(target instanceof Element) || !target.closest(OPENING) || button > MIDDLE) return;
     const id = target.closest("li")?.dataset.id;
@@ -195,7 +196,7 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
 
   return (
     <>
-      {newest && <MarkSeen count={inbox.unseenCount} mark={() => mark(newest)} />}
+      {newestCursor && <MarkSeen count={inbox.unseenCount} mark={() => mark(newestCursor)} />}
       <div onClick={open} onAuxClick={open}>
         <LiveList
           items={edges}
@@ -216,7 +217,7 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
 
 interface NotificationLineProps {
   notification: FragmentType<typeof NOTIFICATION_LINE>;
-  /** Marks it as seen, with all before it. */
+  /** Marks it as seen, with all older ones. */
   mark: () => void;
 }
 

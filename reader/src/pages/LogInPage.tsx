@@ -40,7 +40,7 @@ export default function LogInPage() {
   );
 }
 
-/** Who has logged in elsewhere comes back with a session in the cookie: the page learns whose it is, and goes on. */
+/** After a log-in elsewhere, the browser comes back with a cookie: asks whose session it is, begins it and goes on. */
 function useEntered(): void {
   const search = useSearch();
   const [, navigate] = useLocation();

@@ -45,12 +45,12 @@ function Log() {
   const parameters = new URLSearchParams(useSearch());
   const group = parameters.get("group") || null;
   const subject = parameters.get("subject") || null;
-  const shown = { group, subjectId: subject };
+  const filter = { group, subjectId: subject };
   const cursors = useCursors();
-  const [result, retry] = usePageQuery(LOG, { ...shown, ...cursors });
-  const readAgain = useRenewal(LOG, { ...shown, ...cursors });
+  const [result, retry] = usePageQuery(LOG, { ...filter, ...cursors });
+  const readAgain = useRenewal(LOG, { ...filter, ...cursors });
   const isWatched = isFirstPage(cursors) && result.data?.moderationLog;
-  const arrivals = useNewItems(MODERATED, isWatched ? shown : null, readAgain);
+  const arrivals = useNewItems(MODERATED, isWatched ? filter : null, readAgain);
   return (
     <Page title={t("log-of-moderation")} isReady={!result.fetching}>
       {group || subject ? (

@@ -13,13 +13,13 @@ const NO_PAGE = graphql(`
   }
 `);
 
-/** An address that no page has. It asks for what the header shows. */
+/** The page of an address that no page has. Its query is only for what the header shows. */
 export function NoPage() {
   usePageQuery(NO_PAGE, {});
   return <NotFound />;
 }
 
-/** What a page shows whose query has found nothing; the children are a paragraph more. */
+/** What a page shows if its query has found nothing; `children` is a further paragraph. */
 export function NotFound({ children }: { children?: ReactNode }) {
   return (
     <Page title={t("not-found")}>
@@ -46,8 +46,8 @@ const EXISTENCE = graphql(`
 `);
 
 /**
- * Whether an admin has made a group, it has an article, or something is written about it, as the server's HTML has it. Those
- * who follow or moderate it have its page in any case.
+ * Whether a group has a page: an admin has made it, it has an article, or something is written about it. The server's
+ * HTML decides likewise. The page is always there for users who follow or moderate the group.
  */
 export function exists(fragment: FragmentType<typeof EXISTENCE> | null | undefined): boolean {
   const group = readFragment(EXISTENCE, fragment);
@@ -56,7 +56,10 @@ export function exists(fragment: FragmentType<typeof EXISTENCE> | null | undefin
   return Boolean(all?.totalCount || isListed || title || about || viewerIsFollowing || viewerCanModerate);
 }
 
-/** The page of a group that does not exist, with a link to post there if that makes it. Without a name, none can have it. */
+/**
+ * The page of a group that does not exist, with a link to post there if that makes it. `name` is undefined if no group
+ * can have the name.
+ */
 export function NoGroup({ name }: { name: string | undefined }) {
   if (name !== undefined && !isMadeByPosting(name)) return <NotFound />;
   const begin = (text: ReactNode) => <Link href={withQuery("/post", { group: name ?? "" })}>{text}</Link>;

@@ -168,7 +168,7 @@ function Holders({ holders: fragment, group, renew }: HoldersProps) {
   const { nodes, totalCount } = readFragment(HOLDERS, fragment);
   const { isAdmin } = useRoles();
   const [revoking, setRevoking] = useState<string | null>(null);
-  const all = nodes.flatMap(({ id, username, roles }) =>
+  const grants = nodes.flatMap(({ id, username, roles }) =>
     roles
       .filter((grant) => (grant.group?.name ?? null) === group)
       .map((grant) => ({
@@ -178,11 +178,11 @@ function Holders({ holders: fragment, group, renew }: HoldersProps) {
         key: `${id} ${grant.role}`,
       })),
   );
-  if (all.length === 0) return <p className="hint">{t("no-moderators")}</p>;
+  if (grants.length === 0) return <p className="hint">{t("no-moderators")}</p>;
   return (
     <>
       <ul className="holders">
-        {all.map(({ key, username, role, grantedAt, userId }) => (
+        {grants.map(({ key, username, role, grantedAt, userId }) => (
           <li key={key}>
             <span>
               <Words

@@ -194,7 +194,7 @@ type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
 interface FoundProps {
   found: FoundData;
-  /** The first users who are found beside texts; absent where only some kinds are asked for. */
+  /** The first users who match: only on the first page of a search for everything. */
   people: DocumentType<typeof SEARCH>["people"];
   request: SearchRequest;
 }
@@ -251,6 +251,7 @@ function Match({ match: fragment }: { match: FragmentType<typeof MATCH> }) {
   const shown = <Matches excerpt={excerpt} />;
   switch (node.__typename) {
     case "Article": {
+      // the excerpt is of the title or of the text
       const isTitle = unmarked(excerpt) === inOneLine(node.title);
       return isTitle ? <ArticleLine article={node} title={shown} /> : <ArticleLine article={node} excerpt={shown} />;
     }

@@ -8,7 +8,7 @@ import { Leaving } from "../components/Leaving";
 import { LogInFirst } from "../components/LogInFirst";
 import { Mail } from "../components/Mail";
 import { Content, Page } from "../components/Page";
-import { ofProof, type Proof } from "../components/Proof";
+import { inProofForm, type Proof } from "../components/Proof";
 import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
 import { ThemeChoices } from "../components/ThemeChoices";
@@ -106,7 +106,7 @@ function Account({ account, session, token, renew }: AccountProps) {
   );
 }
 
-/** A link by mail leads here with a token, which only the button of a form uses up. */
+/** How the viewer can prove who they are. The token of a link by mail is used up only when a form is sent. */
 function proofOf(account: SettingsAccount, token: string): Proof {
   const hasAddress = account.isMailOffered && account.email !== null && !account.isEmailRefused;
   return { hasPassword: account.hasPassword, token: token || null, hasAddress };
@@ -125,7 +125,8 @@ function ChangePassword({ session, proof }: { session: Session; proof: Proof }) 
     };
     const { data, error } = await change({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofProof(proof)));
+    const refused = readFragment(REFUSED, data?.changePassword?.userErrors) ?? [];
+    setRefusals(refused.map((refusal) => inProofForm(refusal, proof)));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
     say(t("password-changed"));

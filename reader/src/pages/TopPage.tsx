@@ -36,7 +36,7 @@ function Top({ period }: { period: string }) {
   const parameters = new URLSearchParams(useSearch());
   const after = parameters.get("after");
   // The rank of the first article, which the link to the next page passes on.
-  const place = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
+  const firstRank = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
   const since = useSince(period, parameters.get("since")) ?? "";
   const variables = { since, first: PAGE_SIZE, after };
   const [result, retry] = usePageQuery(TOP, variables);
@@ -48,8 +48,11 @@ function Top({ period }: { period: string }) {
         {({ articles }) =>
           articles && (
             <>
-              <Articles articles={articles} firstRank={place} renew={renew} empty={texts.empty} />
-              <Pager previous={after === null ? null : path} next={nextPath(path, since, place, articles.pageInfo)} />
+              <Articles articles={articles} firstRank={firstRank} renew={renew} empty={texts.empty} />
+              <Pager
+                previous={after === null ? null : path}
+                next={nextPath(path, since, firstRank, articles.pageInfo)}
+              />
             </>
           )
         }
@@ -63,6 +66,6 @@ interface PageInfo {
   endCursor?: string | null;
 }
 
-function nextPath(path: string, since: string, place: number, { hasNextPage, endCursor }: PageInfo): string | null {
-  return hasNextPage ? withQuery(path, { since, after: endCursor, from: place + PAGE_SIZE }) : null;
+function nextPath(path: string, since: string, firstRank: number, { hasNextPage, endCursor }: PageInfo): string | null {
+  return hasNextPage ? withQuery(path, { since, after: endCursor, from: firstRank + PAGE_SIZE }) : null;
 }

@@ -284,7 +284,7 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
   );
 }
 
-/** Says that a user is banned from the whole site; until when only to those who are told. */
+/** Says that a user is banned from the whole site, and until when if the server tells the viewer. */
 function Banned({ userId, until }: { userId: string; until: string | null }) {
   const said = until ? t("banned-until", { until: fullTime(Date.parse(until)) }) : t("banned");
   return (
@@ -300,12 +300,12 @@ interface Counts {
   following: { totalCount: number };
 }
 
-function tabsOf({ username, followers, following }: Counts, part: string) {
+function tabsOf({ username, followers, following }: Counts, current: string) {
   const path = userPath(username);
-  const tab = (name: string, of: keyof typeof PARTS) => ({
+  const tab = (name: string, part: keyof typeof PARTS) => ({
     name,
-    path: of ? `${path}/${of}` : path,
-    isCurrent: part === of,
+    path: part ? `${path}/${part}` : path,
+    isCurrent: part === current,
   });
   return [
     tab(t("user-articles"), ""),

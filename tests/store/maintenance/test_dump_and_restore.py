@@ -375,6 +375,32 @@ async def test_store_cannot_be_opened_until_an_interrupted_restore_is_repeated(s
     await store.close()
 
 
+async def test_interrupted_restore_is_not_repeated_into_other_partitions(scene, place, copied):
+    interrupted = await begun(place, scene, partitions=4)
+    await interrupted.put(await dumped(scene.store))
+    await interrupted.close()
+    before = contents(copied)
+
+    with pytest.raises(StoreMismatch, match="another number of partitions"):
+        await begun(place, scene, partitions=2)
+    assert contents(copied) == before
+
+
+async def test_restore_that_another_process_has_completed_writes_no_more(scene, place, copied):
+    records = await dumped(scene.store)
+    slower = await begun(place, scene)
+    await slower.put(records[: len(records) // 2])
+    store = await restored(place, scene, records)
+    await store.articles.delete(scene.open.number, "Alice")
+    before = contents(copied)
+
+    with pytest.raises(StoreMismatch, match="another process has completed this restore"):
+        await slower.put(records)
+    assert contents(copied) == before
+    await slower.close()
+    await store.close()
+
+
 async def test_damaged_article_is_skipped_and_reported(scene, place):
     scene.redis.hdel(scene.hash, "time")
     skipped: list[str] = []
