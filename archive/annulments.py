@@ -74,8 +74,8 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     Annul the votes of the action with a number, or restore them if it is reverted; if `most` is given, stop after about
     as many.
 
-    A query for `READ_AT_ONCE` votes, and a round trip for a step of a partition, see `pace`; one more for those of its
-    votes that are on what is archived, and the cost of `recounts.archived`.
+    A query for `READ_AT_ONCE` votes, and a round trip for each step (see `pace`). If some votes of a step are on what
+    is archived, one more round trip, and the cost of `recounts.archived`.
 
     Raises:
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
@@ -114,8 +114,9 @@ async def _annul(
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter):
-        if await _annul_some(store, database, action, voter, complete_at, votes, pace):
-            raise ConsumerBehind  # some votes may not be in the database yet: the next time
+        may_lack_votes = await _annul_some(store, database, action, voter, complete_at, votes, pace)
+        if may_lack_votes:
+            raise ConsumerBehind  # the task tries again, once the database has more entries
         if not await annulments.note(site, action, total=total, reaches_back_to=reaches_back_to):
             raise Reverted
         await _require_room(site)
@@ -167,7 +168,7 @@ async def _annul_these(
     numbers: Sequence[int],
     archived: Archived,
 ) -> Step:
-    """As `annulments.annul_some`, for those of `votes`, which are by number, that have one of these numbers."""
+    """As `annulments.annul_some`, for the votes on some numbers. `votes` has these and others, by number."""
     wanted = [votes[number] for number in numbers]
     return await annulments.annul_some(site, partition, action, voter, complete_at, wanted, archived)
 
@@ -214,7 +215,7 @@ async def _wait_until_shown(site: Site, most: int | None) -> None:
     Wait until reads show all counts, so that the action says that it is done only then.
 
     Raises:
-        ConsumerBehind: the database takes longer than who waits can: a request, or the task.
+        ConsumerBehind: the database takes longer than a request (with `most`), or the task, waits.
     """
     await recounts.wait_until_shown(site, PATIENCE if most is not None else PATIENCE_AT_END)
 
@@ -233,12 +234,12 @@ async def _take_step(
     """
     site, step, archived = store.site, await pace.timed(partial(run, numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
-    for tries in range(TRIES):
+    for turn in range(TRIES):
         if step.is_reverted:
             raise Reverted
         if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return is_unsure, step.absent
-        if tries:
+        if turn:
             await caught_up(site)
         archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))
@@ -278,9 +279,9 @@ async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]
         replies = await site.redis.pipeline(commands)
         parts = (replies[i::4] for i in range(4))
         votes = [
-            CastVote(int(key.suffix), 0)
-            for key, time, *votes in zip(things, *parts, strict=True)
-            if time and any(votes) and span.since <= int(time) <= span.until
+            CastVote(int(key.suffix), value=0)
+            for key, time, *is_listed in zip(things, *parts, strict=True)  # whether among annulled, up or down
+            if time and any(is_listed) and span.since <= int(time) <= span.until
         ]
         if votes:
             yield votes
@@ -292,7 +293,7 @@ async def _reaches_back_to(site: Site) -> int | None:
     known. None if all voters are known.
     """
     closed: list[int] = []
-    async for found in scan.known_keys(site, lambda count: None):
+    async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         things = [key for key in found if key.name in ("article", "comment")]
         times: list[Command] = [("HGET", key.text, "time") for key in things]
         known: list[Command] = [("EXISTS", keys.voted(key.partition, int(key.suffix))) for key in things]
@@ -304,11 +305,11 @@ async def _reaches_back_to(site: Site) -> int | None:
 
 async def caught_up(site: Site) -> int:
     """
-    Wait until the database has all votes up to now (unix milliseconds), which is returned. Two round trips, and one
-    every `PAUSE`.
+    Wait until the database has all votes up to now, and return that instant (unix milliseconds). Two round trips, and
+    one every `PAUSE`.
 
     Raises:
-        ConsumerBehind: it has not after `PATIENCE`.
+        ConsumerBehind: it does not have them after `PATIENCE`.
     """
     now, ends, deadline = site.clock(), await log.newest(site), monotonic() + PATIENCE
     while True:

@@ -88,7 +88,8 @@ async def _remove(store: Store, database: Database | None, ban: ModerationAction
     while not is_complete:
         is_complete = True
         async for numbers in _texts(store, database, ban):
-            seen, is_complete = seen + len(numbers), not await _remove_some(store, ban, numbers) and is_complete
+            removed = await _remove_some(store, ban, numbers)
+            seen, is_complete = seen + len(numbers), is_complete and removed == 0
             if most is not None and seen >= most:
                 return False
     return True
@@ -145,7 +146,7 @@ async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[
     for number in numbers:
         of_partition[site.home_of_article(number)].append(number)
     name = ban.subject_id.removeprefix("user:")
-    given = (
+    given = (  # in the order of ARGV
         ban.number,
         ban.moderator,
         ban.at,
@@ -177,10 +178,10 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     removal is read again.
     """
     site, read = store.site, 0
-    by = await site.redis.run(
+    reverter = await site.redis.run(
         ("HGET", keys.action(site.home_of_article(ban.number), ban.reverted_by or 0), "moderator")
     )
-    given = (ban.number, by, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
+    given = (ban.number, reverter, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
     for partition in range(site.partitions):
         first = "0"  # the rank of the removal to go on with; "" at the end
         while first:
@@ -190,9 +191,9 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
             following, missing, *found = await site.redis.run(command)
             read += RESTORED_AT_ONCE if following else len(found) // 2
             are_back = [await write_back.bring_back(store, database, int(number)) for number in missing]
-            first = first if any(are_back) else following
+            first = first if any(are_back) else following  # what came back is restored by another call
             for number, change in zip(found[::2], found[1::2], strict=True):
-                await comments.apply_state(site, by, int(number), change)
+                await comments.apply_state(site, reverter, int(number), change)
     return True
 
 

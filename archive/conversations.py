@@ -107,14 +107,16 @@ class Conversation:
         by_time = order.stored_index == "time"
         is_pinned = newest is not None and (by_time or newest >= max(self.comments, default=0))
         root = self.article if under is None else under
-        walk = _Walk(self, order, root, max_depth, newest if is_pinned else None, *self._path(order, root, beyond))
+        path, is_cut = self._path(order, root, beyond)
+        newest_shown = newest if is_pinned else None
+        walk = _Walk(self, order, root, max_depth, newest_shown, path, is_cut)
         count = min(window.count, MAX_PLACES)
         found = list(islice(walk.up() if window.upwards else walk.down(), count + 1))
         levels, has_more, has_others = found[:count], len(found) > count, walk.has_others(window)
         if window.upwards:
             levels.reverse()
         moves = beyond.moves if beyond else 0
-        places = tuple(walk.places(levels, moves, newest if is_pinned else None))
+        places = tuple(walk.places(levels, moves, newest_shown))
         has_before, has_after = (has_more, has_others) if window.upwards else (has_others, has_more)
         return ThreadPage(places, has_before, has_after, is_pinned)
 
@@ -195,7 +197,7 @@ class _Walk:
         if self.is_cut:
             yield from (level for level in self.path[-1:] if self._is_shown(level))
         elif not self.path:
-            stack = [(self._replies(self.root, 0, upwards=True), None)]
+            stack = [(self._replies(self.root, depth=0, upwards=True), None)]
         while stack:
             siblings, owner = stack[-1]
             level = next(siblings, None)
@@ -226,7 +228,7 @@ class _Walk:
             yield ThreadPlace(number, level.depth, hidden, ThreadPosition(kept_levels(path), moves, newest))
 
     def _levels_above(self, first: ThreadLevel) -> list[ThreadLevel]:
-        """The levels above the first place of a page: as the path has them, else as they are."""
+        """The levels above the first place of a page, with the positions of the path, or else their current ones."""
         known = {level.position.number: level for level in self.path}
         above = list(islice(self.conversation._above(first.position.number), first.depth))[::-1]
         return [

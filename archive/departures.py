@@ -62,12 +62,15 @@ def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], b
     if not _is_equal(computed, found, hashes):
         return None
     article = found.article
-    of_article = KeptOfArticle(article.active_at, article.comment_count, unix_milliseconds(), **found.kept)
+    of_article = KeptOfArticle(article.active_at, article.comment_count, left=unix_milliseconds(), **found.kept)
     of_comments = [
         (
             number,
             KeptOfComment(
-                each.reply_count, computed.below.get(number, 0), hashes[number]["path"], hashes[number].get("notified")
+                reply_count=each.reply_count,
+                descendant_count=computed.below.get(number, 0),
+                path=hashes[number]["path"],
+                notified=hashes[number].get("notified"),
             ),
         )
         for number, each in computed.comments.items()

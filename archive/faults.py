@@ -46,7 +46,14 @@ def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> l
     return [
         *_unknown_states(connection, [each.number for each in archived]),
         *(
-            _fault(number, f"article {number}", "left_ms", None, "when it left, as it has comments", is_derived=True)
+            _fault(
+                number,
+                f"article {number}",
+                "left_ms",
+                found=None,
+                expected="when it left, as it has comments",
+                is_derived=True,
+            )
             for number in sorted(article_places.with_comments(connection, alone))
         ),
         *(fault for each in with_conversation for fault in _faults(each, *_read(connection, each.number, best_z))),

@@ -65,12 +65,12 @@ class Formula:
 
     def first_value(self, votes: int) -> float:
         """The value of an article of age 0."""
-        return self.value_of(Place(self.at, 0, votes))
+        return self.value_of(Place(value=self.at, number=0, extra=votes))
 
     def first_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
         For each weight, a posting time (unix milliseconds): the magnitude of any article posted before it is smaller
-        than `magnitude`. NEVER if it is smaller even at the age 0.
+        than `magnitude`. 0 if none is smaller; NEVER if all are, even at the age 0.
         """
         times = self._times(weights, (1 + TOLERANCE) / magnitude)
         return [NEVER if time > self.at + 1 else floor(time) - 1 if time > 1 else 0 for time in times]
@@ -78,7 +78,7 @@ class Formula:
     def last_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
         """
         For each weight, a posting time (unix milliseconds): the magnitude of any article posted after it is larger than
-        `magnitude`. NEVER if none is larger, not even at the age 0.
+        `magnitude`. 0 if all are larger; NEVER if none is, not even at the age 0.
         """
         times = self._times(weights, (1 - TOLERANCE) / magnitude)
         return [NEVER if time >= self.at - 1 else ceil(time) + 1 if time > -1 else 0 for time in times]
@@ -113,7 +113,7 @@ def page(connection: "Connection", listing: Listing, window: Window, without: Co
     formula = _formula(listing, window.at)
     found = since.indexes(connection, Order.GRAVITY, listing.name)
     if not found:
-        return PartitionPage(0, 0, (), formula.at)
+        return PartitionPage(above=0, total=0, positions=(), at=formula.at)
     return GravityReader(connection, found, formula, without).page(window)
 
 
@@ -123,8 +123,8 @@ def ranks(
     """The ranks of positions at the instant of the listing."""
     found = since.indexes(connection, Order.GRAVITY, listing.name)
     if not found:
-        return [Rank(0, None)] * len(positions)
-    reader = GravityReader(connection, found, _formula(listing, None), without)
+        return [Rank(above=0, next=None)] * len(positions)
+    reader = GravityReader(connection, found, _formula(listing, at=None), without)
     return [reader.rank(reads.key_of(position)) for position in positions]
 
 
@@ -142,7 +142,8 @@ class GravityReader:
     without: Collection[int]
 
     def page(self, window: Window) -> PartitionPage:
-        key, by_votes = reads.key_of(window.beyond) if window.beyond else None, self.indexes.by_votes
+        key = reads.key_of(window.beyond) if window.beyond else None
+        by_votes = self.indexes.by_votes
         found = self.positions(window.upwards, key, window.count + 1)
         has_behind = key is not None and self._has_behind(window.upwards, key)
         total = by_votes.size - len(reads.places_of(self.connection, by_votes, self.without))
@@ -151,25 +152,27 @@ class GravityReader:
     def rank(self, key: Key) -> Rank:
         value, number = key
         if value > 0:
-            above = self._count_further(1, key)
+            above = self._count_further(sign=1, key=key)
         elif value < 0:  # all but those at the key or below it
-            above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
+            above = self.indexes.by_votes.size - self._count_further(sign=-1, key=(value, number + 1))
         else:  # the value of articles with one vote, at any age
             above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
         hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
         above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
-        next = self.positions(upwards=True, beyond=key, count=1)
-        return Rank(above, reads.position(*next[0]) if next else None)
+        following = self.positions(upwards=True, beyond=key, count=1)
+        return Rank(above, reads.position(*following[0]) if following else None)
 
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
         """The first `count` keys beyond a key, nearest first."""
         found = self._of_age_0(upwards, beyond, count)
-        start, read = _sign(beyond[0]) if beyond else None, 0
+        start = _sign(beyond[0]) if beyond else None
+        read = 0
         for sign in (-1, 0, 1) if upwards else (1, 0, -1):
             is_passed = start is not None and (sign < start if upwards else sign > start)
             if is_passed or read >= count:
                 continue
-            edge, wanted = beyond if sign == start else None, count - read
+            edge = beyond if sign == start else None
+            wanted = count - read
             part = self._of_sign(sign, upwards, edge, wanted) if sign else self._of_value_0(upwards, edge, wanted)
             found |= part
             read += len(part)
@@ -182,7 +185,7 @@ class GravityReader:
             value = self.formula.value_of(place)
             if value == key[0] or (value < key[0]) == upwards:
                 return True
-        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), count=1))
 
     def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
         """The first keys of articles posted at or after the instant, which are ordered as by VOTES."""
@@ -190,7 +193,7 @@ class GravityReader:
         if beyond:
             # the most votes whose value is not above that of `beyond`
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
-            # a position by VOTES: that of `beyond`, else one between `votes` and the next number of votes
+            # the same position by VOTES; if no votes have its value, one between `votes` and `votes` + 1
             start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
         reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)
         return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}
@@ -206,8 +209,8 @@ class GravityReader:
 
     def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
         """
-        The first keys of articles with values of a sign, posted before the instant, and others of equal values: those
-        beyond `edge`, if it is given.
+        The first `count` keys beyond `edge`, or at all, of articles with values of a sign that were posted before the
+        instant. The set may have further keys, too.
 
         First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
         at the magnitude of the last of the best `count`, and the rest is read.
@@ -238,7 +241,7 @@ class GravityReader:
         """The times before the instant, from the oldest article or (outward) up to the newest."""
         end = (self.formula.at, -1)
         whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
-        nearest = reads.places(self.connection, whole, 1, upwards=not outward)[0].key
+        nearest = reads.places(self.connection, whole, count=1, upwards=not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
     def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
@@ -284,7 +287,7 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
 
 def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
-    The parts of classes without the times at which no article has at least (outward: away from 0) or at most this
+    The parts of classes, cut to the times at which an article can have at least (outward: away from 0) or at most this
     magnitude.
     """
     if outward:

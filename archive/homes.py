@@ -5,7 +5,7 @@ hide and those of users whom they block. A place is the position of an article i
 and of the database where archived articles can be on it.
 
 All is of one moment: if articles leave Redis or come back between the first read and the last one, all is read again.
-Each partition, a share of the store, has counters that tell it (`_serials`).
+Each partition, a share of the store, has counters that show it (`_serials`).
 """
 
 from collections.abc import Collection, Sequence
@@ -53,7 +53,7 @@ class Part:
     If values change with age, they are those at the instant `at` (unix milliseconds).
 
     A home ranks all groups by the weights of the site. `weighted` are the followed groups with a weight of their own in
-    this order: the indexes that the archive has of them do not fit.
+    this order: their indexes in the archive have values by that weight, which do not fit.
     """
 
     listing: HomeListing
@@ -73,11 +73,11 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
     """
     load = partial(load_again, site)
     weighted = _weighted(site, listing)
-    ahead = Part(listing, weighted, window.upwards, window.count + 1, window.beyond, window.at)
+    ahead = Part(listing, weighted, window.upwards, count=window.count + 1, beyond=window.beyond, at=window.at)
     parts = [ahead]
     if window.beyond is not None:  # one place on the other side of the position shows that there is a page before
         beyond = home.before(window.beyond, window.upwards)
-        parts.append(Part(listing, weighted, not window.upwards, 1, beyond, window.at))
+        parts.append(Part(listing, weighted, not window.upwards, count=1, beyond=beyond, at=window.at))
     for _ in range(moments.TRIES):
         first = [*_serials(site), *moving.numbers(range(site.partitions)), *_summaries(site, listing, weighted)]
         replies = await load(first)
@@ -87,7 +87,9 @@ async def page(site: Site, archive: Archive, listing: HomeListing, window: Windo
         without, known = frozenset[int]().union(*marked), _merged(tops)
         found = []
         for part in parts:
-            stored = await home.places(site, load, listing, part.upwards, part.count, part.beyond, part.at)
+            stored = await home.places(
+                site, load, listing, upwards=part.upwards, count=part.count, beyond=part.beyond, at=part.at
+            )
             if _may_have_archived(part, stored, known):
                 stored = _union(part, stored, await _archived(site, archive, part, without))
             found.append(stored)
@@ -175,7 +177,7 @@ def _weighted(site: Site, listing: HomeListing) -> tuple[str, ...]:
 
 
 def _names(listing: HomeListing, weighted: Collection[str]) -> list[str]:
-    """The names that the archive has for the listings of a home, but for those of groups with weights of their own."""
+    """The archive's names of the listings of a home, without the listings of `weighted` groups."""
     order, groups = listing.order.value, listing.choices.groups
     return [f"group:{group}:{order}" for group in groups if group not in weighted] if groups else [order]
 
@@ -192,7 +194,7 @@ def _serials(site: Site) -> list[Read[Any]]:
 def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> list[Read[Any]]:
     """
     The reads of the greatest value, posting time and votes of the archived articles of a home, one for each partition.
-    For groups with a weight of their own those of the whole site are read, which are no less.
+    For `weighted` groups the values of the whole site are read, which are no less.
     """
     orders = (listing.order.value, Order.TIME.value, Order.VOTES.value)
     groups = [f"top:group:{group}:" for group in listing.choices.groups if group not in weighted]
@@ -210,7 +212,8 @@ def _tops(call: int, reply: Sequence[str | None]) -> tuple[float, ...]:
 
 
 def _merged(tops: Sequence[tuple[float, ...]]) -> Summary:
-    return Summary(None, *(max(values) for values in zip(*tops, strict=True)))
+    greatest, newest, most_votes = (max(values) for values in zip(*tops, strict=True))
+    return Summary(count=None, greatest=greatest, newest=newest, most_votes=most_votes)
 
 
 def _texts(call: int, reply: list[str | None]) -> list[str | None]:

@@ -67,6 +67,7 @@ class Deletion(NamedTuple):
 
     def is_in(self, noted: "Sequence[Deletion]") -> bool:
         """Whether this deletion is noted, with at least these subjects."""
+        # [:4]: all fields but `subjects`
         return any(self[:4] == each[:4] and set(self.subjects) <= set(each.subjects) for each in noted)
 
 
@@ -92,7 +93,7 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
         StoreUnavailable, DatabaseUnavailable: one does not answer, or takes no writes.
     """
     site = store.site
-    await leaving.refuse(site, leaver)  # the process that has begun it may have died before
+    await leaving.refuse(site, leaver)  # the process that began the deletion may have died before it did so
     await note(site, leaver)
     await _require_no_steps(site, leaver)
     await effects.complete(site)  # changes by the user that other partitions have still to follow, such as follows
@@ -168,8 +169,8 @@ def noted_in(file: Path) -> list[Deletion]:
 
 async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
     """
-    Delete users again who were deleted after a backup was made, in a store that was restored from it, and keep all of
-    their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
+    In a store that was restored from a backup, delete the users again who were deleted after it was made, and keep all
+    of their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
     """
     site, count = store.site, 0
     await leaving.keep_names(site, [(each.key, each.user, each.pseudonym) for each in deletions])
@@ -189,7 +190,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
                         removes_texts=deletion.removes_texts,
                         pseudonym=deletion.pseudonym,
                     )
-                    await settle(store, None, leaver)
+                    await settle(store, None, leaver)  # without the database, which is rebuilt from the store later
                     count += 1
     return count
 
@@ -298,9 +299,9 @@ class _Sweep:
         pseudonym = self.leaver.pseudonym
         waker = write_back.Waker(pseudonym, is_bounded=False)  # archived texts are written back to Redis to be deleted
         for kind in leaving.KEPT:  # lists of a user's articles and comments, which the pseudonym has taken over
-            delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
-            is_of_comments = kind not in (keys.timeline, keys.held)
-            change = write_back.run_comment_change if is_of_comments else write_back.run_change
+            is_of_articles = kind in (keys.timeline, keys.held)
+            delete = store.articles.delete if is_of_articles else store.comments.delete
+            change = write_back.run_change if is_of_articles else write_back.run_comment_change
             async for numbers in _listed(site, kind(site.home_of_user(pseudonym), pseudonym)):
                 for number in numbers:
                     with suppress(NotFound, Forbidden):  # it is deleted
@@ -323,16 +324,17 @@ class _Sweep:
 
 
 async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
-    """The keys of the articles and comments in the lists of a user who is being deleted, and of the lists."""
+    """The keys of a user's lists, each after the keys of the articles or comments that it lists, some at a time."""
     home = site.home_of_user(leaver.name)
     for kind in leaving.KEPT:
-        subject = keys.article if kind in (keys.timeline, keys.held) else keys.comment
+        listed = keys.article if kind in (keys.timeline, keys.held) else keys.comment
         async for numbers in _listed(site, kind(home, leaver.name)):
             homes = [(site.home_of_article(number), str(number)) for number in numbers]
             yield [
-                Key(subject(partition, number), subject, subject.name, partition, number) for partition, number in homes
+                Key(listed(partition, number), listed, listed.name, partition, suffix=number)
+                for partition, number in homes
             ]
-        yield [Key(kind(home, leaver.name), kind, kind.name, home, leaver.folded)]
+        yield [Key(kind(home, leaver.name), kind, kind.name, home, suffix=leaver.folded)]
 
 
 async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:

@@ -53,8 +53,8 @@ async def records_of(
     site: Site, database: Database, *, with_returned: bool = True, with_comments: bool = True
 ) -> AsyncIterator[Sequence[Record]]:
     """
-    The records of a dump of all archived articles, some at a time, and, `with_returned`, of those that came back to
-    Redis meanwhile. `with_comments`, the comments of each article follow it.
+    The records of a dump of all archived articles, some at a time. With `with_returned` those that came back to Redis
+    meanwhile are among them. With `with_comments` the comments of archived articles follow.
 
     Raises:
         DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
@@ -113,7 +113,7 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     """
     Report what is wrong in the archive, and with `repair` repair it. Return the sums of all archived articles.
 
-    It ends once no article has moved for as long as it takes to read all archived ones.
+    The sums are read again until no article has moved while they were read.
 
     Raises:
         DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
@@ -132,9 +132,9 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 class _Sums:
     """
     The sums of all archived articles, for the comparison with what Redis has in the hash `archived` of each partition.
-    `tally` has those of users; `counts` has by partition the counters, such as `count:good`, also those that should be
-    0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so the script
-    that compares the sums knows whether they still hold.
+    `tally` has the sums of users. `counts` has the counters of each partition, such as `count:good`, also counters that
+    should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so
+    the script that compares the sums knows whether they still hold.
     """
 
     tally: Tally
@@ -152,7 +152,7 @@ class _Checks:
     repair: bool
 
     async def archived(self) -> None:
-        """Articles that the database has as archived: in Redis they are only while they move, and they have places."""
+        """Check what the database has as archived: Redis has such an article only while it moves, and it has places."""
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, ARCHIVED_AT_ONCE):
             await self._moving(numbers)
@@ -162,8 +162,8 @@ class _Checks:
 
     async def others(self) -> None:
         """
-        Articles that the database has, but not as archived: they are in Redis, unless they were deleted. Those that
-        could have been archived are written back.
+        Check the articles that the database has, but not as archived: they are in Redis, unless they were deleted. Lost
+        ones that could have been archived are written back.
         """
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, LOOKED_UP_AT_ONCE, archived=False):
@@ -192,15 +192,15 @@ class _Checks:
                 return sums.tally
 
     async def _moving(self, numbers: Sequence[int]) -> None:
-        """Articles that are in Redis, too, and not marked as moving: Redis has lost the write that removed them."""
+        """Report those that Redis has, too, without marks that they move: it has lost the write that removed them."""
         suspects = await _find_moving(self.site, numbers, repair=False)
         if suspects:
-            # Others have come back to Redis by now, which ends with the removal of their marks.
+            # Some have come back to Redis meanwhile: they are no longer archived, and their marks were removed.
             archived = await self.database.run(_still_archived, list(suspects))
             self._report((await _find_moving(self.site, archived, repair=self.repair)).values())
 
     async def _places(self, numbers: Sequence[int]) -> None:
-        """Articles whose places differ from their records."""
+        """Report the articles whose places differ from their records."""
         suspects = await self.database.run(article_places.check, self.site, numbers)
         if not suspects:
             return
@@ -217,7 +217,7 @@ class _Checks:
         return await self.database.run(article_places.check, self.site, settled)
 
     async def _conversations(self, numbers: Sequence[int]) -> None:
-        """Conversations whose rows do not fit each other. What is derived from others is repaired."""
+        """Report conversations whose rows do not fit each other. What is derived from other rows is repaired."""
         best_z = self.site.policy.best_z
         if not (suspects := {each.article for each in await self.database.run(faults.faults, numbers, best_z)}):
             return
@@ -234,7 +234,7 @@ class _Checks:
         return await self.database.run(faults.faults, settled, self.site.policy.best_z)
 
     async def _lost(self, numbers: Sequence[int]) -> None:
-        """Articles that the database alone has, although they are not archived."""
+        """Report the articles that the database alone has, although they are not archived."""
         for start in range(0, len(numbers), ARCHIVED_AT_ONCE):
             some = list(numbers[start : start + ARCHIVED_AT_ONCE])
             while some:
@@ -245,8 +245,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Of some articles those that only the database has, without those whose deletion it has still to apply. An empty
-        list if the database has to be rebuilt first, as it cannot follow the log.
+        Of some articles those that only the database has. Those whose deletion it has still to apply are left out, and
+        all if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -255,6 +255,7 @@ class _Checks:
         if identity != await log.identity(self.site):
             return []
         homes = {self.site.home_of_article(article.number) for article in articles}
+        # by partition; None for one whose deletions are not known
         deleted = {partition: await self._deleted_since(partition, positions) for partition in homes}
         return [
             article
@@ -325,7 +326,10 @@ async def _comments_of_user(database: Database, poster: str, until: int) -> list
 
 
 def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> None:
-    """Add an article, by the fields of its hash, to the sums of its poster, and its sequence to those given out."""
+    """
+    Add an article, by the fields of its hash, to the sums of its poster. If it is a post, and no imported story, its
+    sequence counts for the highest one of the partition.
+    """
     votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
     if not _is_removed(fields):
         sums = tally.users.get(poster, UserTally())
@@ -393,8 +397,8 @@ async def _find_lost(
     site: Site, articles: Sequence[Article], serials: Sequence[str], *, repair: bool
 ) -> dict[int, Finding | None]:
     """
-    What there is to report of articles that the database alone has, without those of partitions whose serial is another
-    one by now. One round trip.
+    What there is to report of articles that the database alone has, by number. Articles of a partition whose serial is
+    another one by now are left out. One round trip.
     """
     homes = [site.home_of_article(each.number) for each in articles]
     calls = [
@@ -413,8 +417,8 @@ async def _find_counts(
     site: Site, expected: Mapping[int, Mapping[str, int]], serials: Sequence[str], *, repair: bool
 ) -> dict[int, list[Finding]]:
     """
-    What there is to report of the numbers of archived articles, by partition and field of `archived`, without
-    partitions whose serial is another one by now. One round trip.
+    What there is to report of the counts of archived articles, by partition. `expected` has them by partition and field
+    of `archived`. A partition whose serial is another one by now is left out. One round trip.
     """
     calls = [VerifyCall(partition, "", [serials[partition], *_flat(fields)]) for partition, fields in expected.items()]
     replies = await _run_script(site, VERIFY_ARCHIVED, calls, repair)

@@ -85,7 +85,7 @@ class Mover:
     removal_delay: float = REMOVAL_DELAY
     lists_interval: float = LISTS_INTERVAL
     token: str = field(default_factory=lambda: secrets.token_hex(8))
-    _claimed: set[int] = field(default_factory=set)  # partitions of which the database has this token
+    _claimed: set[int] = field(default_factory=set)  # partitions for which the database has `token`
     # by partition and number: the instant of the monotonic clock at which a marked article was first seen
     _seen: dict[int, dict[int, float]] = field(default_factory=dict)
     _lists_due: float = 0  # the instant of the monotonic clock from which the lists are cut again
@@ -200,8 +200,8 @@ class Mover:
             numbers = await steps.oldest_closed(self.site, index, stayed, limit)
             if not numbers:
                 break
-            batch = await self._move_batch(partition, numbers)
-            moved, stayed = moved + batch, stayed + len(numbers) - batch
+            moved_now = await self._move_batch(partition, numbers)
+            moved, stayed = moved + moved_now, stayed + len(numbers) - moved_now
         return moved
 
     async def _move_batch(self, partition: int, numbers: Sequence[int]) -> int:
@@ -245,10 +245,13 @@ class Mover:
         await _drop_left_of(self.site, partition)
 
     async def _have_conversations_begun(self) -> bool:
-        """Before the first conversation leaves Redis, let all processes know that some will be in the database."""
+        """
+        Before the first conversation leaves Redis, let all processes know that some will be in the database. False if
+        another process has to do that: the one with the lease of partition 0.
+        """
         rankings = self.site.rankings
         if not rankings.has_archived_conversations:
-            if not await self._has_lease(0):
+            if not await self._has_lease(partition=0):
                 return False
             await steps.begin_conversations(self.site)
             await asyncio.sleep(self.notice)
@@ -265,14 +268,17 @@ class Mover:
             await asyncio.sleep(POLL)
 
     async def _has_begun(self) -> bool:
-        """Before the first article leaves Redis, let all processes know that from now on some are in the database."""
+        """
+        Before the first article leaves Redis, let all processes know that from now on some are in the database. False
+        if another process has to do that: the one with the lease of partition 0.
+        """
         rankings = self.site.rankings
         await rankings.read(self.site.redis)
         if rankings.archive is None:
-            if not await self._has_lease(0):
+            if not await self._has_lease(partition=0):
                 return False
             identity = secrets.token_hex(8)
-            await self._write(0, partial(_set_identity, identity))
+            await self._write(partition=0, change=partial(_set_identity, identity))
             await steps.begin(self.site, identity)
             await asyncio.sleep(self.notice)
             await rankings.read(self.site.redis)
@@ -280,13 +286,13 @@ class Mover:
         return True
 
     async def _remove_old_places(self, partition: int) -> None:
-        """Remove the places of articles that came back, or have not left, some time ago."""
+        """Remove the places of articles that came back, or did not leave: those marked for `removal_delay` seconds."""
         seen, now = self._seen.get(partition, {}), monotonic()
         self._seen[partition] = {number: seen.get(number, now) for number in await moving.marked(self.site, partition)}
         old = [number for number, since in self._seen[partition].items() if now - since >= self.removal_delay]
         for start in range(0, len(old), BATCH):
             some = old[start : start + BATCH]
-            await self._mark(partition, some, is_moving=True)  # again, for reads that began before
+            await self._mark(partition, some, is_moving=True)  # raises the count by which reads see that places change
             await self._write(partition, partial(_remove_places, some))
             await self._mark(partition, some, is_moving=False)
 
@@ -358,7 +364,7 @@ async def renew_listings(site: Site, database: Database) -> None:
         await steps.forget_greatest(site, name)
         await database.write(article_places.recompute, site, name)
         is_set = False
-        while not is_set:  # places are written before their articles leave Redis
+        while not is_set:  # again if articles have left Redis since: their places may be above the greatest
             greatest, serials = await steps.at_rest(site, partial(database.run, _greatest, name))
             is_set = await steps.set_greatest(site, name, greatest, serials)
 
@@ -376,7 +382,7 @@ def check_identity(connection: "Connection", identity: str) -> None:
 
 def _set_identity(identity: str, connection: "Connection") -> None:
     """Begin an archive. What another store has archived here is removed, and the mirror has to be built again."""
-    while foreign := article_places.numbers(connection, 0, BATCH):
+    while foreign := article_places.numbers(connection, after=0, count=BATCH):
         article_places.unarchive(connection, foreign)
         DELETE_POSITIONS.run(connection)
     DELETE_IDENTITY.run(connection)

@@ -30,7 +30,7 @@ DAY = re.compile(r"^good:[0-9]+$")  # the name of the good articles of a day, wh
 
 
 def plain_name(listing: Listing) -> str:
-    """The name of a listing in the archive. For a part, such as what was posted since an instant, that of the whole."""
+    """The name of a listing in the archive. A part, such as what was posted since an instant, has the whole's name."""
     if listing.name.startswith("good"):
         return DAY.sub("good", listing.name)
     return SINCE.sub("", listing.name)
@@ -48,12 +48,14 @@ def page(connection: "Connection", listing: Listing, window: Window, without: Co
     if listing.since:
         return since.page(connection, plain_name(listing), listing.since.at, window, without)
     index = reads.index(connection, plain_name(listing))
-    return _page(connection, index, listing, window, without) if index else PartitionPage(0, 0, ())
+    if not index:
+        return PartitionPage(above=0, total=0, positions=())
+    return _page(connection, index, listing, window, without)
 
 
 def total(connection: "Connection", listing: Listing, without: Collection[int] = ()) -> int:
     """The number of entries of a listing."""
-    return page(connection, listing, Window(1), without).total
+    return page(connection, listing, Window(count=1), without).total
 
 
 def at_rank(connection: "Connection", listing: Listing, rank: int, without: Collection[int] = ()) -> Position | None:
@@ -88,7 +90,7 @@ def ranks(
         return gravity.ranks(connection, listing, positions, without)
     index = reads.index(connection, plain_name(listing))
     if not index:
-        return [Rank(0, None)] * len(positions)
+        return [Rank(above=0, next=None)] * len(positions)
     hidden = [place.key for place in reads.places_of(connection, index, without)]
     return [_rank(connection, index, reads.key_of(each), hidden) for each in positions]
 
@@ -110,21 +112,23 @@ def feed_page(
     ids = [index.id for index in _timelines(connection, usernames)]
     bottom = reads.key_of(floor) if floor else reads.EARLIEST
     beyond = reads.key_of(window.beyond) if window.beyond else None
-    low, high = max(bottom, beyond or bottom) if window.upwards else bottom, reads.LATEST
-    if beyond and not window.upwards:
+    low, high = bottom, reads.LATEST
+    if beyond and window.upwards:
+        low = max(low, beyond)
+    elif beyond:
         high = min(high, beyond)
     found = _nearest(connection, [Range(id, low, high) for id in ids], window.count, without, upwards=window.upwards)
     behind = False
-    if beyond:
-        at = (beyond[0], beyond[1] + 1) if window.upwards else reads.before(beyond)
-        low, high = (bottom, at) if window.upwards else (max(bottom, at), reads.LATEST)
-        behind = _has_any(connection, [Range(id, low, high) for id in ids], without)
+    if beyond:  # the position itself is on the other side, too
+        edge = reads.nudged(beyond, window.upwards)
+        other_low, other_high = (bottom, edge) if window.upwards else (max(bottom, edge), reads.LATEST)
+        behind = _has_any(connection, [Range(id, other_low, other_high) for id in ids], without)
     return Pull([reads.position(*key) for key in found], behind)
 
 
 def newest_of(connection: "Connection", username: str, without: Collection[int] = ()) -> Position | None:
     """The newest article of a user."""
-    found = feed_page(connection, [username], Window(1), None, without).positions
+    found = feed_page(connection, [username], Window(count=1), floor=None, without=without).positions
     return found[0] if found else None
 
 
@@ -137,7 +141,7 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
     stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
     found = {index.name: index for index in reads.indexes(connection, set(stored)) if index.votes_class == 0}
     ends = {
-        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), 1, upwards=False)
+        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), count=1, upwards=False)
         for name, index in found.items()
     }
     return [ends[name][0].value if ends.get(name) else None for name in stored]
@@ -158,18 +162,20 @@ def _page(
     shown = [place.key for place in places if place.key not in hidden][: window.count]
     if window.upwards:
         shown.reverse()
-    top = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0
-    total = reads.rank(connection, index, low) - top - len(hidden)
+    outside = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0  # places above the listing
+    total = reads.rank(connection, index, low) - outside - len(hidden)
+    # the places above this key are before the page
     first = (shown[0] if shown else high) if window.upwards else max(low, reads.before(end))
     above = 0
     if first < reads.before(high):
-        above = reads.rank(connection, index, first) - top - sum(key > first for key in hidden)
+        above = reads.rank(connection, index, first) - outside - sum(key > first for key in hidden)
     return PartitionPage(above, max(total, 0), tuple(reads.position(*key) for key in shown))
 
 
 def ends(listing: Listing) -> tuple[Key, Key]:
     """The keys between which the values of a listing are, both excluded."""
-    return _end(listing.lowest, LAST_NUMBER, -1), _end(listing.highest, -1, LAST_NUMBER)
+    low = _end(listing.lowest, excluding=LAST_NUMBER, including=-1)
+    return low, _end(listing.highest, excluding=-1, including=LAST_NUMBER)
 
 
 def _end(bound: str, excluding: int, including: int) -> Key:
@@ -183,8 +189,8 @@ def _end(bound: str, excluding: int, including: int) -> Key:
 
 def _rank(connection: "Connection", index: Index, key: Key, hidden: Sequence[Key]) -> Rank:
     above = reads.rank(connection, index, key) - sum(each > key for each in hidden)
-    next = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), upwards=True)
-    shown = [place.key for place in next if place.key not in hidden]
+    nearest = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), upwards=True)
+    shown = [place.key for place in nearest if place.key not in hidden]
     return Rank(above, reads.position(*shown[0]) if shown else None)
 
 
@@ -198,7 +204,7 @@ def _nearest(
     """The first articles of many ranges by time, nearest first."""
     wanted = count + len(without)
     if len(parts) > wanted:
-        first = reads.places_of_many(connection, parts, 1, upwards=upwards)
+        first = reads.places_of_many(connection, parts, count=1, upwards=upwards)
         nearest = [(places[0].key, part) for places, part in zip(first, parts, strict=True) if places]
         parts = [part for _, part in sorted(nearest, reverse=not upwards)[:wanted]]
     found = [
@@ -208,10 +214,10 @@ def _nearest(
 
 
 def _has_any(connection: "Connection", parts: Sequence[Range], without: Collection[int]) -> bool:
-    """Whether any range has articles. Reads a few at first, as most of them have."""
+    """Whether any range has articles. Reads few ranges at first, as most ranges have some."""
     start, number = 0, 4
     while some := parts[start : start + number]:
-        if _nearest(connection, some, 1, without, upwards=False):
+        if _nearest(connection, some, count=1, without=without, upwards=False):
             return True
         start, number = start + number, 8 * number
     return False

@@ -67,7 +67,7 @@ class ArchiveReads:
         more round trips and a query. All is read again if articles move meanwhile.
         """
         site, call = self._site, moving.new_call()  # a call makes reads unequal to those that were sent before
-        parts = [
+        page_reads = [
             listings.partition_pages(
                 listing, window, is_whole=not listing.may_be_archived or _skips_by_rank(listing, window)
             )
@@ -79,15 +79,15 @@ class ArchiveReads:
             partition for listing in archived if listing for partition in summaries.partitions_of(site, listing)
         }
         moment = await self._moments.read(
-            sorted(partitions), list(chain.from_iterable(parts)), list(chain.from_iterable(summary_reads))
+            sorted(partitions), list(chain.from_iterable(page_reads)), list(chain.from_iterable(summary_reads))
         )
         results, values = iter(moment.results), iter(moment.known)
-        pages: list[list[PartitionPage]] = [[next(results) for _ in part] for part in parts]
-        merged = [summaries.merged([next(values) for _ in part]) if part else None for part in summary_reads]
+        parts: list[list[PartitionPage]] = [[next(results) for _ in reads] for reads in page_reads]
+        merged = [summaries.merged([next(values) for _ in reads]) if reads else None for reads in summary_reads]
         return await gather(
             *(
                 self._page(listing, window, found, summary)
-                for (listing, window), found, summary in zip(wanted, pages, merged, strict=True)
+                for (listing, window), found, summary in zip(wanted, parts, merged, strict=True)
             )
         )
 
@@ -133,9 +133,9 @@ class ArchiveReads:
         self, articles: Sequence[Article | None], wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]
     ) -> list[T]:
         """
-        The results of reads about conversations, an article's comments, in order. Each item of `wanted` has the number
-        of an article, the read that asks Redis, and the function that computes the same result from an archived
-        conversation. `articles` are these articles, as they were read before.
+        The results of reads about conversations, in order; a conversation is all comments of an article. Each item of
+        `wanted` has the number of an article, the read that asks Redis, and the function that computes the same result
+        from an archived conversation. `articles` are the articles of these numbers, as they were read before.
 
         One round trip for those in Redis, and a query for each that is archived, also if it leaves Redis meanwhile.
         """
@@ -145,16 +145,16 @@ class ArchiveReads:
         old = {each.number for each in articles if each and type(each) in IN_REDIS and each.posted_at < latest}
         load, results = self._load, dict[int, T]()  # results by the index in `wanted`
         for _ in range(moments.TRIES):
-            left = [
+            unread = [
                 place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
             ]
             # An article leaves before its comments are removed: if it is still there after the reads, they found all.
-            checked = sorted({wanted[place][0] for place in left} & old)
+            checked = sorted({wanted[place][0] for place in unread} & old)
             call, home = moving.new_call(), self._site.home_of_article
-            exist = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
-            found = await load([*(wanted[place][1] for place in left), *exist]) if left else []
-            gone = {each for each, is_there in zip(checked, found[len(left) :], strict=True) if not is_there}
-            results |= {place: each for place, each in zip(left, found, strict=False) if wanted[place][0] not in gone}
+            exist_reads = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
+            found = await load([*(wanted[place][1] for place in unread), *exist_reads]) if unread else []
+            gone = {each for each, is_there in zip(checked, found[len(unread) :], strict=True) if not is_there}
+            results |= {place: each for place, each in zip(unread, found, strict=False) if wanted[place][0] not in gone}
             if not gone:
                 break
             now = await self.articles(sorted(gone))
@@ -285,10 +285,12 @@ class ArchiveReads:
         if rank == 0:
             return None
         marked_reads = moving.numbers(summaries.partitions_of(self._site, listing))
-        *marked, part = await load_again(self._site, [*marked_reads, *listings.partition_pages(listing, Window(1))])
+        # a listing that is skipped by rank has a single index, so a single part (`_skips_by_rank`)
+        page_reads = listings.partition_pages(listing, Window(count=1))
+        *marked, part = await load_again(self._site, [*marked_reads, *page_reads])
         archived, last = await self._archived_before(listing, rank, part.total, _union(marked))
         stored = min(rank - archived, part.total)
-        reads = listings.partition_pages(listing, Window(1, skip=stored - 1)) if stored else []
+        reads = listings.partition_pages(listing, Window(count=1, skip=stored - 1)) if stored else []
         found = [position for part in await load_again(self._site, reads) for position in part.positions]
         return min([*found, *([last] if last else [])], default=None)
 
@@ -317,7 +319,7 @@ class ArchiveReads:
 
     async def _stored_above(self, listing: Listing, position: Position) -> int:
         """How many entries of a listing Redis has above the position of an archived entry."""
-        parts = await load_again(self._site, listings.partition_pages(listing, Window(1, beyond=position)))
+        parts = await load_again(self._site, listings.partition_pages(listing, Window(count=1, beyond=position)))
         return sum(part.above for part in parts)
 
     async def _with_archived(
@@ -401,7 +403,7 @@ def _exists(call: int, reply: int) -> bool:
 def _conversation(
     connection: Any, article: int, known: tuple[int | None, Conversation] | None, best_z: float
 ) -> tuple[int | None, Conversation]:
-    """A conversation, and its version. If the `known` one has the same version, that is returned."""
+    """The version and the conversation of an article: the `known` one if its version is current, else a new one."""
     version = conversations.version(connection, article)
     if known and version is not None and known[0] == version and known[1].best_z == best_z:
         return known
@@ -414,7 +416,7 @@ def _skips_by_rank(listing: Listing, window: Window) -> bool:
 
 
 def _after(found: Page, passed: int, count: int) -> Page | None:
-    """The page of the `count` entries after the first `passed` ones of `found`; None if `found` lacks some of them."""
+    """The page without its first `passed` entries, and with `count` at most; None if `found` does not reach so far."""
     if passed < 0 or (found.below and passed + count > len(found.positions)):
         return None
     above, shown = found.above + min(passed, len(found.positions)), found.positions[passed : passed + count]

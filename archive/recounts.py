@@ -2,8 +2,8 @@
 Counts of votes on archived articles and comments, which only the SQL database has. They change when votes are annulled,
 so that they count no more, or restored: a script in Redis computes the new counts and appends them to the log, the
 stream of all changes, and the database has them once it has read this entry. Until then no script may compute with the
-counts of the database. So whoever reads counts for a script reads the position of the database first, which is the last
-entry that it has; the script compares the two.
+counts of the database. So whoever reads counts for a script reads the position of the database first, the last entry
+that it has; the script compares this with the last entry that has changed counts.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and b
 
 async def archived(site: Site, database: Database | None, partition: int, numbers: Sequence[int]) -> Archived:
     """
-    Those of some articles and comments of a partition (a share of the data) that are archived, by their numbers, as the
-    database has them. One query.
+    Of some articles and comments of a partition (a share of the data) the archived ones, by number, as the database has
+    them. One query.
 
     Raises:
         ArchiveUnavailable: there is no database, or it does not answer.
@@ -42,16 +42,16 @@ async def archived(site: Site, database: Database | None, partition: int, number
 
 async def wait_until_shown(site: Site, patience: float) -> None:
     """
-    Wait until the database has the counts of all that is archived and was changed up to now: from then on, whoever
-    reads these is shown them. One round trip if none has; else one more, and one every `PAUSE`.
+    Wait until the database has all counts of archived articles and comments that were changed up to now: from then on,
+    reads show them. One round trip if no counts were ever changed; else one more, and one every `PAUSE`.
 
     Raises:
-        ConsumerBehind: it has not after `patience` seconds.
+        ConsumerBehind: the database does not have them after `patience` seconds.
     """
-    changed = await site.redis.pipeline(
+    last_entries = await site.redis.pipeline(
         [("HGET", keys.archived(partition), LAST_FIELD) for partition in range(site.partitions)]
     )
-    wanted, deadline = {partition: id for partition, id in enumerate(changed) if id}, monotonic() + patience
+    wanted, deadline = {partition: id for partition, id in enumerate(last_entries) if id}, monotonic() + patience
     while wanted:
         taken = (await log.positions(site)).get(CONSUMER, {})
         if all(log.sort_key(taken.get(partition, log.START)) >= log.sort_key(id) for partition, id in wanted.items()):
@@ -67,7 +67,7 @@ def position(connection: "Connection", partition: int) -> str:
 
 
 def _read(connection: "Connection", partition: int, numbers: Sequence[int]) -> Archived:
-    before = position(connection, partition)
+    position_before = position(connection, partition)
     found: list[Article | Comment] = [each for each in article_places.records(connection, numbers) if each]
     found += conversations.archived(connection, numbers)
-    return Archived({each.number: each for each in found}, before)
+    return Archived({each.number: each for each in found}, position_before)

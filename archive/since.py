@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FIRST_BY_TIME = FIRST_STORY_SEQUENCE * keys.SLOTS  # the lowest number that contains the time
 SORTED = 300  # articles since the instant: with no more, a listing is read whole and sorted here
-SORTED_OF_CLASS = 100  # the same of one class; with more, the index of VOTES is read for it
+SORTED_OF_CLASS = 100  # articles of one class since the instant: with more, the class is read from the index of VOTES
 CLASSES_AT_ONCE = 32  # classes of votes that are read in one statement
 VALUES_AT_ONCE = 8  # numbers of votes that are read in one statement
 
@@ -58,7 +58,9 @@ def indexes(connection: "Connection", order: Order, name: str) -> Indexes | None
 def page(connection: "Connection", name: str, at: int, window: Window, without: Collection[int] = ()) -> PartitionPage:
     """The part of a page of VOTES since an instant that the archive holds. `name` is that of the listing of VOTES."""
     found = indexes(connection, Order.VOTES, name)
-    return SinceReader(connection, found, at, without).page(window) if found else PartitionPage(0, 0, ())
+    if not found:
+        return PartitionPage(above=0, total=0, positions=())
+    return SinceReader(connection, found, at, without).page(window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class SinceReader:
             votes = place.extra or 0
             if place.value >= self.at and (votes == key[0] or (votes < key[0]) == upwards):
                 return True
-        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), count=1))
 
     def _by_class(self, upwards: bool, key: Key) -> Iterator[Key]:
         """The keys beyond a key, nearest first: class by class, some classes in a statement."""
@@ -129,7 +131,7 @@ class SinceReader:
             start, size = start + size, min(2 * size, CLASSES_AT_ONCE)
 
     def _of_class(self, index: Index, upwards: bool, key: Key) -> Iterator[Key]:
-        """The keys beyond a key in a class with many articles since the instant, nearest first. Reads that of VOTES."""
+        """As `_by_class` for one class with many articles since the instant: these are read from the index of VOTES."""
         lowest, highest = _votes(index.votes_class)
         low: Key = (max(lowest, key[0]) if upwards else lowest, -1)
         high: Key = (highest if upwards else min(highest, key[0]), LAST_NUMBER)
@@ -184,7 +186,7 @@ def _reaches(index: Index, upwards: bool, key: Key) -> bool:
 
 
 def _sorted(places: Sequence[Place], upwards: bool, key: Key) -> Iterator[Key]:
-    """The keys of VOTES of some places of an index by time, as far as they are beyond `key`, nearest first."""
+    """What places of an index by time have as keys of VOTES: those beyond `key`, nearest first."""
     found = [(float(place.extra or 0), place.number) for place in places]
     beyond = [each for each in found if (each > key if upwards else each < key)]
     return iter(sorted(beyond, reverse=not upwards))

@@ -202,7 +202,8 @@ class AtRest(NamedTuple, Generic[T]):
 
 async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> AtRest[T]:
     """
-    Call `read` until no article has left Redis or come back meanwhile. Two round trips each time, and those of `read`.
+    Call `read` until no article has left Redis or come back meanwhile. Two round trips and the cost of `read`, each
+    time.
     """
     while True:
         before = await serials(site)

@@ -69,7 +69,7 @@ class StepwiseWork:
         if not any(noted):
             return
         with suppress(LeaseTaken, DatabaseUnavailable, Delayed):
-            # two at once do the same work twice, and no harm
+            # if the lease ends, two processes do the same work, which changes nothing
             async with Lease(store.site, self.noted.name, LEASE_TIME).held():
                 for partition in compress(partitions, noted):
                     await self.settle_all(store, database, partition)

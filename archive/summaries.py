@@ -77,7 +77,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
         order = names[1] if kind == "group" else kind
         counter = f"count:{group}" if group else "count"
         tops = [f"{group}:{each}" if group else each for each in (order, Order.TIME.value, Order.VOTES.value)]
-    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):
+    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):  # a part of a listing
         counter = None
     fields = (counter or NO_FIELD, *(f"top:{each}" for each in tops))
     decode = _summary if counter else _uncounted_summary
@@ -85,7 +85,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:
-    """The summary of a listing, of those of its partitions."""
+    """The summary of a listing, made of the summaries of its partitions."""
     counts = [part.count for part in parts if part.count is not None]
     return Summary(
         sum(counts) if len(counts) == len(parts) else None,
@@ -138,10 +138,11 @@ def part_without_database(
     at = parts[0].at
     lowest = listing.since.at if listing.since else float(listing.lowest)
     if known.count == 0 or known.newest == -inf or ((listing.by_time or listing.since) and lowest > known.newest):
-        return PartitionPage(0, 0, (), at)
+        return PartitionPage(above=0, total=0, positions=(), at=at)
     if known.count is None:
         return None
-    top, nothing_before = greatest(listing, known, at), PartitionPage(0, known.count, (), at)
+    top = greatest(listing, known, at)
+    nothing_before = PartitionPage(above=0, total=known.count, positions=(), at=at)
     if window.beyond is not None and window.beyond.value <= top:
         return None
     if window.upwards:
@@ -155,7 +156,7 @@ def is_above_all(listing: Listing, position: Position, known: Summary) -> bool:
     """Whether a position is above all archived places of a listing."""
     if known.count == 0 or known.newest == -inf:
         return True
-    return position.value > greatest(listing, known, None)
+    return position.value > greatest(listing, known, at=None)
 
 
 def is_feed_page_whole(pulled: Pull, window: Window, floor: Position | None, newest: float) -> bool:
@@ -180,8 +181,8 @@ def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> Partit
 
 def greatest(listing: Listing, known: Summary, at: int | None) -> float:
     """
-    A value that no archived place of a listing exceeds; infinity if none is known. By GRAVITY it is the value, at the
-    instant `at` or else that of the listing, that an article with the most votes and the newest time would have.
+    A value that no archived place of a listing exceeds; infinity if none is known. By GRAVITY it is the value that an
+    article with the most votes and the newest time would have at the instant `at` (None: the instant of the listing).
     """
     if -inf in (known.greatest, known.most_votes if listing.decay else 0):
         return inf  # the order was added later: no value of its places is known
@@ -207,20 +208,26 @@ def _known(partition: int, decode: Callable[[Sequence[str | None]], T], call: in
 
 def _summary(reply: Sequence[str | None]) -> Summary:
     counter, *values = reply
-    return Summary(int(counter or 0), *map(_value, values))
+    return _summary_of(int(counter or 0), values)
 
 
 def _uncounted_summary(reply: Sequence[str | None]) -> Summary:
-    return Summary(None, *map(_value, reply[1:]))
+    _, *values = reply
+    return _summary_of(None, values)
+
+
+def _summary_of(count: int | None, values: Sequence[str | None]) -> Summary:
+    greatest, newest, most_votes = map(_value, values)
+    return Summary(count, greatest, newest, most_votes)
 
 
 def _timeline_summary(reply: Sequence[str | None]) -> Summary:
     """Decodes the field `user:NAME`."""
     (text,) = reply
     if text is None:
-        return Summary(0, -inf, -inf, -inf)
-    number, newest, _ = map(int, text.split())
-    return Summary(number, newest, newest, -inf)
+        return Summary(count=0, greatest=-inf, newest=-inf, most_votes=-inf)
+    count, newest, _ = map(int, text.split())
+    return Summary(count, greatest=newest, newest=newest, most_votes=-inf)
 
 
 def _first_value(reply: Sequence[str | None]) -> float:

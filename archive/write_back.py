@@ -134,7 +134,7 @@ async def run_moderation(
     waker: Waker | None = None,
 ) -> T:
     """
-    Run a command of a moderator on an article, or on a comment, or with `waker` one of somebody else, such as an
+    Run a command of a moderator on an article or a comment; or, with `waker`, a command of another user, such as an
     appeal. The article is written back to Redis before if it is archived. The cost is that of `run_change`.
 
     Raises:
@@ -151,8 +151,8 @@ async def run_flag(
     store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]], waker: Waker
 ) -> T:
     """
-    Run a command that flags an article or a comment: as `run_moderation`, but what is archived and not shown stays, as
-    the flag would be refused.
+    Run a command that flags an article or a comment: as `run_moderation`, but what is archived and not shown stays
+    archived, as the flag would be refused.
 
     Raises:
         Forbidden: the archived article or comment is not visible.
@@ -174,7 +174,8 @@ async def run_flag(
 
 async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:
     """
-    Write an article back to Redis, whoever posted it, or that of a comment; False if it is not archived.
+    Write the archived article, or that of the archived comment, with this number back to Redis, whoever posted it.
+    False if nothing of this number is archived.
 
     Four round trips and two queries, and with a conversation the cost of `returns.with_comments`. Without an
     archive it costs nothing.
@@ -250,7 +251,7 @@ async def _bring_back_answered(
 ) -> bool:
     """
     Write the archived article that a new comment is for back to Redis; False if it is not archived. `parent` is the
-    comment of it that is answered, if any. Raises what `run_answer` does.
+    comment of it that is answered, if any. Raises as `run_answer`.
     """
     is_article_missing = refusal.field == ("articleId",)  # else it is in Redis, and the parent is missing
     archived = await find(store, database, number) if is_article_missing else None
@@ -304,7 +305,7 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
     site, number = store.site, archived.number
     write_article = partial(_bring_back_article, store, database, archived)
     counted = await _counted(store, waker) if waker else ()
-    is_back: bool | None = None
+    is_back: bool | None = None  # None: the article is in Redis by now, or was deleted
     try:
         room = (
             await conversations_in_redis.room(site, site.home_of_article(number))
@@ -335,15 +336,16 @@ async def _bring_back_article(
     store: Store, database: Database | None, archived: Article, comments: int, token: str
 ) -> bool:
     """
-    Write an archived article back to Redis; False if it was deleted. If it has `comments`, so many of them are in Redis
-    already, and `token` is that of the lease by which one process at a time writes conversations back, the caller; ""
-    without comments.
+    Write an archived article back to Redis; False if it was deleted. `comments` is how many comments of it the caller
+    has written back before. For that it holds the lease by which one process at a time writes conversations back:
+    `token` is that of the lease; "" without a conversation.
     """
-    number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
-    while tries and monotonic() < deadline:
+    number, tries_left, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
+    while tries_left and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
-        query = partial(_found_in_database, archived, excluded, store.site.home_of_article(number))
+        partition = store.site.home_of_article(number)
+        query = partial(_found_in_database, archived=archived, excluded=excluded, partition=partition)
         found = await ask(store.site, database, query)
         if found is None:
             return await _is_in_redis(store.site, number)
@@ -351,7 +353,7 @@ async def _bring_back_article(
         if status == "behind":  # votes on archived articles were just annulled or restored
             await asyncio.sleep(recounts.PAUSE)
         elif status == "changed":
-            tries -= 1
+            tries_left -= 1
         elif status == "overtaken":
             raise Overtaken
         else:
@@ -390,7 +392,7 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 
 def _found_in_database(
-    archived: Article, excluded: Collection[int], partition: int, connection: Any
+    connection: Any, archived: Article, excluded: Collection[int], partition: int
 ) -> FoundArticle | None:
     """An archived article as the database has it now, for `unarchive.lua`; None if it has none of this number."""
     log_position = recounts.position(connection, partition)

@@ -1,11 +1,11 @@
 """
 Caches of one process, which share the bytes of one pool.
 
-While the pool has room, nothing is evicted. A full pool evicts the entry of the lowest priority, of whichever cache;
-the algorithm is GreedyDual-Size-Frequency. The worth of an entry is its hits x the microseconds that it takes to make a
-value of its cache / its bytes. Its priority is that worth plus the age of the pool when the entry was last ranked. The
-age is the priority of the last entry evicted, and only rises: so entries that are not used any more fall behind.
-`python -m bench.caches` compares this with LRU.
+While the pool has room, nothing is evicted. A full pool evicts the entry of the lowest priority, from any cache; the
+algorithm is GreedyDual-Size-Frequency. The worth of an entry is its hits x the microseconds to make a value of its
+cache / its bytes. Its priority is that worth plus the age of the pool when the entry was last ranked. The age is the
+priority of the last entry evicted, and only rises: so entries that are not used any more fall behind. `python -m
+bench.caches` compares this with LRU.
 
 `memo` caches the results of a function.
 """
@@ -292,8 +292,9 @@ def memo(
     """
     Memoise a function of positional arguments.
 
-    The caller makes sure that no arguments with their result are larger than `entry_bytes`, where `when` allows them:
-    what clients send is checked before, or by `when`. `call_microseconds` is what a call of the function takes.
+    The result is cached if `when` is true of the arguments. The caller makes sure that the arguments and the result are
+    then no larger than `entry_bytes`: what clients send is checked before, or by `when`. `call_microseconds` is what a
+    call of the function takes.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

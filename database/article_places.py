@@ -47,8 +47,8 @@ GOOD = "good"  # the name of the listing, by time, of good articles: those with 
 
 class Listed(NamedTuple):
     """
-    A listing that an article is in. `group` is None if it is not the listing of a group; `order` is None if it is
-    always by time, as those of good articles, of a user and of a link are.
+    A listing that an article is in. `group` is None if it is not the listing of a group. `order` is None if it is
+    always by time, as a listing of good articles, of a user or of a link is.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Listed(NamedTuple):
 
 class PlaceKind(NamedTuple):
     """
-    What places in an index are made of: indexes with the same order and weights, such as those of the site and of
-    groups without weights of their own, have equal places of an article, which are computed once. `number` tells kinds
+    What places in an index are made of. In indexes with the same order and weights, such as the indexes of the site and
+    of groups without weights of their own, an article has equal places, which are computed once. `number` tells kinds
     apart, `policy` has the weights, and `listed` is one of the listings.
     """
 
@@ -69,7 +69,7 @@ class PlaceKind(NamedTuple):
 
 
 NamedListing = tuple[IndexName, Listed]  # ((name of the listing, class of votes), the listing)
-GOOD_LISTING: NamedListing = ((GOOD, 0), Listed(GOOD, None, None))
+GOOD_LISTING: NamedListing = ((GOOD, 0), Listed(GOOD, group=None, order=None))
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -117,7 +117,7 @@ def removed(connection: "Connection", until: int, above: tuple[int, int], count:
 
 
 def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
-    """The numbers of those of some articles that have comments which are not deleted."""
+    """Of some articles the numbers of those that have comments, not counting deleted ones."""
     return {number for some in slices(numbers) for number in COMMENTED.run(connection, {"numbers": some}).scalars()}
 
 
@@ -177,11 +177,11 @@ def _write_places(connection: "Connection", site: Site, articles: Sequence[Artic
             places[index].append(place)
     writes.replace(connection, [article.number for article in articles], places)
     new = [stored[index_name].id for index_name in missing]
-    writes.remove_empty(connection, new)  # that of good articles, if none of these is good
+    writes.remove_empty(connection, new)  # the index of good articles gets no place if none of these is good
 
 
 def _indexes(connection: "Connection", index_names: Collection[IndexName]) -> dict[IndexName, Index]:
-    """By name, those of some indexes that the database has, and those of other classes of votes of these listings."""
+    """The stored indexes of the listings of these names, in all classes of votes, by name and class."""
     stored = reads.indexes(connection, {name for name, _ in index_names})
     return {(index.name, index.votes_class): index for index in stored}
 
@@ -205,14 +205,14 @@ def _listings(article: Article) -> list[NamedListing]:
     if article.state is not ContentState.VISIBLE:
         return []
     of_votes = votes_class(article.votes)
-    found = [*_by_orders(None, of_votes)]
+    found = [*_by_orders(group=None, of_votes=of_votes)]
     for group in article.groups:
         found += _by_orders(group, of_votes)
     found.append(GOOD_LISTING)
     by_time = [f"timeline:{article.poster.lower()}"]
     if article.link:
         by_time.append(f"links:{links.digest(article.link)}")
-    return found + [((name, 0), Listed(name, None, None)) for name in by_time]
+    return found + [((name, 0), Listed(name, group=None, order=None)) for name in by_time]
 
 
 @lru_cache(maxsize=5_000)
@@ -227,7 +227,7 @@ def _by_orders(group: str | None, of_votes: int) -> tuple[NamedListing, ...]:
 def _listed(name: str) -> Listed:
     """The listing with this name, which is one whose values depend on weights."""
     if name == GOOD:
-        return Listed(GOOD, None, None)
+        return Listed(GOOD, group=None, order=None)
     group, _, order = name.removeprefix("group:").rpartition(":")
     return Listed(name, group or None, Order(order))
 

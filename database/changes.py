@@ -134,7 +134,7 @@ class Changes:
         if entry.kind == "posted":
             self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def vote(self, entry: Entry) -> None:
         number, value = _number(entry), int(entry.values["value"])
@@ -145,14 +145,14 @@ class Changes:
 
     def change_counts(self, entry: Entry) -> None:
         """Votes of a user that stop counting, or count again: each with the new counts of its article or comment."""
-        voter, counts = entry.values["voter"], entry.kind == "votes_restored"
+        voter, is_restored = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
-            # the type is `article`, `comment`, `archived` (of an article) or `archived_comment`
+            # TYPE:NUMBER:VALUE:UP:DOWN; TYPE is `article`, `comment`, `archived` (an article) or `archived_comment`
             type, number, value, up, down = word.split(":")
             changes = self.comments if type in ("comment", "archived_comment") else self
             if type.startswith("archived"):
                 changes.recounted.add(int(number))
-            changes.hold(int(number), voter, int(value), counts, integer(up), integer(down))
+            changes.hold(int(number), voter, int(value), counts=is_restored, up=integer(up), down=integer(down))
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
         """Gather that a vote stops counting, or counts again, with the new counts of its article."""
@@ -219,10 +219,10 @@ class Changes:
         self.seen[_username(entry)] = entry.values["seen"]
 
     def follow(self, entry: Entry) -> None:
-        type = followed.OF_ENTRIES[entry.kind]
-        since = integer(entry.values["since"]) if entry.kind == type.begun else None
-        follows = self.follows if type is followed.USERS else self.group_follows
-        follows[entry.actor, entry.values[type.field]] = since
+        target = followed.OF_ENTRIES[entry.kind]  # users or groups
+        since = integer(entry.values["since"]) if entry.kind == target.begun else None
+        follows = self.follows if target is followed.USERS else self.group_follows
+        follows[entry.actor, entry.values[target.field]] = since
 
     def delete_user(self, entry: Entry) -> None:
         self.left[entry.values["name"]] = entry.values["pseudonym"]
@@ -249,7 +249,7 @@ class Changes:
         if "groups" in values:
             self.groups[number] = values["groups"].split()
         for voter in values.get("upvoters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def write(self, connection: Connection, site: Site) -> None:
         """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""

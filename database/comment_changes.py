@@ -77,7 +77,7 @@ class CommentChanges:
         if entry.kind == "commented":
             self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, counts=True)
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def vote(self, entry: Entry, number: int) -> None:
         value = int(entry.values["value"])
@@ -142,8 +142,8 @@ class CommentChanges:
 
     def write(self, connection: Connection) -> set[int]:
         """
-        Write all changes, after those of articles. Changes of comments that are not in the table, and comments of
-        articles that are not, are skipped: these were deleted later. Returns the numbers of the comments that are new
+        Write all changes, after those of articles. Skipped are changes of comments that are not in the table, and new
+        comments whose articles are not: these were deleted later. Returns the numbers of the comments that are new
         or deleted, or whose content or state changed.
         """
         remove_comments(connection, self.removed - self.stubs)
@@ -154,12 +154,12 @@ class CommentChanges:
         rows = {number: row for number, row in self.rows.items() if row["article"] in articles}
         changed = {*self.columns, *self.votes, *self.held, *self.edits} - self.rows.keys()
         known = {*rows, *existing(connection, COMMENTS, changed)}
-        upsert(connection, COMMENTS, rows.values(), KEPT_OF_COMMENT)
+        upsert(connection, COMMENTS, rows.values(), keep=KEPT_OF_COMMENT)
         update_rows(connection, COMMENTS, {number: row for number, row in self.columns.items() if number in known})
-        votes = {number: votes for number, votes in self.votes.items() if number in known}
+        votes = {number: of_number for number, of_number in self.votes.items() if number in known}
         write_votes(connection, COMMENT_VOTES, votes)
         write_held(connection, COMMENT_VOTES, {number: held for number, held in self.held.items() if number in known})
-        edits = [row for number, rows in self.edits.items() if number in known for row in rows]
+        edits = [row for number, of_number in self.edits.items() if number in known for row in of_number]
         upsert(connection, COMMENT_EDITS, edits)
         conversations.renew(connection, sorted(self.recounted))
         return {*rows, *self.removed, *(known & {*self.edits, *self.state_changed})}

@@ -130,8 +130,8 @@ def forget(connection: "Connection", articles: Sequence[int]) -> None:
 
 def unknown_states(connection: "Connection", articles: Sequence[int]) -> list[tuple[int, int | None, str]]:
     """
-    The states that are no known words: each with the number of its article, of some articles, and that of the comment,
-    or None if it is the article's own.
+    The states of some articles and their comments that are no known words: each after the number of the article and
+    that of the comment; None for the article's own state.
     """
     return [
         (article, number, word)

@@ -70,8 +70,8 @@ async def _walked(
 
 
 def _users(connection: Connection, last: str) -> list[tuple[str, int]]:
-    columns = select(USERS.c.username, USERS.c.joined_ms).where(USERS.c.username > last)
-    return [(name, at) for name, at in connection.execute(columns.order_by(USERS.c.username).limit(ROWS_AT_ONCE))]
+    users = select(USERS.c.username, USERS.c.joined_ms).where(USERS.c.username > last)
+    return [(name, at) for name, at in connection.execute(users.order_by(USERS.c.username).limit(ROWS_AT_ONCE))]
 
 
 def _articles(connection: Connection, last: int) -> Numbered:

@@ -66,7 +66,7 @@ class Interrupter:
             for call in calls:
                 call.deadline = 0
             if not self._calls.isdisjoint(calls):
-                self._wake(0)
+                self._wake(at=0)
 
     def end_all(self) -> None:
         """End all calls, and from now on each that begins."""
@@ -77,7 +77,7 @@ class Interrupter:
     def close(self) -> None:
         with self._changed:
             self._is_closed = True
-            self._wake(0)
+            self._wake(at=0)
 
     def _wake(self, at: float) -> None:
         """Wake the thread if it would sleep beyond an instant."""

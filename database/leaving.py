@@ -20,7 +20,7 @@ OF_POSTER = "SELECT number FROM {} WHERE poster = :name LIMIT :most"
 OF_VOTER = "SELECT number FROM {} WHERE voter = :name LIMIT :most"
 REPLACE_POSTER = "UPDATE {} SET poster = :pseudonym WHERE number IN :numbers"
 REPLACE_EDITOR = "UPDATE {} SET editor = :pseudonym WHERE number IN :numbers"
-# if both the name and the pseudonym have a vote on a text, that under the name is the newer one
+# if a text has a vote of the name and one of the pseudonym, the name's is the newer one
 REMOVE_OTHER_VOTE = "DELETE FROM {} WHERE voter = :pseudonym AND number IN :numbers"
 REPLACE_VOTER = "UPDATE {} SET voter = :pseudonym WHERE voter = :name AND number IN :numbers"
 # Of articles and of comments: the statement that finds some by the name, those that replace it there, and the argument

@@ -104,8 +104,8 @@ class Mirror:
 
     async def _find_positions(self, identity: str) -> None:
         """
-        Read the positions of the database, and note them in the store as those of the consumer, so that the log keeps
-        what the database lacks. Rebuild the database if the log is another.
+        Read the positions of the database, and note them in the store as the positions of its consumer, so that the log
+        keeps what the database lacks. Rebuild the database if it follows another log.
         """
         self._identity, self._positions = await self._database.run(stored_positions)
         if not self._positions:
@@ -116,7 +116,7 @@ class Mirror:
 
         taken = (await log.positions(self._site)).get(CONSUMER, {})
         for partition, id in self._positions.items():
-            if taken.get(partition) != id:  # the process that wrote it was killed before it noted that
+            if taken.get(partition) != id:  # the process that wrote it was killed before it noted it in the store
                 await log.advance(self._site, CONSUMER, partition, id)
 
     async def _apply_some(self, partition: int) -> bool:
@@ -134,6 +134,7 @@ class Mirror:
             self._positions[partition] = some[-1].id
             await log.advance(self._site, CONSUMER, partition, some[-1].id)
             if any(entry.kind in log.DELETIONS for entry in some):
+                # the database lacks these now, so that reads need no longer leave them out
                 await deletions.forget(self._site, partition, some[-1].id)
             await self._lease.extend()
         return True
@@ -141,8 +142,11 @@ class Mirror:
 
 def transactions(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     """
-    Entries in parts of at most `MOST_CHANGES`. An entry of annulled or restored votes changes one row for each, and of
-    archived articles some 20 places: a part with many of them would let requests wait for the thread that writes it.
+    Entries in parts of at most `MOST_CHANGES` changes, as requests wait for the thread that writes a part. An entry
+    with more changes is a part of its own.
+
+    An entry of annulled or restored votes counts as many changes as it has votes: each changes a row, and on an
+    archived article some 20 places, too. Its field `votes` has a word for each vote, with spaces between them.
     """
     part, changes = list[Entry](), 0
     for entry in entries:

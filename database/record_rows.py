@@ -111,7 +111,7 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord], ann
         connection,
         COMMENTS,
         [comment_row(each.number, each.fields, depths[each.number]) for each in comments],
-        KEPT_OF_COMMENT,
+        keep=KEPT_OF_COMMENT,
     )
     replace_votes(
         connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled

@@ -29,7 +29,7 @@ class VoteColumns(NamedTuple):
 
 
 class HeldVote(NamedTuple):
-    """A vote that stops counting, as it is annulled, or counts again. When it was cast stays as its row has it."""
+    """A vote that stops counting, as it is annulled, or counts again. Its row keeps the time when it was cast."""
 
     value: int
     counts: bool
@@ -43,8 +43,9 @@ POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms", "held_by", "unannounced")
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
-# the tables with rows of an article, or of a comment, by its `number`: those beside its own row, and all, its own first
+# the other tables with rows of an article, or of a comment, by its `number`
 ABOUT_ARTICLES, ABOUT_COMMENTS = (ARTICLE_GROUPS, VOTES, EDITS), (COMMENT_VOTES, COMMENT_EDITS)
+# all tables with such rows, that of its own row first
 OF_AN_ARTICLE, OF_A_COMMENT = (ARTICLES, *ABOUT_ARTICLES), (COMMENTS, *ABOUT_COMMENTS)
 THREAD = Statement("SELECT number FROM comments WHERE article IN :numbers", "numbers")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_FOUND = 10_000  # matches of a search
-MAX_RANKED = 500  # matches that are ordered by relevance, and as many comments; the others follow, the newest first
+MAX_RANKED = 500  # articles and users, and as many comments, ordered by relevance; the others follow, newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
 IDS = range(2 * FIRST_USER)  # of all rows
 INDEX, COMMENT_INDEX = "search_index", "search_comments"
@@ -81,9 +81,9 @@ class Search:
 
 class Found(NamedTuple):
     """
-    The matches of a search. `places` are pairs, the highest first: the value by which the search is ordered, and the
-    number of an article or a comment or the id of a user's row. `usernames` has the names of these users by that id,
-    `comments` the numbers that are of comments.
+    The matches of a search. `places` are pairs, the highest first: the value by which the search is ordered, and an id.
+    The id is the number of an article or a comment, or that of a user's row. `usernames` has the names of these users
+    by id, `comments` the ids of the comments.
     """
 
     places: list[tuple[float, int]]
@@ -129,13 +129,13 @@ def forget_removed(connection: "Connection") -> None:
 
 def find(connection: "Connection", search: Search, deleted: frozenset[int] = frozenset()) -> Found:
     """
-    The matches of a search, at most `MAX_FOUND`: the first ones in its order of the users and the articles with the
-    highest ids, and of as many comments. `deleted` has numbers of articles and comments that the tables may still have:
-    these, and the comments of these articles, are no matches.
+    The first matches of a search in its order, at most `MAX_FOUND`. They are chosen among the `MAX_FOUND` users and
+    articles that match and have the highest ids, and as many comments. `deleted` has numbers of articles and comments
+    that the tables may still have: these, and the comments of these articles, are no matches.
 
     A statement for comments and one for the others, on SQLite two each if there are more than `MAX_RANKED` to be
-    ranked, and one for the names of users. One more for the comments that may be of deleted articles, and for more
-    matches in the place of what was deleted.
+    ranked, and one for the names of users. If anything was deleted, one more finds the articles of doubtful comments,
+    and others find matches in the place of deleted ones.
     """
     if not search.phrases:
         return Found([], {}, frozenset())
@@ -168,7 +168,7 @@ JOINED = "SELECT joined_ms FROM search_users JOIN users USING (username) WHERE s
 KARMA = """SELECT CAST((SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name AND state <> 'REMOVED')
     + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name AND state <> 'REMOVED') AS BIGINT)
     FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"""
-VALUES = {  # the statement for the value in an order and the id of each match; `{}` is that of `matching` for matches
+VALUES = {  # by index and order: reads the value and the id of each match; `{}` stands for the statement of `matching`
     (INDEX, SearchOrder.RELEVANCE): "{}",
     (INDEX, SearchOrder.NEWEST): f"""SELECT
         CASE WHEN id < {FIRST_USER} THEN ({POSTED.format("articles")}) ELSE ({JOINED}) END, id FROM ({{}}) AS found""",
@@ -254,6 +254,7 @@ class Postgresql:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
+        # each phrase of several words as its alternatives: single words are found by `wanted` alone
         several = [each for each in map(alternatives, search.phrases) if max(map(len, each)) > 1]
         phrases = [[*map(part_of_text, each)] for each in several]
         has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
@@ -283,7 +284,7 @@ DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Po
 def _aged(places: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
     """
     Places by relevance, with the value of each article and comment divided by 1 + its age in units of four years. The
-    age is how much older it is than the newest one, by its number, which has its time. Users have no age.
+    age is how much older it is than the newest one, by its number, which contains its time. Users have no age.
     """
     newest = max((id for _, id in places if id < FIRST_USER), default=0)
     return [(value if id >= FIRST_USER else value / (1 + (newest - id) / HALVED_AFTER), id) for value, id in places]
@@ -296,7 +297,7 @@ def _dialect(connection: "Connection") -> Sqlite | Postgresql:
 def _find(
     connection: "Connection", search: Search, table: str, ids: range, deleted: frozenset[int]
 ) -> list[tuple[float, int]]:
-    """The values and the ids of the matches in an index whose ids are in a range, the highest of them."""
+    """The values and the ids of the matches in an index: of those in the range `ids`, the ones with the highest ids."""
     places: list[tuple[float, int]] = []
     whole = SearchPart(MAX_FOUND)
     parts = _dialect(connection).parts_by_relevance() if search.order is SearchOrder.RELEVANCE else []
@@ -313,16 +314,16 @@ def _without(
     connection: "Connection", table: str, places: list[tuple[float, int]], deleted: frozenset[int]
 ) -> list[tuple[float, int]]:
     """The matches in an index without those that were deleted, and without the comments of articles that were."""
-    left = [place for place in places if place[1] not in deleted]
+    found = [place for place in places if place[1] not in deleted]
     if table == INDEX:
-        return left
-    # Modulo SLOTS, the number of a comment is that of its article: others cannot be of a deleted article.
+        return found
+    # Modulo SLOTS, the numbers of a comment and its article are equal: only comments for which this fits are doubtful.
     slots = {number % SLOTS for number in deleted}
-    doubtful = [number for _, number in left if number % SLOTS in slots]
+    doubtful = [number for _, number in found if number % SLOTS in slots]
     of_comments = "SELECT number, article FROM comments WHERE number {among}"
     rows = _rows(connection, of_comments, doubtful) if doubtful else []
     gone = set(doubtful) - {number for number, article in rows if article not in deleted}
-    return [place for place in left if place[1] not in gone] if gone else left
+    return [place for place in found if place[1] not in gone] if gone else found
 
 
 def _matching(
@@ -356,7 +357,7 @@ def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document
     comments = """SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'
         AND NOT EXISTS (SELECT 1 FROM articles WHERE number = comments.article AND state <> 'VISIBLE')"""
     return [
-        Document(number, [], words(content), _tags(poster, groups.get(number, ())))
+        Document(number, title=[], content=words(content), tags=_tags(poster, groups.get(number, ())))
         for number, content, poster in _rows(connection, comments, numbers)
     ]
 
@@ -368,7 +369,7 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
         WHERE username {among}"""
     rows = _rows(connection, users, usernames)
     documents = [
-        Document(id, words(f"{name} {display_name or ''}"), [], ())
+        Document(id, words(f"{name} {display_name or ''}"), content=[], tags=())
         for id, name, display_name in rows
         if name is not None
     ]

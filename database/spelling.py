@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 3  # letters of a word that may be misspelled; one of several without a space, as in `node.js`, may have 2
 LONG = 5  # letters of a word in which two edits are looked for, and one if it is the beginning of a longer word
-MUCH_COMMONER = 10  # a word may be misspelled if so many times as many texts have another one that is an edit away
+MUCH_COMMONER = 10  # a word may be misspelled if another one, an edit away, is in 10 times as many texts
 TRIED = 8  # words in the place of one, and corrected queries that are searched for
 SPACED = re.compile(r"\s+|\S+")  # the runs of spaces and of other characters in a text
 SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # undoes `with_names`
@@ -34,8 +34,8 @@ SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # un
 
 class Correction(NamedTuple):
     """
-    A text, or a piece of one, with its words as they are or replaced. The best of several is the least one: it has the
-    fewest edits, then the fewest new words, then the commonest words.
+    A text, or a piece of one, with its words as they are or replaced. The best of several is the least tuple: that with
+    the fewest edits; of equal ones that with the fewest new words; then that with the commonest words.
     """
 
     edits: int
@@ -57,7 +57,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
 
     A short word and one with a digit is left as it is, and a query with quotation marks or of many words has none.
     Costs some lookups and two reads of a part of the vocabulary for each other word, two more for each that no text
-    has and none is near, and at most `TRIED` searches.
+    has and that has no near one, and at most `TRIED` searches.
     """
     if '"' in query or len(words(query)) > QUERY_WORDS:
         return None
@@ -117,7 +117,8 @@ def _is_between_words(character: str) -> bool:
 
 def _replacements(connection: "Connection", word: str, texts: int) -> list[Correction]:
     """
-    The nearest words of the vocabulary. If some `texts` have the word itself, only those that are much commoner.
+    The nearest words of the vocabulary. `texts` is how many texts have the word itself; if any, a near word has to be
+    much commoner.
     """
     allowed = 2 if len(word) >= LONG and not texts else 1
     lengths = range(max(vocabulary.SHORTEST, len(word) - allowed), len(word) + allowed + 1)

@@ -69,13 +69,13 @@ class RowsStatement:
         given = PARAMETER.findall(each)
         names = list(dict.fromkeys(given))
         self._each = PARAMETER.sub("?", each)
-        self._places = [names.index(name) for name in given]  # of the values that `each` has, in a row
+        self._places = [names.index(name) for name in given]  # for each `?` of `_each`: the index of its value in a row
         self._is_text = [types[name] == "TEXT" for name in names]
         arrays = ", ".join(f"CAST(%s AS {types[name]}[])" for name in names)
         self._together = together.format(rows=f"unnest({arrays}) AS row ({', '.join(names)})")
 
     def run(self, connection: "Connection", rows: Sequence[tuple[Any, ...]]) -> None:
-        """Run it for some rows, which may be none; none of them twice."""
+        """Run it for some rows, which may be none. No row is given twice."""
         if connection.dialect.name == "sqlite":
             if rows:
                 connection.exec_driver_sql(self._each, list(rows))

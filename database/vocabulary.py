@@ -62,7 +62,7 @@ def count_again(connection: "Connection") -> None:
 
 def change(connection: "Connection", removed: Iterable[Sequence[str]], added: Iterable[Sequence[str]]) -> None:
     """
-    Count the words of texts that were added to an index, and no longer count those of texts that were removed. Each
+    Count the words of texts that were added to an index, and no longer count the words of texts that were removed. Each
     text is given as its words.
     """
     counts = Counter[str]()

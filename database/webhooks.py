@@ -220,9 +220,8 @@ def probe(connection: "Connection", hook: int, now: int, sent: Collection[int]) 
 def delivered(connection: "Connection", message: PendingMessage, now: int) -> None:
     """Remove a message that was taken, and let the next one of its subject follow."""
     POSITION_LOCK.run(connection)
-    subject = {"hook": message.hook, "subject": message.subject}
     REMOVE_MESSAGE.run(connection, {"number": message.number})
-    MAKE_NEXT_DUE.run(connection, {**subject, "now": now})
+    MAKE_NEXT_DUE.run(connection, {"hook": message.hook, "subject": message.subject, "now": now})
 
 
 def failed(connection: "Connection", message: PendingMessage, fault: str, due: int | None) -> None:
@@ -242,7 +241,7 @@ def switch_off(connection: "Connection", id: int, fault: str, now: int) -> bool:
 
 def drop_old(connection: "Connection", now: int) -> int:
     """
-    Drop some messages that are older than `KEPT` of webhooks that have been off for as long. Returns how many.
+    Drop some messages of webhooks that have been off for `KEPT`: those that have waited as long. Returns how many.
     """
     POSITION_LOCK.run(connection)
     limits = {"before": now - KEPT, "count": DROPPED_AT_ONCE}

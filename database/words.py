@@ -43,11 +43,11 @@ def parse(query: str) -> tuple[Phrase, ...]:
     prefix, as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases, so a
     phrase that is part of another one says nothing and is left out.
     """
-    *pairs, rest = query.translate(QUOTES).split('"')
-    if len(pairs) % 2:  # the last quotation mark opens nothing
-        rest = f"{pairs.pop()} {rest}"
+    *parts, rest = query.translate(QUOTES).split('"')  # outside and inside of quotation marks, in turn
+    if len(parts) % 2:  # the last quotation mark opens nothing
+        rest = f"{parts.pop()} {rest}"
     texts: list[list[str]] = []
-    for index, part in enumerate([*pairs, rest]):
+    for index, part in enumerate([*parts, rest]):
         texts += filter(None, [words(part)] if index % 2 else map(_with_forms, part.split()))
     if words(rest) and len(texts[-1][-1].removesuffix(FORMS)) >= PREFIX_LENGTH:
         texts[-1][-1] += PREFIX
@@ -74,12 +74,12 @@ def _pieces(phrase: Sequence[str]) -> Iterator[Phrase]:
 
 def _shortened(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
     """The first phrases, with `QUERY_WORDS` words together."""
-    left = QUERY_WORDS
+    room = QUERY_WORDS
     for phrase in phrases:
-        if not left:
+        if not room:
             return
-        yield phrase[:left]
-        left -= min(left, len(phrase))
+        yield phrase[:room]
+        room -= min(room, len(phrase))
 
 
 def _is_part(phrase: Phrase, other: Phrase) -> bool:
@@ -178,7 +178,8 @@ def _passage(phrases: Sequence[Phrase], text: str) -> Passage:
     first, last = _densest_part(phrases, text)
     found_matches = sorted(_find_matches(phrases, text[first:last], MAX_MATCHES // max(1, len(phrases))))
     if not found_matches:
-        return Passage(text, *_bounds(text, 0, 0), 0)
+        start, end = _bounds(text, start=0, end=0)
+        return Passage(text, start, end, phrase_count=0)
     index, phrase_count = _densest(found_matches)
     match = found_matches[index]
     return Passage(text, *_bounds(text, first + match.start, first + match.end), phrase_count)

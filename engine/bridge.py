@@ -232,13 +232,13 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
 
     def _dispose(self) -> None:
         """Cancel graphql-core's background tasks first: they may still start other coroutines."""
-        left = list(self.background_futures)
-        if not left:
+        futures = list(self.background_futures)
+        if not futures:
             self._release()
             return
-        for future in left:
+        for future in futures:
             future.cancel()
-        gather(*left, return_exceptions=True).add_done_callback(lambda _: self._release())
+        gather(*futures, return_exceptions=True).add_done_callback(lambda _: self._release())
 
     def _release(self) -> None:
         """

@@ -153,7 +153,7 @@ def network_of(address: str, ipv6_prefix: int) -> str:
     """
     if ":" not in address:
         return address
-    plain = address.partition("%")[0]  # the name of an interface follows, of a link-local address
+    plain = address.partition("%")[0]  # `%` and the name of an interface may follow a link-local address
     return _network_of(plain, ipv6_prefix) if len(plain) <= MAX_IPV6_LENGTH else address
 
 

@@ -51,8 +51,8 @@ class SessionCookie:
 
     def of_viewer(self, client: Client, viewer: str) -> Client:
         """
-        The client of a page that shows a user, with the token of the cookie or none. Without a token the page does not
-        know yet that its session has ended.
+        The client of a page that shows a user, with the token of the cookie. Without one it gets `NOBODY`, as the page
+        does not know yet that its session has ended.
         """
         if not viewer or (client.scope is not None and b"authorization" in headers_of(client.scope)):
             return client
@@ -87,8 +87,8 @@ class SessionCookie:
     def counts(self, scope: MutableMapping[str, Any]) -> bool:
         """Whether the token of a request is that of its cookie."""
         headers = headers_of(scope)
-        is_asked = b"authorization" not in headers and takes_cookies(scope, headers)
-        return is_asked and self.token(scope, headers) is not None
+        may_count = b"authorization" not in headers and takes_cookies(scope, headers)
+        return may_count and self.token(scope, headers) is not None
 
     def header(self, scope: MutableMapping[str, Any], token: str | None) -> tuple[bytes, bytes]:
         """The header of a response that sets the cookie, or removes it."""

@@ -75,7 +75,7 @@ class Operation:
 
 
 class Operations:
-    """The operations of a schema, by document text and operation name; the last used are cached."""
+    """Finds the operations of a schema by document text and operation name, and caches them."""
 
     def __init__(self, schema: strawberry.Schema, limits: Limits, pool: Pool) -> None:
         self._schema = core_schema(schema)
@@ -112,11 +112,18 @@ class Operations:
         cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
         digest = sha256(text.encode()).hexdigest()
         size = OPERATION_SIZE + getsizeof(text) + NODE_SIZE * drop_tokens(document) + cost.memory
-        own_name = node.name.value if node.name else None
-        kind = node.operation
-        is_query, is_subscription = kind is OperationType.QUERY, kind is OperationType.SUBSCRIPTION
         return Operation(
-            (text, name), size, text, digest, document, node, cost, own_name, kind, is_query, is_subscription
+            key=(text, name),
+            size=size,
+            text=text,
+            digest=digest,
+            document=document,
+            node=node,
+            cost=cost,
+            name=node.name.value if node.name else None,
+            kind=node.operation,
+            is_query=node.operation is OperationType.QUERY,
+            is_subscription=node.operation is OperationType.SUBSCRIPTION,
         )
 
     def _parse(self, text: str) -> DocumentNode:

@@ -315,7 +315,7 @@ def too_large(max_body: int) -> Refused:
 
 
 def public(body: bytes, media: Media, headers: Headers, shared_caching: Sequence[Header]) -> Response:
-    """A response that caches may store. Its tag is weak: it is that of the compressed response, too."""
+    """A response that caches may store. Its tag is weak, because the compressed response has the same tag."""
     tag = b'"%b"' % blake2b(body, digest_size=12).hexdigest().encode()
     caching = [*shared_caching, (b"etag", b"W/" + tag)]
     if matches(tag, headers.get(b"if-none-match", b"")):

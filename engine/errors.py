@@ -55,8 +55,8 @@ class Code(StrEnum):
 
 class Refused(Exception):
     """
-    A request is not executed. `code` determines the HTTP status, `errors` are those of the response: one for each
-    reason, unless they are given.
+    A request is not executed. `code` determines the HTTP status. `errors` are the errors of the response: if they are
+    not given, one for each reason.
     """
 
     def __init__(

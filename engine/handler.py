@@ -166,7 +166,7 @@ class RequestHandler:
         """Find the operation of a request and check its cost; or take what an equal one found, while that exists."""
         prepared = request.prepared
         if prepared and (operation := prepared.operation()):
-            self._operations.cache.get(operation.key)  # makes it the last used, which is evicted last
+            self._operations.cache.get(operation.key)  # counts a hit, so that it is evicted later
             return prepared, operation
         own_text = request.query if request.is_own else None  # of the program itself: it need not be a trusted document
         text = own_text or self._documents.text(request.query, request.document_id)

@@ -73,7 +73,7 @@ class EventId(NamedTuple):
 
 OpenContext: TypeAlias = Callable[[Client], OperationContext]
 OnRefresh: TypeAlias = Callable[[Client], object]
-# Of these, `Options` says what they do.
+# `Options` says what the following do.
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
 Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
 FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]  # the user's name by the token

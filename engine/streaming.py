@@ -120,7 +120,7 @@ def stream_headers(framing: Framing, request_id: str) -> list[tuple[bytes, bytes
 
 
 async def send_results(results: AsyncGenerator[EncodedResult, None], framing: Framing, send: Send) -> None:
-    """Send each result once the one before is sent, so that none has to be buffered."""
+    """Send the results one after the other, so that none has to be buffered."""
     async with aclosing(results):
         try:
             async for result in results:

@@ -58,14 +58,14 @@ class WebSocketTransport:
             await send({"type": "websocket.close", "code": 1008})  # a policy violation: the handshake gets 403
             return
         request_id = request_id_of(headers)
-        known = PROTOCOL in scope["subprotocols"]
+        has_protocol = PROTOCOL in scope["subprotocols"]
         client, cookie = self.handler.client(scope, headers), self.options.cookie
         if cookie is not None:
             client = cookie.identified(client, scope, headers)
         accept_headers = [(b"x-request-id", request_id.encode()), *await self.handler.handshake_headers(client)]
-        subprotocol = PROTOCOL if known else None
+        subprotocol = PROTOCOL if has_protocol else None
         await send({"type": "websocket.accept", "subprotocol": subprotocol, "headers": accept_headers})
-        if not known:
+        if not has_protocol:
             await send(close_frame(CloseCode.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
         takes_parts = TEXT_PARTS in scope.get("extensions", {})
@@ -177,7 +177,7 @@ class WebSocketSession:
         await self._close(CloseCode.STOPPING, "the server stops")
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:
-        """Do what a message asks for. `deadline` is that of the initialisation; later it ends the reading."""
+        """Do what a message asks for. `deadline` limits the time until the initialisation; later `_end` sets it."""
         match message.get("type"):
             case "connection_init":
                 self._initialise(message.get("payload"))
@@ -283,29 +283,29 @@ class WebSocketSession:
 
     async def _operate(self, identifier: str, request: GraphQLRequest) -> None:
         """Run an operation: send its results, and the message that ends it."""
-        name = encode_to_keep(identifier)
+        id_json = encode_to_keep(identifier)
         try:
-            await self._send_results(identifier, name, request)
-            last = b'{"id":%b,"type":"complete"}' % name
+            await self._send_results(identifier, id_json, request)
+            last = b'{"id":%b,"type":"complete"}' % id_json
         except Refused as refused:
-            last = error_message(name, refused)
+            last = error_message(id_json, refused)
         except OSError:
             return  # the client left
         except Exception as error:
-            last = error_message(name, self._handler.error_formatter.refusal(error, self._request_id))
+            last = error_message(id_json, self._handler.error_formatter.refusal(error, self._request_id))
         finally:
             self._subscriptions.discard(identifier)
         # Free the id first: the client may use it again as soon as it reads the last message.
         del self._tasks[identifier]
         await self._send_text(last)
 
-    async def _send_results(self, identifier: str, name: bytes, request: GraphQLRequest) -> None:
-        """Send each result once the one before is sent, so that none has to be buffered."""
+    async def _send_results(self, identifier: str, id_json: bytes, request: GraphQLRequest) -> None:
+        """Send the results one after the other, so that none has to be buffered."""
         prepared = await self._handler.prepare(request, self._client, self._request_id)
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
         async with aclosing(self._handler.stream(prepared, self)) as results:
-            beginning = b'{"id":%b,"type":"next","payload":' % name
+            beginning = b'{"id":%b,"type":"next","payload":' % id_json
             async for result in results:
                 if not result.body:  # only an id of an event, which Server-sent events have
                     continue
@@ -336,9 +336,9 @@ def named_viewer(payload: dict[str, Any], header: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def error_message(name: bytes, refused: Refused) -> bytes:
-    """The message that ends an operation with errors. `name` is its id as JSON."""
-    return b'{"id":%b,"type":"error","payload":%b}' % (name, encode(refused.errors))
+def error_message(id_json: bytes, refused: Refused) -> bytes:
+    """The message that ends an operation with errors."""
+    return b'{"id":%b,"type":"error","payload":%b}' % (id_json, encode(refused.errors))
 
 
 def read_message(frame: Message, max_message: int) -> dict[str, Any]:

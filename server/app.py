@@ -161,21 +161,23 @@ class Contexts:
                 return (await self._tokens.user_of(token)).username
             return None
         session = parse_token(token)
-        (name,) = await self._store.sessions.usernames([session]) if session else (None,)
+        if session is None:
+            return None
+        (name,) = await self._store.sessions.usernames([session])
         return name
 
     def open(self, client: Client) -> Context:
         """The context of an operation that a client sends."""
-        address = client.address if self._rates else None
+        address = client.address if self._rates else None  # without it writes are not limited
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
             self._store,
             client.token,
-            self._live,
-            address,
-            self._rates,
-            read_rate_limit,
-            self._database,
+            live=self._live,
+            address=address,
+            rates=self._rates,
+            read_rate_limit=read_rate_limit,
+            database=self._database,
             server_key=client.key.text if client.key else None,
             last_event_id=client.last_event_id,
             browser=self._browsers,
@@ -262,9 +264,9 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.cookie = session_cookie(settings, app.state.public_url)
     titles = PageTitles() if settings.fetch_titles == "on" else None
     app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
-    app.state.log = log = install_stream()
-    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, log), open_spans())
-    log.on_dropped = observer.metrics.log_lines_dropped
+    app.state.log = stream = install_stream()
+    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, stream), open_spans())
+    stream.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
@@ -388,7 +390,7 @@ def cors_middleware(settings: Settings) -> Middleware | None:
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
     """
-    Open the store and the database, and run what works in the background as long as the application serves: it receives
+    Open the store and the database, and run the work in the background as long as the application serves: it receives
     events, keeps what is cached current, completes what writes have begun in other partitions, fills indexes, trims the
     log, mirrors it into the database, moves old articles there, and sends webhooks and mails. Work that must not be
     done twice at a time is done by one of all processes.
@@ -400,6 +402,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     app.state.database = database = Database(settings.database) if settings.database else None
     app.state.memory = memory = StoreMemory(store.site, settings.redis_url or "")
     async with (
+        # the events of votes are received only while a subscription needs them
         event_connection.connect(settings.redis_url or "", store.site, leaves_votes=True) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         app.state.ended_sessions.checked(store, received),
@@ -451,7 +454,8 @@ def collect_garbage_less_often() -> None:
 def shorten_thread_switches() -> None:
     """
     Threads that compute, such as the one that writes the database, give way to the event loop after one millisecond.
-    The loop waits for them several times in each request, so Python's default of five would cost a page tens of them.
+    The loop waits for them several times in each request: with Python's default of five milliseconds, a page would take
+    tens of milliseconds longer.
     """
     sys.setswitchinterval(0.001)
 

@@ -1,6 +1,6 @@
 """
-Browsers: what a request says of the program that sends it, the cookie that keeps a session in a browser, and CORS for
-pages of other origins that use this cookie.
+Browsers: which program a request says it is, the cookie that keeps a session in a browser, and CORS for pages of other
+origins that use this cookie.
 """
 
 from collections.abc import Callable, Sequence

@@ -84,7 +84,7 @@ def files_of(settings: Settings) -> site_files.SiteFiles:
 
 def languages_of(settings: Settings, files: site_files.SiteFiles) -> Languages:
     """
-    The texts of the pages, with those of the operator's files.
+    The texts of the pages: the built-in ones and those in the operator's files.
 
     Raises:
         WrongSetting: there are no texts in the language that `UPVOTE_SITE_LANGUAGE` names.

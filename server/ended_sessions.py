@@ -36,8 +36,8 @@ class EndedSessions:
     The sessions of open WebSockets and streams, by the slot of their users: which of 1,024 shares of all users each
     falls into. Events say whose sessions may have ended, and these are read again:
 
-    - after an action of a moderator, those of its subject's slot, which the number of the action contains;
-    - after sessions of a user have ended, or the user has left, those of the user's slot;
+    - after an action of a moderator, the sessions of its subject's slot: the number of the action modulo `keys.SLOTS`;
+    - after sessions of a user have ended, or the user has left, the sessions of the user's slot;
     - after events were lost, all.
     """
 
@@ -75,7 +75,7 @@ class EndedSessions:
 
     def end_forgotten(self, remembered: Callable[[str], object]) -> None:
         """
-        End what was opened with tokens of issuers that `remembered` does not know any more, as the key that has signed
+        End what was opened with tokens of issuers that `remembered` does not know any more: the key that has signed
         them was withdrawn.
         """
         for watched in [each for listed in self._watched.values() for each in listed]:

@@ -86,7 +86,8 @@ async def respond(request: Request) -> StreamingResponse:
     try:
         client: Client = await state.endpoint.identified(request.scope)
     except Refused as refused:
-        status, _ = STATUSES.get(refused.code, DEFAULT_STATUSES)  # as application/json, and as GraphQL's own type
+        # of the two statuses, for application/json and for GraphQL's own media type, the first
+        status, _ = STATUSES.get(refused.code, DEFAULT_STATUSES)
         raise HTTPException(status, refused.errors[0]["message"], UNCACHED) from refused
 
     def open_context() -> Context:
@@ -111,16 +112,17 @@ async def respond(request: Request) -> StreamingResponse:
 
 async def _admitted(context: Context, shown: str) -> str:
     """
-    The name of the viewer, whose export is counted. `shown` is the user whom the page shows, if it says so.
+    Count one more export of the viewer, and return their name. `shown` is the user whom the page in the browser shows
+    as logged in, "" if the request does not say.
 
     Raises:
-        HTTPException: nobody is logged in, or another user.
+        HTTPException: nobody is logged in, or not the user whom the page shows.
         RateLimited, StoreUnavailable.
     """
     username = await context.viewer()
     if username is None or shown.lower() not in ("", username.lower()):
         raise HTTPException(HTTPStatus.UNAUTHORIZED, "log in first", UNCACHED | {"WWW-Authenticate": "Bearer"})
-    if context.address is not None:
+    if context.address is not None:  # else there are no rate limits
         await context.store.attempts.count(context.rates.of_exports(username))
     return username
 
@@ -210,8 +212,8 @@ class Export:
 
     async def _articles(self) -> AsyncIterator[Sequence[Line]]:
         """
-        The viewer's articles, with their edits, of which the database has the new values, and the actions of moderators
-        on them.
+        The viewer's articles, with their edits and the actions of moderators on them. Of each edit the new values are
+        given, which the database has.
         """
         listed = self._list(OWN_ARTICLES, "viewer", "articles")
         async for ids in self._ids(listed, "article", keys.held):
@@ -253,18 +255,25 @@ class Export:
                 after = votes[-1].number
 
     async def _stored_votes(self) -> AsyncIterator[Sequence[Line]]:
-        """The viewer's votes, from the sets of voters in Redis. All keys of the store are scanned for these sets."""
-        async for found in scan.known_keys(self._site, lambda count: None):
+        """
+        The viewer's votes, from the sets of voters in Redis: `voted` has those who voted up, `downvoted` the others.
+        All keys of the store are scanned for these sets.
+        """
+        async for found in scan.known_keys(self._site, progress=lambda count: None):
             sets = [key for key in found if key.name in ("voted", "downvoted")]
-            voted = await self._replies([("SISMEMBER", key.text, self._username) for key in sets])
-            cast = [(int(key.suffix), key.name) for key, is_voter in zip(sets, voted, strict=True) if is_voter]
-            ids = await self._thing_ids([number for number, _ in cast])
-            yield [_vote_line(thing, name == "voted") for thing, (_, name) in zip(ids, cast, strict=True)]
+            are_voters = await self._replies([("SISMEMBER", key.text, self._username) for key in sets])
+            votes = [
+                (int(key.suffix), key.name == "voted")
+                for key, is_voter in zip(sets, are_voters, strict=True)
+                if is_voter
+            ]
+            ids = await self._thing_ids([number for number, _ in votes])
+            yield [_vote_line(id, is_up) for id, (_, is_up) in zip(ids, votes, strict=True)]
 
     async def _flags(self) -> AsyncIterator[Sequence[Line]]:
         """The viewer's own flags, which stand or were cleared. All keys of the store are scanned for them."""
         name = self._username.lower()
-        async for found in scan.known_keys(self._site, lambda count: None):
+        async for found in scan.known_keys(self._site, progress=lambda count: None):
             hashes = [key for key in found if key.kind is flags.FLAGS]
             texts = await self._replies([("HGET", key.text, name) for key in hashes])
             own = [
@@ -273,7 +282,7 @@ class Export:
                 for flag in flags.parse({name: text} if text else {})
             ]
             ids = await self._thing_ids([number for number, _ in own])
-            yield [_flag_line(thing, flag) for thing, (_, flag) in zip(ids, own, strict=True)]
+            yield [_flag_line(id, flag) for id, (_, flag) in zip(ids, own, strict=True)]
 
     async def _moderation(self) -> AsyncIterator[Sequence[Line]]:
         """The actions about the viewer. Those about a text stand with it."""
@@ -318,7 +327,10 @@ class Export:
             start += AT_ONCE
 
     async def _list(self, field: str, *path: str) -> AsyncIterator[Sequence[Line]]:
-        """The nodes of a connection, page by page."""
+        """
+        The nodes of a connection, page by page. `field` is the text of the query, and `path` names the fields of the
+        answer that lead to the connection.
+        """
         document, after = f"query($after: String) {{ {field} }}", None
         while True:
             found: Any = await self._query(document, {"after": after})

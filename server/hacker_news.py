@@ -41,13 +41,13 @@ PAGE = 100  # articles of a page, at most
 MAX_KIDS = 500  # comments of a page of a thread, at most
 MAX_SUBMITTED = 100  # articles, and comments, of a user
 MAX_CHANGED = 100  # items of the log in `updates`
-LOG_ENTRIES = 300  # that are read for them
+LOG_ENTRIES = 300  # the newest, that are read to find these items
 
 
 class StoryList(NamedTuple):
     """
-    A list of at most `most` stories, of one group or of all (None), by the first of `orders` of which the store has an
-    index.
+    A list of at most `most` stories, of one group or of all (None). They are in the first of `orders` for which the
+    store has an index.
     """
 
     most: int
@@ -171,7 +171,7 @@ async def stories(name: str, request: Request) -> Response:
     count = min(listed.most, int(limit)) if LIMIT.fullmatch(limit) else listed.most
     if not count:
         return answer(request, [])
-    pages = -(-count // PAGE)
+    pages = -(-count // PAGE)  # rounded up
     variables = {"order": _kept(request, *listed.orders), "group": listed.group, "first": min(count, PAGE)}
     found = await documents.query(request, _listing(pages), variables)
     ids = dict.fromkeys(_number(node) for page in found.values() for node in page["nodes"])

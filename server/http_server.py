@@ -52,14 +52,14 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
     Raises:
         WrongSetting, StoreError: something is not as it should be, or the store does not answer.
     """
-    trusted_documents(settings)
+    trusted_documents(settings)  # raises, as does the next call, if a file cannot be used
     issuers_of(settings)
     files = files_of(settings)
     for fault in files.faults:
         logger.warning("%s", fault)
     languages_of(settings, files)
     store = await open_store(settings)
-    kept = [order.name for order in store.site.rankings.orders]  # the orders that the store has indexes of
+    kept = [order.name for order in store.site.rankings.orders]  # the orders of which the store has indexes
     remedy = f"the orders of this store are {','.join(kept)}; `reindex` changes them"
     if settings.orders and set(kept) != {order.name for order in settings.kept_orders}:
         print(f"UPVOTE_ORDERS={settings.orders}: {remedy}", file=sys.stderr)
@@ -91,7 +91,7 @@ async def _make_first_admin(settings: Settings, store: Store, username: str, add
     else:
         text = f"{username}, without a password: `upvote user link` names who it is at an issuer"
     print(f"admin     {text}", flush=True)
-    await first_admin.done(store.site, username)
+    await first_admin.done(store.site, username)  # the next start prints no link
 
 
 def _announce(settings: Settings, listener: socket.socket) -> None:
@@ -101,7 +101,8 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
         print(*_addresses(settings, address, data), sep="\n", flush=True)
     except OSError as error:
         logger.warning("cannot print the address %s: %s", address, error.strerror)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit cannot fail
+        # in place of standard output, so that its flush at exit cannot fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:

@@ -38,8 +38,8 @@ def search_points(query: str) -> int:
 
 # Each computes a password hash, so a request may have one of them only.
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
-# What the parts of a document cost in points, by type and field or by argument. `lists`, `pages` and `sizes` have how
-# many items of a list are counted: a given number, or that of the page (its default, its most).
+# What the parts of a document cost in points, by type and field or by argument. `lists`, `pages` and `sizes` say how
+# many items of a list are counted: a number that is given here, or the size of the page that is asked for.
 WEIGHTS = Weights(
     long_texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,  # a point for each 10,000 characters that it may have
@@ -63,8 +63,8 @@ WEIGHTS = Weights(
         ("VotingRing", "members"): 100,
         ("VotingRing", "moves"): 20,
     },
-    pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
-    sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
+    pages={("Article", "thread"): PageSize(default=50, largest=MAX_PLACES)},
+    sizes={"limit": PageSize(default=changes.DEFAULT_LIMIT, largest=changes.LIMITS[-1])},
 )
 # A 25th of the pool of caches is for the buckets of rate limits, each with the points that one client has left: so no
 # flood of other things evicts a bucket.

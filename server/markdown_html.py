@@ -50,8 +50,8 @@ PAGE_EXTENSIONS.header_id_prefix = ""
 
 def to_html(markdown: str) -> str:
     """
-    The text as HTML with the elements `TAGS` and absolute links only. One that becomes more than `MAX_HTML` characters
-    of HTML, or is nested more than `MAX_DEPTH` deep, is shown as it was written.
+    The text as HTML with the elements `TAGS` and absolute links only. A text with more than `MAX_HTML` characters of
+    HTML, or with elements nested more than `MAX_DEPTH` deep, is shown as it was written.
 
     Takes up to 1.5 us a character, mostly without the interpreter's lock.
     """
@@ -80,8 +80,8 @@ def with_images_linked(html: str) -> str:
 
 def bounded(html: str, clean: Callable[[str], str]) -> str | None:
     """
-    The HTML as `clean` returns it; None for more than `MAX_HTML` characters, before or after, or if elements are nested
-    more than `MAX_DEPTH` deep.
+    The HTML as `clean` returns it. None if it has more than `MAX_HTML` characters, before or after that, or if elements
+    are nested more than `MAX_DEPTH` deep.
     """
     if len(html) > MAX_HTML or _depth(html) > MAX_DEPTH:
         return None

@@ -73,7 +73,7 @@ def _without_comments(text: str) -> str:
 
 def _open_graph_title(text: str) -> str:
     for meta in META.finditer(text):
-        end = max(text.find(">", meta.end(), meta.end() + MAX_META), meta.end())
+        end = max(text.find(">", meta.end(), meta.end() + MAX_META), meta.end())  # an empty tag if there is no `>`
         if NAMED.search(text, meta.end(), end) and (content := CONTENT.search(text, meta.end(), end)):
             return content[1] or content[2] or ""
     return ""

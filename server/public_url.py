@@ -30,7 +30,7 @@ class PublicURL:
         The address without a slash at its end. It needs no escaping in HTML or XML.
 
         `X-Forwarded-Proto` and `X-Forwarded-Host` are used only if they come from a trusted proxy. Of several values
-        the last is used, which is that of the nearest proxy. A `Host` that is no host is replaced by the address of
+        the last is used, which the nearest proxy has added. A `Host` that is no host is replaced by the address of
         the socket.
         """
         if self.setting:

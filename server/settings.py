@@ -381,6 +381,7 @@ class Settings(BaseModel):
     @field_validator("site_orders")
     @classmethod
     def _few_with_that_of_the_front_page(cls, text: str | None, info: ValidationInfo) -> str | None:
+        """In this check and the next ones, `info.data` has the settings that are declared earlier and are valid."""
         front = info.data.get("front_order") or FRONT
         if text is not None and len({front, *listed(text)}) > MOST_SHOWN:
             raise ValueError(f"at most {MOST_SHOWN} are shown, with {front}, which is that of the front page")
@@ -415,7 +416,7 @@ class Settings(BaseModel):
     @property
     def policy(self) -> Policy:
         return Policy(
-            self.good_votes,
+            good_votes=self.good_votes,
             voting_window=self.voting_window,
             duplicate_window=self.duplicate_window,
             **self.weights,
@@ -445,8 +446,12 @@ class Settings(BaseModel):
     @property
     def offers(self) -> Offers:
         """Which of the choices that sites differ in this one offers, such as registration and passwords."""
-        hosts = tuple(listed(self.avatar_hosts or ""))
-        return Offers(Registration(self.registration), self.passwords == "on", hosts, VoterReaders(self.voters))
+        return Offers(
+            registration=Registration(self.registration),
+            has_passwords=self.passwords == "on",
+            avatar_hosts=tuple(listed(self.avatar_hosts or "")),
+            voters=VoterReaders(self.voters),
+        )
 
     @property
     def site_folder(self) -> Path:

@@ -51,8 +51,8 @@ async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | No
         names = await store.sessions.usernames(list(valid.values())) if valid else []
     except StoreUnavailable:
         return {}
-    found = dict(zip(valid, names, strict=True))
-    return {token: (name := found.get(token)) and name.lower() for token in tokens}
+    found = {token: name.lower() for token, name in zip(valid, names, strict=True) if name}
+    return {token: found.get(token) for token in tokens}
 
 
 async def key_names(store: Store, texts: Collection[str]) -> dict[str, str | None]:
@@ -76,11 +76,11 @@ async def take(buckets: Mapping[str, TokenBuckets], taken: Mapping[BucketKey, fl
     Take points from the buckets that all processes share, and return the points that each has left. The key of a bucket
     is its kind and whose it is, such as ("address", "192.0.2.1"). One round trip.
     """
-    kinds = {kind: {key: points for key, points in taken.items() if key[0] == kind} for kind in buckets}
+    by_kind = {kind: {key: points for key, points in taken.items() if key[0] == kind} for kind in buckets}
     replies = [
-        buckets[kind].take({" ".join(key): points for key, points in found.items()})
-        for kind, found in kinds.items()
-        if found
+        buckets[kind].take({" ".join(key): points for key, points in of_kind.items()})
+        for kind, of_kind in by_kind.items()
+        if of_kind
     ]
     left = {subject: points for reply in await asyncio.gather(*replies) for subject, points in reply.items()}
     return {key: left[" ".join(key)] for key in taken}

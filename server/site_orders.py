@@ -1,6 +1,6 @@
 """
-The orders of articles, such as `HOT` or `TIME`, that the site's pages offer: the first one, those that are shown, and
-those below "More". A store keeps an index for each order that it was set up with; pages can offer no other.
+The orders of articles, such as `HOT` or `TIME`, that the site's pages offer: which is first, which are shown, and which
+are below "More". A store keeps an index for each order that it was set up with; pages can offer no other.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ class SiteOrders:
 
     def of(self, kept: Sequence[str]) -> "ShownOrders":
         """
-        The orders to show of those that a store keeps. One that it has dropped since the start is left out; if that was
-        the order of the front page, the first that is kept takes its place.
+        The orders to show, of those that a store keeps. An order that the store has dropped since the start is left
+        out. If it was that of the front page, the first order that is kept takes its place.
         """
         wanted = self.front or FRONT
         front = wanted if wanted in kept else kept[0]
@@ -40,7 +40,7 @@ class SiteOrders:
 
 @dataclass(frozen=True, slots=True)
 class ShownOrders:
-    """The orders of a store as pages list them: first that of the front page. `count` of them are shown at once."""
+    """The orders of a store as pages list them; the front page has the first. `count` of them are shown at once."""
 
     names: Sequence[str]
     count: int

@@ -49,8 +49,8 @@ class Location(NamedTuple):
     changed_at: str = ""
 
 
-# Files by (how many changes of states there were before, the number of the file). Each is (until when it is used, by
-# `monotonic`; the pages of its articles).
+# The cached files. A key is (how many changes of states there were before, the number of the file); a value is (until
+# when the file is used, by `monotonic`; the pages of its articles).
 Files = Cache[tuple[int, int], tuple[float, list[Location]]]
 
 
@@ -105,7 +105,7 @@ async def articles(request: Request) -> Response:
     A file of articles. Up to ten times the two round trips of a page, or none if it is cached.
 
     Raises:
-        HTTPException: 404 if there is no such file; and those of `documents.query`.
+        HTTPException: 404 if there is no such file; and what `documents.query` raises.
     """
     number = request.path_params["number"]
     if not 1 <= number <= MAX_FILES:

@@ -45,7 +45,7 @@ class ProcessSupervisor:
         self._listeners = listeners
         self._workers: list[Worker | None] = [None] * len(listeners)
         self._attempts = [0] * len(listeners)
-        self._started_at = [-RESTART_SECONDS] * len(listeners)
+        self._started_at = [-RESTART_SECONDS] * len(listeners)  # so long ago that each may start now
         self._stopping = threading.Event()
 
     def run(self) -> None:

@@ -87,7 +87,7 @@ class ShownAs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WebFeed:
-    """`site` is the public URL; `page` the URL of the page that lists the same, `url` that of the feed."""
+    """`site` is the public URL, `page` the URL of the page that lists the same, and `url` the URL of the feed."""
 
     site: str
     title: str
@@ -123,8 +123,8 @@ class WebFeed:
 @dataclass(frozen=True, slots=True)
 class FeedSource:
     """
-    What a feed shows: the name of its group or user, if it has one, and the path of the page that lists the same. The
-    nodes are articles or, with `shows_comments`, comments.
+    What a feed shows: the name of its group or user, "" for one of the site; the path of the page that lists the same;
+    and the nodes in their order, articles or, with `shows_comments`, comments.
     """
 
     name: str
@@ -147,8 +147,8 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
     A feed, with a tag of its content. It costs what the same query of a client costs.
 
     Raises:
-        HTTPException: 404 if there is no such group or user, 400 if there is no such order; and those of
-            `documents.query`.
+        HTTPException: 404 if there is no such group or user, 400 if there is no such order; and what `documents.query`
+            raises.
     """
     listing = await find(request, known_order(request))
     feed = await feed_of(request, listing)
@@ -160,7 +160,7 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
 
 def dated(request: Request, response: Response, feed: WebFeed) -> Response:
     """
-    The response with `Last-Modified`, for clients that send no tags: 304 if they have this very date.
+    The response with `Last-Modified`. A client that sends this date, and no tag, gets 304.
 
     A feed has no date within two seconds of a change, because the next change may be in the same second.
     """
@@ -197,12 +197,15 @@ async def site_listing(request: Request, order: str) -> FeedSource:
 
 async def group_listing(request: Request, order: str) -> FeedSource:
     """
-    The articles of a group. There is no feed of a group that is neither made by an admin, nor has an article, nor has
-    anything written about it: 404, as for a name that no group can have.
+    The articles of a group.
+
+    Raises:
+        HTTPException: 404 for a name that no group can have, and for a group that no admin has made, and that has
+            neither an article nor a title nor a text about it.
     """
     found = await documents.query(request, GROUP, {"order": order, "name": request.path_params["name"]})
     name = known_group(found["group"])
-    return FeedSource(name, f"group/{name}", order, found["group"]["articles"]["nodes"])
+    return FeedSource(name, page=f"group/{name}", order=order, nodes=found["group"]["articles"]["nodes"])
 
 
 def known_group(group: Node | None) -> str:
@@ -222,7 +225,9 @@ async def site_comments(request: Request, order: str) -> FeedSource:
 async def group_comments(request: Request, order: str) -> FeedSource:
     found = await documents.query(request, GROUP_COMMENTS, {"name": request.path_params["name"]})
     name = known_group(found["group"])
-    return FeedSource(name, f"comments?group={name}", NEWEST_FIRST, found["comments"]["nodes"], shows_comments=True)
+    return FeedSource(
+        name, page=f"comments?group={name}", order=NEWEST_FIRST, nodes=found["comments"]["nodes"], shows_comments=True
+    )
 
 
 async def user_listing(request: Request, order: str) -> FeedSource:
@@ -231,11 +236,12 @@ async def user_listing(request: Request, order: str) -> FeedSource:
     if found["user"] is None:
         raise HTTPException(404, "there is no such user")
     name = found["user"]["username"]
-    return FeedSource(name, f"user/{name}", NEWEST_FIRST, found["user"]["articles"]["nodes"])
+    return FeedSource(name, page=f"user/{name}", order=NEWEST_FIRST, nodes=found["user"]["articles"]["nodes"])
 
 
 async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     """The feed with its title, its addresses and its entries."""
+    # addresses and titles name the order only if it is not the usual one
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""

@@ -45,7 +45,8 @@ annulling = Kind(
     "annulling",
     "zset",
     parts=(),
-    holds="numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by the time",
+    holds="numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by "
+    "when they were made or reverted",
     lifetime="until that is done",
     written_by="annulVotes, banUser, revertModeration",
     backup=Backup.DERIVED,
@@ -55,7 +56,7 @@ restoring = Kind(
     "restoring",
     "zset",
     parts=(),
-    holds="numbers of reverted actions whose votes come back, by the time: they annul no more",
+    holds="numbers of reverted actions whose votes come back, by the last step of that: they annul no more",
     lifetime="an hour",
     written_by="revertModeration",
 )
@@ -83,7 +84,10 @@ class Archived(NamedTuple):
     position: str
 
     def words(self, number: int) -> str:
-        """An archived article or comment in words, as the scripts parse it; "" for one that is not among these."""
+        """
+        What scripts parse of an archived article, POSTER TIME UP DOWN GROUPS STATE, or of an archived comment, POSTER
+        SLOT TIME UP DOWN ARTICLE STATE; "" for one that is not among these.
+        """
         found = self.found.get(number)
         if found is None:
             return ""
@@ -94,7 +98,7 @@ class Archived(NamedTuple):
         return f"{found.poster} {counts} {','.join(found.groups) or '-'} {found.state.value}"
 
 
-NOTHING_ARCHIVED = Archived({}, "")
+NOTHING_ARCHIVED = Archived(found={}, position="")
 
 
 async def annul(
@@ -107,13 +111,11 @@ async def annul(
     note: str | None = None,
 ) -> Moderated:
     """
-    Record that all votes of a user count no more, or those that were cast from an instant on, or until one (unix
-    milliseconds): by default until now. If a standing action annuls all of these, nothing changes. Two round
-    trips.
+    Record that the votes of a user which were cast from `since` to `until` (unix milliseconds) count no more; by
+    default all until now. If a standing action annuls all of these, nothing changes. Two round trips.
 
     Raises:
-        NotAModerator: the actor is no moderator of the site, or is the user, who may not have the same or a higher role
-            either.
+        NotAModerator: the actor is no moderator of the site, is the user, or has no higher role than the user.
         NotFound: there is no such user.
         Invalid: a span that ends before it begins, or texts that break a rule; `others` has further faults.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
@@ -157,9 +159,10 @@ async def annul_some(
     archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
-    Annul votes of a user on some articles and comments of a partition. `votes` has the number of each, and the value of
-    the vote in the database where the set of its voters may be gone, else 0. The database is known to have all votes
-    until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
+    Annul votes of a user on some articles and comments of a partition. `votes` has for each the number and a value:
+    that of the vote in the database if Redis may have lost the set of its voters, else 0. The database is known to have
+    all votes until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other
+    partitions.
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
@@ -233,11 +236,12 @@ async def _apply_karma(
     site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
     """
-    Add the karma of posters with a home in another partition, words of a name, `:` and the change, by the entry of a
-    step. `id` is that of the entry, `noted` has each of these partitions, followed by the id of the last earlier entry
+    Change the karma of posters with a home in another partition. `karma` has a word NAME:CHANGE for each. `id` is that
+    of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
     with an effect there.
     """
-    entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
+    values = {"karma": karma}
+    entry = Entry(partition, id, kind, site.clock(), actor="", subject=f"action:{action}", values=values)
     await effects.apply_noted(site, entry, noted)
 
 

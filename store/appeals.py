@@ -33,7 +33,7 @@ appeal = Kind(
     "hash",
     parts=(keys.NUMBER,),
     holds="what somebody says against an action about them: text, username, at, groups; answered_by, answered_at, "
-    "answer; ended: when that was deleted which it is about",
+    "answer; ended: when what it is about was deleted",
     written_by="appeal, answerAppeal, reverts, delete",
     backup=Backup.COPIED,
     record="appeal",
@@ -104,7 +104,7 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     Answer the appeal against an action, and return the action. The user whom it concerns is notified of the action once
     more. The same answer again changes nothing.
 
-    For those who could revert the action, but nobody answers their own appeal. Two round trips; two more for an action
+    For those who could revert the action, except who has made the appeal. Two round trips; two more for an action
     on a comment, and one for a notification in another partition.
 
     Raises:

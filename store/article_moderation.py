@@ -45,8 +45,8 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make an article visible, at the places that it would have if it had never been hidden, and apply the edit that waits
-    for it. Two round trips; one more if that notifies users of other partitions.
+    Make an article visible, at the places that it would have if it had never been hidden, and apply the edit of it
+    that waits for approval. Two round trips; one more if that notifies users of other partitions.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
@@ -68,7 +68,7 @@ async def lock(
 
 async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
     """
-    Drop the edit that waits for an article, which stays as it is. Two round trips.
+    Drop the edit of an article that waits for approval. The article stays as it is. Two round trips.
 
     Raises as `remove`.
     """
@@ -100,19 +100,20 @@ async def _act(
     note: str | None,
     reverts: int | None = None,
 ) -> Moderated:
-    name = "" if group is None else validation.group(group, "group")
-    texts = (name, reason, validation.note(note), reverts or "")
+    group_name = "" if group is None else validation.group(group, "group")
+    details = (group_name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
     partition = site.home_of_article(number)
-    given = (site.partitions, number, kind, *texts, GROUPS_PER_ARTICLE)
+    given = (site.partitions, number, kind, *details, GROUPS_PER_ARTICLE)
     reply = await roles.run(site, MODERATE_ARTICLE, partition, authority, *given)
     if len(reply) == 1:
-        _refuse(reply[0], kind, number, name, reverts)
-    *result, edited = reply
-    if edited:
+        _refuse(reply[0], kind, number, group_name, reverts)
+    *result, edit = reply  # `edit` is that of the article which was approved with it; empty if none was
+    if edit:
         unnamed = ""  # in place of the poster, as the reply of the script does not have the name
-        await apply_edit(site, unnamed, number, *edited)
+        await apply_edit(site, unnamed, number, *edit)
     if result[0] == "changed" and kind != "lock":
+        # comments leave lists and inboxes with their article, and come back with it; a lock leaves them there
         await removals.list_comments(site, number)
     return moderation.moderated(result)
 

@@ -185,9 +185,9 @@ class Articles:
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Edited:
         """
         Change the title, link or content of the editor's own article. An empty link or content is removed. Users whom
-        the new content mentions for the first time are notified. If a rule of the site holds the new text, that waits
-        until a moderator approves it, and the article stays as it is, unless it is pending already. An edit that waits
-        is replaced.
+        the new content mentions for the first time are notified. A new text that a rule of the site holds waits until
+        a moderator approves it; only an article that is pending anyway gets it at once. An earlier edit that waits is
+        replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -221,7 +221,7 @@ class Articles:
         Add the actor's own article to groups, then remove it from others. A group in both is removed.
 
         One round trip; one more before it if the session is stored in another partition, and one if groups are checked
-        and there are several partitions. If it has comments, those of `recent_comments.relist`.
+        and there are several partitions. If it has comments, also those of `recent_comments.relist`.
 
         Raises:
             Invalid: names break a rule (see `checked_names`), the article would be in more than 10 groups, or no

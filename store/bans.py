@@ -21,8 +21,8 @@ cleaning = Kind(
     "cleaning",
     "zset",
     parts=(),
-    holds="numbers of bans whose texts are to be removed, and of reverted ones whose texts are to come back, by the "
-    "time",
+    holds="numbers of bans whose texts are to be removed, and of reverted ones whose texts are to come back, by when "
+    "they were made or reverted",
     lifetime="until that is done",
     written_by="ban, revert",
 )
@@ -30,7 +30,8 @@ lifted = Kind(
     "lifted",
     "zset",
     parts=(),
-    holds="numbers of reverted bans that had removed texts, by the time: none is removed any more",
+    holds="numbers of reverted bans that had removed texts, by when the last of these came back: none is removed any "
+    "more",
     lifetime="an hour",
     written_by="revert",
 )
@@ -57,8 +58,7 @@ async def ban(
     if a ban stands that ends no earlier, and also removes texts and annuls votes where this one would. Two round trips.
 
     Raises:
-        NotAModerator: the actor does not moderate this place, or is the user, who may not have the same or a higher
-            role either.
+        NotAModerator: the actor does not moderate this place, is the user, or has no higher role than the user.
         NotFound: there is no such user.
         Invalid: a time that is over, votes with a ban from a group, or texts that break a rule; `others` has further
             faults.
@@ -89,7 +89,9 @@ async def revert(
     """
     username = action.subject_id.removeprefix("user:")
     _, texts = _checked(site, group=None, until=None, reason=reason, note=note)
-    return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number, with_votes=keeps_votes)
+    ignored = FOR_GOOD  # a revert has no end
+    given = (username, action.group or "", ignored, texts)
+    return await _run(site, actor, *given, reverts=action.number, with_votes=keeps_votes)
 
 
 async def _run(

@@ -39,14 +39,14 @@ async def block(site: Site, actor: Actor, username: str) -> Blocked:
         Invalid: it is the actor, or the actor blocks `MAX_BLOCKED` users already.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
-    blocked = await _set(site, actor, username, MAX_BLOCKED)
+    blocked = await _set(site, actor, username, limit=MAX_BLOCKED)
     await follows.set_all(site, USERS, [(blocked.username, blocked.blocked)], begins=False)
     return blocked
 
 
 async def unblock(site: Site, actor: Actor, username: str) -> Blocked:
     """Do not block a user any more. Safe to repeat. Raises the same as `block`."""
-    return await _set(site, actor, username, None)
+    return await _set(site, actor, username, limit=None)
 
 
 def listing(site: Site, username: str) -> Listing:

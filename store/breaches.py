@@ -98,7 +98,7 @@ def of_text(rules: Rules, account: Account, texts: Mapping[str, str], now: int) 
 def _fields_with(
     rule: WordRules | DomainRules, has_one: Callable[[Sequence[str], str], bool], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """For each list of a rule the first field that has something of it, after what happens then."""
+    """For each list of a rule of which a text has something: what happens to the text, and the first such field."""
     for action, listed in ((REFUSE, rule.refuse), (HOLD, rule.hold)):
         if name := next((name for name, text in texts.items() if has_one(listed, text)), None):
             yield action, name
@@ -118,7 +118,7 @@ def first_text(rule: FirstTextRules) -> Breach:
 def daily_rule(rules: Rules, account: Account, now: int) -> DailyRules | None:
     """
     The limit of texts a day for an account at an instant (unix milliseconds); None if it has none. Of several rules
-    that of the lowest age which the account has not reached.
+    it is the one with the lowest age that the account has not reached.
     """
     age = now - account.joined
     matching = [each for each in rules.texts_a_day if age < each.younger_than_days * DAY * 1000]

@@ -37,7 +37,8 @@ def floor(site: Site, username: str) -> Read[int]:
     list, as more may be cut off meanwhile.
     """
     account = keys.user(site.home_of_user(username), username)
-    return Read(("HGET", account, FLOOR_FIELD), _instant, (moving.new_call(),))
+    context = (moving.new_call(),)  # so that it is always sent
+    return Read(("HGET", account, FLOOR_FIELD), _instant, context)
 
 
 async def stored_floor(site: Site, username: str) -> int:
@@ -48,8 +49,8 @@ async def stored_floor(site: Site, username: str) -> int:
 
 async def excess(site: Site, lists: Sequence[Key], kept: int, before: int) -> list[Excess]:
     """
-    What lists have beyond their newest `kept` comments, of what was posted before an instant (unix milliseconds), the
-    oldest `MOST_CUT` of each list. Lists that have nothing beyond are left out. Two round trips.
+    The comments that lists have beyond their newest `kept`, and that were posted before an instant (unix milliseconds):
+    at most the `MOST_CUT` oldest of each list. Lists that have nothing beyond are left out. Two round trips.
     """
     sizes = await site.redis.pipeline([("ZCARD", each.text) for each in lists])
     long = [(each, min(size - kept, MOST_CUT)) for each, size in zip(lists, sizes, strict=True) if size > kept]

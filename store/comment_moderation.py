@@ -47,8 +47,8 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make a comment visible, at the places that it would have if it had never been hidden, and apply the edit that waits
-    for it. The cost is that of `remove`.
+    Make a comment visible, at the places that it would have if it had never been hidden, and apply the edit of it
+    that waits for approval. The cost is that of `remove`.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
@@ -58,7 +58,7 @@ async def approve(
 
 async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
     """
-    Drop the edit that waits for a comment, which stays as it is. The cost is that of `remove`.
+    Drop the edit of a comment that waits for approval. The comment stays as it is. The cost is that of `remove`.
 
     Raises as `remove`.
     """
@@ -111,24 +111,24 @@ async def _act(
     note: str | None,
     reverts: int | None = None,
 ) -> Moderated:
-    name = "" if group is None else validation.group(group, "group")
-    texts = (name, reason, validation.note(note), reverts or "")
+    group_name = "" if group is None else validation.group(group, "group")
+    details = (group_name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
     partition = site.home_of_article(number)
     poster = await read_poster(site, number)
     if poster is None:
         _refuse("missing", kind, number)
-    given = (site.partitions, number, kind, *texts, poster.roles, poster.username, comments.STUBS_AT_ONCE)
+    given = (site.partitions, number, kind, *details, poster.roles, poster.username, comments.STUBS_AT_ONCE)
     status, *reply = await roles.run(site, MODERATE_COMMENT, partition, authority, *given)
     if not reply:
-        _refuse(status, kind, number, name, reverts)
-    *result, change, entry, edited = reply
+        _refuse(status, kind, number, group_name, reverts)
+    *result, change, entry, edit = reply  # each of the last three is empty if there is none
     if entry:
         await notify(site, authority.username, number, f"action:{result[0]}", entry)
     if change:
         await comments.apply_state(site, authority.username, number, change)
-    if edited:
-        await comments.apply_edit(site, poster.username, number, *edited)
+    if edit:
+        await comments.apply_edit(site, poster.username, number, *edit)
     return moderation.moderated((status, *result))
 
 

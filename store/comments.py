@@ -30,7 +30,7 @@ EDIT_COMMENT = Script("edit_comment")
 SET_COMMENT_STATE = Script("set_comment_state")
 VOTE_ON_COMMENT = Script("vote_on_comment")
 
-# comments above a changed one to which a script gives places in the thread, or takes them; further steps do the rest
+# how many comments above a changed one get or lose their places in the thread in a script; further steps do the rest
 STUBS_AT_ONCE = 500
 
 
@@ -157,8 +157,8 @@ class Comments:
     async def edit(self, number: int, editor: Actor, content: str) -> EditedComment:
         """
         Change the content of the editor's own comment. Users whom the new content mentions for the first time are
-        notified. If a rule of the site holds the new text, that waits until a moderator approves it, and the comment
-        stays as it is, unless it is pending already. An edit that waits is replaced.
+        notified. A new text that a rule of the site holds waits until a moderator approves it; only a comment that is
+        pending anyway gets it at once. An earlier edit that waits is replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -260,7 +260,10 @@ class Comments:
         idempotency_key: str | None,
         verdict: str,
     ) -> list[Any]:
-        parent_number = "" if parent is None else str(parent)
+        site, parent_number = self._site, "" if parent is None else str(parent)
+        oldest_open = (
+            "" if site.commenting_ms is None else site.clock() - site.commenting_ms
+        )  # posting time of an article
         return await self._run(
             COMMENT,
             article,
@@ -271,8 +274,8 @@ class Comments:
             *idempotency.arguments(idempotency_key, str(article), parent_number, content),
             verdict,
             STUBS_AT_ONCE,
-            "" if self._site.commenting_ms is None else self._site.clock() - self._site.commenting_ms,
-            *mentions.arguments(content, self._site.max_mentions),
+            oldest_open,
+            *mentions.arguments(content, site.max_mentions),
         )
 
     async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:

@@ -33,7 +33,7 @@ left = Kind(
     "zset",
     parts=(),
     holds="numbers of archived articles of which Redis has comments that the database has, too: these are removed, "
-    "unless the article comes back; by the time",
+    "unless the article comes back; by when it was noted",
     lifetime="until that is done",
     written_by="archive, unarchive",
 )
@@ -122,9 +122,9 @@ async def restore(
 ) -> bool:
     """
     Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
-    of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if all
-    conversations that came back then have no more comments than that, or if this is the only one. One round trip for
-    `WRITTEN_AT_ONCE` comments.
+    of the log. False if the article is in Redis by now, or was deleted. With `room`, they are written only if then all
+    conversations that came back have at most `room.most` comments together, or if no other came back. One round trip
+    for `WRITTEN_AT_ONCE` comments.
 
     Raises:
         Overtaken: another process holds the lease.
@@ -179,7 +179,7 @@ async def _numbers(site: Site, article: int) -> AsyncIterator[list[int]]:
     """The numbers of all comments of an article, some at a time, in the order of its tree."""
     tree, after = keys.tree(site.home_of_article(article), article), "-"
     while members := await site.redis.run(("ZRANGEBYLEX", tree, after, "+", "LIMIT", 0, READ_AT_ONCE)):
-        yield [int(member.split()[1]) for member in members]
+        yield [int(member.split()[1]) for member in members]  # after the branch path
         after = f"({members[-1]}"
 
 

@@ -13,7 +13,7 @@ from store.site import Site
 def noted(site: Site) -> list[Read[list[int]]]:
     """
     The reads of the numbers of deleted articles and comments, one for each partition. A database that is read after
-    them may still have these, and has no others that were deleted, but for the comments of a deleted article.
+    them may still have these. It has nothing else that was deleted, except the comments of a deleted article.
     """
     return [Read(("ZRANGE", keys.deleted(partition), 0, -1), _numbers) for partition in range(site.partitions)]
 
@@ -21,7 +21,8 @@ def noted(site: Site) -> list[Read[list[int]]]:
 async def forget(site: Site, partition: int, id: str) -> None:
     """Forget what was deleted before the entry `id` of the log, up to which the database has it. One round trip."""
     at, _ = log.sort_key(id)
-    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(partition), "-inf", f"({at}"))
+    before = f"({at}"  # not of the same millisecond, in which later entries may be
+    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(partition), "-inf", before))
 
 
 def _numbers(members: Sequence[str]) -> list[int]:

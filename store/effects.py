@@ -69,8 +69,8 @@ class Effect:
 
 class Pending(NamedTuple):
     """
-    Effects of entries in the log of `partition` on partition `target` that are not applied: those of the entries after
-    the one with the id `applied` ("" for all) up to that with the id `last`.
+    Effects of entries in the log of `partition` on partition `target` that are not applied: of all entries after
+    the one with the id `applied`, or from the first on if that is "", up to the one with the id `last`.
     """
 
     partition: int
@@ -157,10 +157,10 @@ def _of_comment_state_changed(site: Site, entry: Entry) -> list[Effect]:
     is_held = values["state"] != ContentState.VISIBLE.value
     noted = ("ZADD", held, values["time"], member) if is_held else ("ZREM", held, member)
     commands = (*_listed(target, poster, member, values), noted, *((counted,) if values["karma"] != "0" else ()))
-    change = _returned_notifications if values["listed"] else _ended_notifications
+    on_inboxes = _returned_notifications if values["listed"] else _ended_notifications
     if values.get("announced"):
-        change = _notifications
-    return [Effect(target, commands), *change(site, entry)]
+        on_inboxes = _notifications
+    return [Effect(target, commands), *on_inboxes(site, entry)]
 
 
 def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
@@ -189,7 +189,7 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     The effects of an entry about comments of one article that become visible or invisible with it. Its values are
     words. `comments` has NUMBER:POSTER:TIME of each comment. `notified` has NUMBER:NOTIFIED of each comment and each
     user whom it had notified (see `notifications.notified`); so has `announced`, of comments that notify only now, as
-    they are visible for the first time. `of_article` has whom the article itself has notified. `poster` is that of the
+    they are visible for the first time. `of_article` has whom the article itself has notified. `poster` has posted the
     article; entries of earlier versions lack it.
     """
     effects, posters = [], dict[str, str]()
@@ -199,21 +199,21 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
         target = site.home_of_user(poster)
         values = {"time": time, "listed": entry.values["listed"]}
         effects.append(Effect(target, _listed(target, poster, keys.member(int(number)), values)))
-    change = _returned_notifications if entry.values["listed"] else _ended_notifications
-    for name, apply in (("notified", change), ("announced", _notifications)):
+    on_inboxes = _returned_notifications if entry.values["listed"] else _ended_notifications
+    for name, effects_of in (("notified", on_inboxes), ("announced", _notifications)):
         for word in entry.values.get(name, "").split():
             number, _, notified = word.partition(":")
             values = {"notified": notified, "poster": posters[number]}
-            effects += apply(site, replace(entry, subject=f"comment:{number}", values=values))
-    of_article = _notifications if entry.values.get("article_announced") else change
+            effects += effects_of(site, replace(entry, subject=f"comment:{number}", values=values))
+    of_article = _notifications if entry.values.get("article_announced") else on_inboxes
     values = {"notified": entry.values["of_article"], "poster": entry.values.get("poster", "")}
     return effects + of_article(site, replace(entry, values=values))
 
 
 def _listed(target: int, poster: str, member: str, values: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
     """
-    The commands that move a comment, as its member, to the list of its poster's comments, or, if `listed` is "", to
-    that of the poster's comments which are not shown.
+    The commands that move a comment to the list of its poster's comments or, if `listed` is "", to the list of those
+    that are not shown. `member` stands for it in both lists.
     """
     own, other = keys.comments(target, poster), keys.unlisted(target, poster)
     if not values["listed"]:

@@ -203,7 +203,7 @@ def banned_by(error: StoreUnavailable) -> Banned | None:
     if code != "BANNED":
         return None
     until, group, *_ = words  # the server adds the name of the script
-    return Banned(int(until) or None, None if group == "-" else group)
+    return Banned(int(until) or None, group=None if group == "-" else group)
 
 
 def refuse(status: str, kind: str, number: int) -> NoReturn:

@@ -165,7 +165,8 @@ class Receiver:
         """
         While no votes are received, go on after those in the log, so that a lost connection does not read them again.
 
-        The positions are those of the last call: messages of a cluster may be late. One round trip.
+        It goes on after the positions that were the newest at the last call: messages of a cluster may be late. One
+        round trip.
         """
         if self.hears_votes:
             self._passed = None
@@ -296,7 +297,7 @@ def _events(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Iterator[Eve
     """The events that were published with an entry. `stored` are posters and groups of articles: see `_stored`."""
     event = _event(entry, stored)
     yield event
-    if entry.values.get("announced"):  # it is shown for the first time, as it was held when it was posted
+    if entry.values.get("announced"):  # it was held when it was posted, and is shown for the first time
         if event.kind is EventKind.STATE_CHANGED:
             yield replace(event, kind=EventKind.POSTED)
         if event.kind is EventKind.COMMENT_STATE_CHANGED:
@@ -320,7 +321,7 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0
-        return Event(kind, action, entry.actor or "-", (group,) if group else (), entry.id)
+        return Event(kind, number=action, poster=entry.actor or "-", groups=(group,) if group else (), id=entry.id)
     number = entry.subject.removeprefix("article:")
     if kind in (EventKind.VOTED, EventKind.EDITED):
         poster, names = stored[number]
@@ -334,4 +335,4 @@ def _event_of_comment(kind: EventKind, entry: Entry, stored: Mapping[str, tuple[
     number, article = int(entry.subject.removeprefix("comment:")), entry.values["article"]
     groups = stored[article][1] if kind in CHANGES_COMMENT_COUNT else ""
     poster = entry.values.get("poster", entry.actor)
-    return Event(kind, number, poster, tuple(groups.split()), entry.id, int(article))
+    return Event(kind, number, poster, tuple(groups.split()), id=entry.id, article=int(article))

@@ -32,7 +32,7 @@ class EventKind(Enum):
     COMMENT_DELETED = "comment_deleted"
     COMMENT_IMPORTED = "comment_imported"
     COMMENT_STATE_CHANGED = "comment_state_changed"  # it was removed, held or approved
-    COMMENT_ANNOUNCED = "comment_announced"  # it is shown for the first time, as it was held when it was posted
+    COMMENT_ANNOUNCED = "comment_announced"  # it was held when it was posted, and is shown for the first time
     COMMENTS_LISTED = "comments_listed"  # comments leave lists and inboxes with their article, or come back
     REGISTERED = "registered"
     FOLLOWED = "followed"
@@ -140,8 +140,8 @@ class Event:
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes. Only NOTIFIED has
     no entry: it says that the article or comment with this number has notified a user, who is its `poster`.
 
-    Only events about articles and comments have a number and a poster, and only those about comments an `article`.
-    MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
+    Events about articles and comments have a number and a poster, those about comments also an `article`. MODERATED and
+    REDACTED have the number of the action, and the name of the moderator as their `poster`.
     PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
     FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the
     action, do not say by whom.
@@ -191,7 +191,7 @@ def events_in(message: str) -> list[Event]:
 def _voted_on(word: str, id: str) -> Event:
     type, number, poster, rest = word.split(":")
     if type == "comment":
-        return Event(EventKind.COMMENT_VOTED, int(number), poster, (), id, int(rest))
+        return Event(EventKind.COMMENT_VOTED, int(number), poster, groups=(), id=id, article=int(rest))
     return Event(EventKind.VOTED, int(number), poster, tuple(rest.split(",")) if rest else (), id)
 
 

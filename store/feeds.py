@@ -24,7 +24,7 @@ ARTICLE_COUNT = Script("article_count")
 FEED_PAGE = Script("feed_page")
 
 TIMELINES_PER_CALL = 100  # so that no call takes longer than a millisecond
-NAMES_PER_CALL = 1_000
+NAMES_PER_CALL = 1_000  # likewise, where a call reads one number for each name
 MAX_RECENT_POSTERS = 500  # with more of them since its floor, a feed is read by all whom the viewer follows
 UNSEEN_COUNTED = 1_000  # unseen articles at most: a higher number is not counted
 
@@ -60,7 +60,8 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     """
     partition = site.home_of_user(username)
     both = (followed.following(partition, username), keys.newest_posts(partition))
-    return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
+    times_of_posts = ("WEIGHTS", 0, 1)  # not those of the follows
+    return Read(("ZINTER", len(both), *both, *times_of_posts, "WITHSCORES"), _times)
 
 
 def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]]:

@@ -34,7 +34,7 @@ async def make(site: Site, users: Users, username: str) -> FirstAdmin:
     """
     found = await _find(site, username)
     if found is None:
-        await users.create(username, FIELD)
+        await users.create(username, field=FIELD)
         found = await _find(site, username) or FirstAdmin.IS_TAKEN
     if found is FirstAdmin.MADE:
         await roles.grant(site, OPERATOR, username, Role.ADMIN, group=None, reason=REASON)

@@ -1,7 +1,7 @@
 """
-Whose flags count toward hiding a thing, an article or a comment, by the rules of a site. Flags of a user do not count
-if the account is too young or has too little karma, if too few others have upvoted the user, during a ban, or unless
-moderators have upheld more of the user's last flags than they have overruled.
+Whose flags count toward hiding a thing, an article or a comment, by the rules of a site. A flag does not
+count during a ban of its user, if the account is too young or has too little karma, or if too few others have upvoted
+the user. It also counts only if moderators have upheld more of the user's last flags than they have overruled.
 
 By whom a user was upvoted, and what has become of their last flags, is kept with the user as votes and decisions come,
 by `upvoters.lua` and `flag_outcomes.lua`: voters are known for a week only, and things that were flagged are edited and

@@ -116,9 +116,9 @@ async def flag(
     Flag an article or a comment, which is its `kind`. Another reason or note replaces the earlier flag, at its time.
     Safe to repeat. If enough flags count by the rules of the site, the thing is hidden until a moderator approves it.
 
-    One round trip; one more before it if the session is stored in another partition. With such a rule one or two more,
-    see `flaggers.weigh`, one with a rule for those who flag, one or two to know who is banned of those that flagged it
-    before, and those of `removals.list_comments` or `comments.apply_state` if it hides the thing.
+    One round trip; one more before it if the session is stored in another partition, and one with a rule for users who
+    flag. With a rule that hides things also what `flaggers.weigh` takes, one or two to know which earlier flaggers are
+    banned, and if the thing is hidden what `removals.list_comments` or `comments.apply_state` takes.
 
     Raises:
         NotFound: there is no such article or comment in Redis.
@@ -218,10 +218,10 @@ def is_visible(replies: Sequence[Sequence[str | None]]) -> bool | None:
 
 async def _banned(site: Site, number: int, weight: Weight) -> str:
     """
-    The names of those whose flags on a thing counted when they were set, and who are banned now. No round trip if
-    another flag does not count; else one, and one more if it may hide the thing.
+    The names of those whose flags on a thing counted when they were set, and who are banned now. No round trip if the
+    new flag does not count. Else one, and one more if the new flag may hide the thing.
     """
-    if not weight.hide_at:
+    if not weight.hide_at:  # the new flag does not count
         return ""
     found = parse(await site.redis.run(("HGETALL", FLAGS(site.home_of_article(number), number))))
     names = [flag.username.lower() for flag in found if flag.counts and flag.cleared_by is None]

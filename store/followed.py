@@ -1,6 +1,6 @@
 """
-What can be followed, users and groups: in which keys both sides of such a follow are, what somebody follows and the
-followers, and what the log says of it. The home of a user or group is the partition, a share of the data, of its keys.
+Users and groups, which can be followed: the keys of both sides of a follow (what somebody follows, and the followers),
+and the entries of the log about it. The home of a user or group is the partition, a share of the data, of its keys.
 """
 
 from collections.abc import Callable

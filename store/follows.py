@@ -116,10 +116,10 @@ class Follows:
         """The name of the follower, who may follow, and the replies of some commands. One round trip for both."""
         follower = await self._site.username(follower)
         account = keys.user(self._site.home_of_user(follower), follower)
-        (banned, left), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
-        if left:
+        (bans, leaver), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
+        if leaver:  # the user is being deleted
             raise Unauthenticated
-        standing_bans.refuse_banned(banned or "", self._site.clock())
+        standing_bans.refuse_banned(bans or "", self._site.clock())
         return follower, replies
 
     async def _set(self, followed: Followed, follower: str, followee: str, *, begins: bool) -> Follow:

@@ -53,7 +53,7 @@ class HeldEdit(NamedTuple):
 
 
 def of(site: Site, number: int) -> Read[HeldEdit | None]:
-    """The edit that waits for an article or a comment."""
+    """The edit of an article or a comment that waits for approval."""
     return Read(("HGETALL", HELD_EDIT(site.home_of_article(number), number)), _parse)
 
 

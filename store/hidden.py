@@ -74,19 +74,19 @@ class Hidden:
 
 async def hide(site: Site, actor: Actor, number: int) -> Hidden:
     """
-    Hide an article from the actor's home and feed, at the time of now. The caller knows that it exists. Safe to repeat.
+    Hide an article from the actor's home and feed, as of now. The caller knows that it exists. Safe to repeat.
     One round trip, one more with a session of another partition.
 
     Raises:
         Invalid: the user hides `MAX_HIDDEN` articles of this partition already.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
-    return await _set(site, actor, number, MAX_HIDDEN)
+    return await _set(site, actor, number, limit=MAX_HIDDEN)
 
 
 async def unhide(site: Site, actor: Actor, number: int) -> Hidden:
     """Show an article again. Safe to repeat. Costs and raises the same as `hide`."""
-    return await _set(site, actor, number, 0)
+    return await _set(site, actor, number, limit=0)
 
 
 async def drop(site: Site, username: str, numbers: Sequence[int]) -> None:

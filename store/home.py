@@ -1,6 +1,6 @@
 """
 A user's home: the articles of the groups that they follow, or of the whole site while they follow none, in any order,
-without those that they hide and those of users whom they block.
+without the articles that they hide, or whose posters they block.
 
 Nothing is stored for it: a read merges the beginnings of the groups' indexes. Below, a list is what one group, or the
 whole site, has in one partition (a share of the data), and a place is the position of an article in it. One call of a
@@ -41,7 +41,7 @@ MOST_PLACES = 500  # places that a call of such a search looks at
 MOST_READ = 450  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
-# the weights that the values of these orders depend on; those of other orders depend on none
+# the weights that the values of these orders depend on; the values of other orders depend on none
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 
 # sends reads, and returns their results
@@ -99,8 +99,8 @@ class Ahead(NamedTuple):
 
 class NextPlaces(NamedTuple):
     """
-    The next places of an IndexGroup. Only its first `lists` lists were read, as a call may leave the others. They have
-    more places beyond `stop`, unless that is None.
+    The next places of an IndexGroup. Only its first `lists` lists were read, as a call may leave the others. Those that
+    were read have more places beyond `stop`, unless that is None.
     """
 
     positions: Sequence[Position]
@@ -141,10 +141,11 @@ async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> 
     A page of a home: its counts say only whether there is more on each side. One round trip, two if many lists are
     searched; further ones where much is hidden.
     """
-    ahead = places(site, load, listing, window.upwards, window.count + 1, window.beyond, window.at)
+    ahead = places(site, load, listing, window.upwards, count=window.count + 1, beyond=window.beyond, at=window.at)
     if window.beyond is None:
         return page_of(await ahead, [], listing, window)
-    back = places(site, load, listing, not window.upwards, 1, before(window.beyond, window.upwards), window.at)
+    just_before = before(window.beyond, window.upwards)
+    back = places(site, load, listing, not window.upwards, count=1, beyond=just_before, at=window.at)
     return page_of(*await gather(ahead, back), listing, window)
 
 
@@ -191,9 +192,9 @@ async def places(
     sources = _sources(site, listing, _lists_per_call(beyond, is_searched, has_bound))
     found, stages = dict[str, Position](), [sources]
     if has_bound:
-        first = ceil(len(sources) / 10)
+        first = ceil(len(sources) / 10)  # a tenth: see `_sources`
         ahead = await _bounded(load, listing, ahead, sources[:first], beyond)
-        if is_searched:  # as the bound that the newest give is too low
+        if is_searched:  # the bound that the newest articles give is low: each stage raises it for the next one
             stages = [sources[:first], sources[first : 3 * first], sources[3 * first :]]
     for stage in stages:
         await _merge(load, listing, ahead, dict.fromkeys(stage, beyond), found)
@@ -216,7 +217,7 @@ async def _bounded(
     if len(found) < ahead.wanted and not script and any(part.stop for part in parts.values()):
         few = IndexGroup(some[0].partition, some[0].lists[:FEW_LISTS])
         await _merge(load, listing, ahead, {few: beyond}, found)
-        if len(found) < ahead.wanted and listing.whole.lowest != "-inf":
+        if len(found) < ahead.wanted and listing.whole.lowest != "-inf":  # the listing's own bound
             return ahead._replace(bound=Position(float(listing.whole.lowest), ""))
     return _with_bound(ahead, found.values())
 
@@ -228,7 +229,7 @@ def _with_bound(ahead: Ahead, found: Collection[Position]) -> Ahead:
 
 
 def _ordered(ahead: Ahead, found: Collection[Position]) -> list[Position]:
-    """The places that are wanted of those that are found, in the direction of the page."""
+    """The nearest of the places that are found, as many as are wanted, in the direction of the page."""
     return sorted(found, reverse=not ahead.upwards)[: ahead.wanted]
 
 
@@ -266,18 +267,18 @@ async def _read_lists(
 ) -> dict[IndexGroup, NextPlaces]:
     """
     The next places of all lists of some sources: what one call leaves, the next one reads. `newest` is the script to
-    call in place of that of the order.
+    call instead of the one of the order.
     """
     found = dict[IndexGroup, NextPlaces]()
     while sources:
         reads = [_read(listing, source, ahead, beyond, newest) for source, beyond in sources.items()]
         parts: list[NextPlaces] = await load(reads)
-        left = dict[IndexGroup, Position | None]()
+        unread = dict[IndexGroup, Position | None]()
         for (source, beyond), part in zip(sources.items(), parts, strict=True):
             found[IndexGroup(source.partition, source.lists[: part.lists])] = part
             if part.lists < len(source.lists):
-                left[IndexGroup(source.partition, source.lists[part.lists :])] = beyond
-        sources = left
+                unread[IndexGroup(source.partition, source.lists[part.lists :])] = beyond
+        sources = unread
     return found
 
 
@@ -336,7 +337,7 @@ def _read(
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     names = " ".join(f"{keys.slot(name)}:{name.lower()}" for name in choices.blocked)
     partition, weight = source.partition, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
-    given[1] = given[1] or weight
+    given[1] = given[1] or weight  # only HOME_PAGE takes a weight
     first = [
         keys.article(partition, ""),
         HIDDEN(partition, choices.username),

@@ -28,7 +28,8 @@ SITE_RANKED = Kind(
     parts=(GROUP, ORDER),
     holds="an index of a group that has a weight of its own for this order, by the weights of the site: for homes",
     lifetime="while it has articles, and the weight",
-    written_by="`ranking set`, then the same as the index of the group; the server's tasks in a store of before",
+    written_by="`ranking set`, then the same as the index of the group; the server's tasks in a store of an "
+    "earlier version",
     backup=Backup.DERIVED,
     rebuilt_from="the articles",
     check=Check.MEMBERS,

@@ -48,5 +48,5 @@ def _key(site: Site, listing: HomeListing) -> str:
 
 
 def _places(name: str, at: str, text: str | None) -> list[Position] | None:
-    found, time, *flat = (text or "- -").split(" ")
+    found, time, *flat = (text or "- -").split(" ")  # no listing has the name "-"
     return list(parse_positions(flat)) if (found, time) == (name, at) else None

@@ -33,7 +33,7 @@ READ_IDENTITY = Script("read_identity")
 SWAP_IDENTITY = Script("swap_identity")
 UPDATE_IDENTIFIED = Script("update_identified")
 
-LONGEST_NAME = 20
+LONGEST_NAME = 20  # characters, as in `validation.USERNAME`
 NAMELESS = "user"  # the beginning of the name of somebody whose claims have none that can be used
 NAMES_AT_ONCE = 20  # that are looked up in one round trip
 RESERVED, MADE, GONE = "reserved", "made", "gone"  # a name is kept for the subject; its user was made; was deleted
@@ -154,13 +154,13 @@ class IdentifiedUsers:
         name = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "name"))
         if name is None:
             raise NotFound(f"there is no user {username}")
-        state, _, owner = (await self._swap(digest, "", f"{MADE} {name}")).partition(" ")
+        state, _, owner = (await self._swap(digest, known="", wanted=f"{MADE} {name}")).partition(" ")
         if state == GONE:
             raise Invalid(f"{subject.id} of {subject.issuer} was a user who is deleted")
         if owner.lower() != name.lower():
             raise Invalid(f"{subject.id} of {subject.issuer} is {owner} already")
         if await self._update(digest, Claims(subject), name) == "missing":
-            await self._swap(digest, f"{MADE} {name}", "")
+            await self._swap(digest, known=f"{MADE} {name}", wanted="")
             raise NotFound(f"there is no user {username}")
         return str(name)
 
@@ -181,7 +181,7 @@ class IdentifiedUsers:
 
     async def _make(self, digest: str, claims: Claims) -> str:
         """Reserve a name for a subject, and make the user of this name; with the next name if it is taken meanwhile."""
-        known = ""
+        known = ""  # what is stored: nothing yet
         while True:
             known = await self._swap(digest, known, f"{RESERVED} {await self._free(free_names(claims.name))}")
             state, _, name = known.partition(" ")

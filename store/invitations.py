@@ -44,7 +44,8 @@ class NewInvitation(NamedTuple):
 
 async def create(site: Site) -> NewInvitation:
     """Make an invitation. One round trip."""
-    text, now = new_token(secrets.token_hex(8)), site.clock()
+    random_name = secrets.token_hex(8)  # in place of a username: it decides the slot
+    text, now = new_token(random_name), site.clock()
     ends = now + INVITATION_LIFETIME * 1000
     known = parsed(text)
     await site.redis.run(("SET", _key(site, known), f"{ends} {known.slot}", "PX", ends - now))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LIFETIME = 10_000  # milliseconds; longer than calls are sent again
 
-CALL_BITS = 72
+CALL_BITS = 72  # random ones: no two calls have the same
 CALL_FORMAT = f"%0{CALL_BITS // 4}x"
 CALL = Text("CALL", f"[0-9a-f]{{{CALL_BITS // 4}}}")
 
@@ -30,7 +30,7 @@ answer = Kind(
 )
 
 # What follows the text of a script, which is the function `run`. The last argument is the random text of the call.
-# `KEPT` says, by the status of a reply, which part of it is left out of what is kept, as it is long; 0 for none.
+# `KEPT` has, by the status of a reply, the number of the part that is not kept because it is long; 0 for none.
 TEXT = """
 local answer_key = "%s:" .. string.match(KEYS[1], "{%%d+}") .. ":" .. table.remove(ARGV)
 local answered = redis.call("GET", answer_key)

@@ -2,9 +2,11 @@
 The Redis keys that several modules write: their kinds, and the patterns of their parts. Other kinds are declared beside
 the commands that write them. A partition is one share of the data, all on one server. The one in which a user's own
 keys and articles are is the user's home; comments are in the partition of their article. A number is 1,024 times a
-sequence, which is higher in each later post of a partition, and a slot, which decides in which partition it is.
+sequence plus a slot. The sequence is higher in each later post of a partition; the slot decides in which partition it
+is.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
+With "" as the last part it gives what such keys begin with, as scripts take it that append the part.
 """
 
 from binascii import crc_hqx

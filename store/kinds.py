@@ -41,7 +41,7 @@ class Check(Enum):
     MEMBERS = auto()  # each member of a sorted set belongs there
     VALUE = auto()  # by its value alone
     FOLLOWS = auto()  # by its value and the other side of each follow
-    ANNULLED = auto()  # by the other side: the votes that actions hold, and the things by action
+    ANNULLED = auto()  # the votes by the lists of the actions that hold them, and these lists by the votes
     ACTION = auto()  # and its entries in the indexes of actions
     ACTIONS = auto()  # by the actions that it has
     MODERATORS = auto()  # by the roles of the users that it has
@@ -85,7 +85,7 @@ class Kind:
     `parts` are what follows the tag; None for a key without a tag. Where the first part has a slot, it names the
     partition. `holds` describes the contents. `record` names the record of a backup that has the key. A key that is
     `rebuilt_from` others can be deleted: `verify`, a reindex or a reader's request makes it again. Keys begin with
-    `name`, or with one of `names`, which is then the last part.
+    `name`; where a kind has `names`, with the one of them that it is called with as the last part.
 
     A kind with a `member` is a list of somebody: a sorted set whose members name things by the time of their addition
     (unix milliseconds). Its key is in the partition of these things, so that one script can check and list them, and
@@ -128,8 +128,8 @@ class Kind:
 @dataclass(frozen=True, slots=True)
 class Member:
     """
-    The members of a list: a pattern, the kind of the keys of what they name, and how the part of such a key becomes a
-    member, and a member such a part.
+    The members of a list: their pattern, and the kind of the keys of what is `named`. `text` makes a member of the part
+    of such a key, and `part` the reverse.
     """
 
     pattern: str

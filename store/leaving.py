@@ -38,7 +38,8 @@ leaving = Kind(
     "leaving",
     "zset",
     parts=(),
-    holds="users who are being deleted, by the time: name, pseudonym, and what becomes of the texts, keep or remove",
+    holds="users who are being deleted, by when that began: name, pseudonym, and what becomes of the texts, keep or "
+    "remove",
     lifetime="until that is done",
     written_by="deleteUser",
     backup=Backup.COPIED,
@@ -72,6 +73,7 @@ namekey = Kind(
 )
 # lists of a user that the pseudonym takes over; what else is found by the name is removed
 KEPT = (keys.timeline, keys.held, keys.comments, keys.unlisted, keys.held_comments)
+# kinds of keys, of anybody, in which the name of a user may be
 NAMED = (
     "article",
     "comment",
@@ -92,7 +94,7 @@ NAMED = (
     "archived",
     "actions",
     "answer",
-)  # kinds of keys, of anybody, in which the name of a user may be
+)
 
 
 class DeletedTexts(Enum):
@@ -239,13 +241,14 @@ async def names(site: Site) -> set[str]:
 
 
 def is_begun(site: Site, pseudonym: str) -> Read[bool]:
-    """Whether a user is being deleted for whom this pseudonym stands. It gets a hash of its own when that is done."""
+    """Whether this is the pseudonym of a user who is being deleted. It gets a hash only at the end of the deletion."""
     return Read(("ZRANGE", leaving(site.home_of_user(pseudonym)), 0, -1), _has, (pseudonym,))
 
 
 def is_own(name: str, kind: Kind, suffix: str) -> bool:
     """Whether a key is that of a list, or of something else, of the user with a name in lower case."""
-    return bool(kind.parts) and kind.parts[0].is_folded and suffix.split(":")[0] == name  # type: ignore[index]
+    parts = kind.parts
+    return bool(parts and parts[0].is_folded and suffix.split(":")[0] == name)
 
 
 async def stored_name(site: Site, username: str) -> str | None:
@@ -272,8 +275,8 @@ async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
     """As `log.read_on`, with the pseudonyms of deleted users. One round trip; two if users were deleted."""
     probes: list[Command] = [("EXISTS", departed(partition)) for partition in range(site.partitions)]
-    found, are_there = await log.read_on_and(site, positions, count, probes)
-    if not any(are_there):
+    found, has_deleted = await log.read_on_and(site, positions, count, probes)
+    if not any(has_deleted):
         return found
     renamed = iter(await with_pseudonyms(site, [entry for entries in found.values() for entry in entries]))
     return {partition: [next(renamed) for _ in entries] for partition, entries in found.items()}
@@ -299,7 +302,7 @@ IN_WORDS = {  # fields that are words with names in them, and which part of a wo
     "downvoters": 0,
     "karma": 0,
     "comments": 1,
-    "notified": -3,
+    "notified": -3,  # from the end, as words of some entries begin with a number
 }
 
 

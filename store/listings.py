@@ -27,7 +27,7 @@ UNION_PAGE = Script("union_page")
 
 DAY_MS = 86_400_000
 MAX_CACHED_REPLY = 5_000  # characters
-MAX_MEMOISED_PARTITIONS = 16
+MAX_MEMOISED_PARTITIONS = 16  # of a store: with more, its listings are not memoised
 MAX_MEMOISED_NAME = 60  # characters
 MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
@@ -102,7 +102,7 @@ class Page(NamedTuple):
 
 
 def whole(site: Site, order: Order) -> Listing:
-    return _ranked(site, order, None)
+    return _ranked(site, order, group=None)
 
 
 def group(site: Site, name: str, order: Order) -> Listing:
@@ -151,7 +151,7 @@ def by_link(site: Site, link: str, since: int | None = None) -> Listing:
     """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
     digest = links.digest(link)
     indexes = tuple(links.LINKS(partition, digest) for partition in range(site.partitions))
-    return Listing(f"links:{digest}", indexes, "-inf" if since is None else str(since), by_time=True)
+    return Listing(f"links:{digest}", indexes, lowest="-inf" if since is None else str(since), by_time=True)
 
 
 def front_page(site: Site, day: int | None) -> Listing:
@@ -159,7 +159,8 @@ def front_page(site: Site, day: int | None) -> Listing:
     indexes = tuple(GOOD_ARTICLES(partition) for partition in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
-    return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
+    before_next_day = f"({day + DAY_MS}"
+    return Listing(f"good:{day}", indexes, lowest=str(day), highest=before_next_day, by_time=True)
 
 
 def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) -> list[Read[Any]]:
@@ -172,11 +173,15 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
-        return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
+        return [
+            gravity.partition_page(indexes, decay, at, window.upwards, count, window.beyond) for indexes in decay.keys
+        ]
     is_single = is_whole and len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
     if bound := listing.since:
-        return [since.partition_page(bound, keys, window.upwards, count, skip, window.beyond) for keys in bound.keys]
+        return [
+            since.partition_page(bound, indexes, window.upwards, count, skip, window.beyond) for indexes in bound.keys
+        ]
     if listing.unions:
         return [_combined("ZUNION", indexes, window, count, skip) for indexes in listing.unions]
     if listing.intersections:
@@ -188,7 +193,7 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
 def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
     """Merge the parts of all partitions into one page."""
     first, *others = parts
-    if not others and (not window.skip or first.at is None):  # the server has skipped entries
+    if not others and (not window.skip or first.at is None):  # else the server skips no entries, as values decay
         return Page(first.positions, first.above, first.total - first.above - len(first.positions), first.at)
     positions = tuple(heapq.merge(*(part.positions for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)

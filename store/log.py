@@ -33,7 +33,7 @@ CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
 USER_DELETED = events.EventKind.USER_DELETED.value
-# kinds of entries that remove earlier entries, whose ids their value `entries` has
+# kinds of entries with which earlier entries were removed; the value `entries` has the ids of these
 DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
@@ -165,7 +165,7 @@ async def newest(site: Site) -> list[str]:
 
 async def newest_entries(site: Site, count: int) -> list[Entry]:
     """The newest entries, newest first: about `count`, as many of each partition. One round trip."""
-    of_each = -(-count // site.partitions)
+    of_each = -(-count // site.partitions)  # rounded up
     replies = await site.redis.pipeline(
         [("XREVRANGE", keys.log(partition), "+", "-", "COUNT", of_each) for partition in range(site.partitions)]
     )
@@ -186,10 +186,10 @@ async def has_all_after(site: Site, partition: int, id: str) -> bool:
     It has not if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
     One round trip; more if the entry at the position was removed because its article was deleted.
     """
-    trimmed, at = await site.redis.pipeline(
+    trimmed, entry = await site.redis.pipeline(
         [("HGET", CONSUMERS(partition), TRIMMED_FIELD), ("XRANGE", keys.log(partition), id, id)]
     )
-    if id == (trimmed or START) or at:
+    if id == (trimmed or START) or entry:
         return True
     return sort_key(id) > sort_key(trimmed or START) and await _was_deleted(site, partition, id)
 
@@ -241,7 +241,8 @@ async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
         commands = [LOG_LAG.command([keys.log(partition)], ids[partition], COUNTED_AT_ONCE) for partition in pending]
         for partition, (count, age, last) in zip(pending, await site.redis.pipeline(commands), strict=True):
             ages[partition] = ages[partition] or age  # of the first entry
-            counts[partition], ids[partition] = counts[partition] + count, last if count == COUNTED_AT_ONCE else ""
+            counts[partition] += count
+            ids[partition] = last if count == COUNTED_AT_ONCE else ""  # "": all are counted
         pending = [partition for partition in pending if ids[partition] and counts[partition] < MAX_LAG]
     return [Lag(min(count, MAX_LAG), age / 1000) for count, age in zip(counts, ages, strict=True)]
 

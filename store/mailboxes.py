@@ -116,8 +116,8 @@ class Mailboxes:
         token: str | None = None,
     ) -> str:
         """
-        Change the address of a user, which needs the password or what `Users.authenticate_again` takes for it, and how
-        often replies are mailed. Returns the username.
+        Change the address of a user, and how often replies are mailed. Returns the username. A change of the address
+        needs the password, or what `Users.authenticate_again` takes in its place.
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round

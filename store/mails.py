@@ -136,7 +136,7 @@ def _waiting(partition: int, member: str, at: int, fields: dict[str, str]) -> Wa
 
 
 async def of_user(site: Site, username: str) -> list[WaitingMail]:
-    """The mails that wait for a user, but for resets that are asked for by an address. One round trip."""
+    """The mails that wait for a user, except resets that are asked for by an address. One round trip."""
     partition, subject = site.home_of_user(username), username.lower()
     scores: list[Command] = [("ZSCORE", mailing(partition), f"{subject}:{what}") for what in WHATS]
     hashes: list[Command] = [("HGETALL", mail(partition, subject, what)) for what in WHATS]

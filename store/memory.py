@@ -53,8 +53,8 @@ async def fullest(site: Site, limit_of: FindLimit = lambda process: None) -> Mem
 
 def use_of(info: str, limit_of: FindLimit = lambda process: None) -> MemoryUse:
     """
-    What a server's reply to INFO says. With `maxmemory` that is the limit of what the server counts; else the limit of
-    its process, or of the machine, is that of its resident memory.
+    What a server's reply to INFO says. With `maxmemory`, that limits what the server counts. Without it, the limit of
+    its process or of the machine limits its resident memory.
     """
     fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
     if maxmemory := int(fields["maxmemory"]):
@@ -64,7 +64,7 @@ def use_of(info: str, limit_of: FindLimit = lambda process: None) -> MemoryUse:
 
 
 async def note(site: Site, use: MemoryUse, *, is_high: bool) -> bool:
-    """Keep a sample, the first one of each hour. Returns whether a warning is due, as it `is_high`. One round trip."""
+    """Keep the first sample of an hour. Returns whether to warn: once an hour if the use `is_high`. One round trip."""
     arguments = (site.clock() // HOUR, use.used, "1" if is_high else "", WEEK_HOURS)
     return bool(await site.redis.run(NOTE_MEMORY.command([memory(0)], *arguments)))
 
@@ -86,5 +86,5 @@ def full_at(use: MemoryUse, samples: Mapping[int, int], now: int) -> float:
     if not recent or max(recent) - min(recent) < DAY_HOURS:
         return inf
     slope, _ = linear_regression(list(recent), list(recent.values()))
-    left = (use.limit - use.used) / slope * HOUR if slope > 0 else inf
-    return now + left if left < FARTHEST else inf
+    remaining = (use.limit - use.used) / slope * HOUR if slope > 0 else inf
+    return now + remaining if remaining < FARTHEST else inf

@@ -11,6 +11,7 @@ from store import keys
 from store.client import Argument
 from store.validation import USERNAME
 
+# lines of Markdown: what opens and closes a block of code, also in a list or a quote; code by its indentation; an item
 FENCE = re.compile(r"[\s>]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ >]++)?(`{3,}+(?!.*`)|~{3,}+)")
 CLOSING_FENCE = re.compile(r"[\s>]*+(`{3,}+|~{3,}+)\s*+")
 INDENTED = re.compile(r" {4}| {0,3}\t")
@@ -18,7 +19,7 @@ LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|[0-9]{1,9}[.)])(?:\s|$)")
 BLANK = re.compile(r"[\s>]*")
 BACKTICKS = re.compile(r"`+")
 BRACKET = re.compile(r"[][]")
-MAX_BACKSLASHES = 100  # that are counted
+MAX_BACKSLASHES = 100  # that are counted before a backtick
 TARGET = re.compile(  # of a link, after its text: a label, or a destination and a title
     r"""\[ [^][]{0,1000} \]
     |   \( \s*+ (?: < [^<>\n]{0,2000} > | (?: [^\s()] | \( [^\s()]{0,2000} \) ){0,2000}+ )
@@ -73,7 +74,7 @@ def _without_spans(block: str) -> str:
     """A block without code spans: each is between two runs of backticks of the same length."""
     runs = list(BACKTICKS.finditer(block))
     next_run: dict[int, int] = {}  # by length, of the runs behind the one that is looked at
-    closed_by = [-1] * len(runs)
+    closed_by = [-1] * len(runs)  # the place of the run that ends the span of each; -1: it begins none
     for place in range(len(runs) - 1, -1, -1):
         start, end = runs[place].span()
         opening = end - start - _is_escaped(block, start)  # the length without a first backtick that is escaped
@@ -110,7 +111,7 @@ def _without_links(block: str) -> str:
 def _names(prose: str) -> Iterator[str]:
     for match in NAME.finditer(prose):
         start, end, name = match.start(), match.end(), match[1]
-        while start and prose[start - 1] in "_*":
+        while start and prose[start - 1] in "_*":  # marks of emphasis
             start -= 1
         underscores = prose.count("_", start, match.start())  # of emphasis, as in _@alice_
         while underscores and name.endswith("_"):

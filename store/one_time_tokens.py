@@ -115,7 +115,7 @@ async def read(site: Site, text: str, purpose: Purpose) -> StoredToken:
 
 def parsed(text: str) -> Session:
     """
-    The digest and the slot of a token, which has the form of those of sessions.
+    The digest and the slot of a token, which has the form of a session's token.
 
     Raises:
         BadToken: the text is no token.
@@ -127,7 +127,7 @@ def parsed(text: str) -> Session:
 
 
 def parse_stored(stored: str | None) -> StoredToken | None:
-    """What the key of a token holds; None if there is no such key."""
+    """What the key of a token holds: USERNAME PURPOSE ENDS CALL DETAIL; None if there is no such key."""
     if stored is None:
         return None
     username, purpose, ends, call, detail = stored.split(" ", 4)

@@ -13,7 +13,7 @@ from store.kinds import Kind
 from store.site import Site
 
 LOGIN_LIFETIME = 10 * 60  # seconds
-SECRET_BYTES = 32
+SECRET_BYTES = 32  # random ones of a state, a nonce and a verifier
 
 entrance = Kind(
     "entrance",

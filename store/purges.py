@@ -20,8 +20,8 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     Replace the text of the article or comment with a number by `PURGED`, and remove it from everything that shows it,
     for good: it can be neither approved nor reverted. The entries of the log with its text, and its flags, are removed.
 
-    One round trip, and further ones as `Comments.set_state` has them, or for an article with comments as
-    `removals.list_comments` has. If it was purged before, nothing changes.
+    One round trip. A comment takes more where `Comments.set_state` does, an article with comments also those of
+    `removals.list_comments`. If it was purged before, nothing changes.
 
     Raises:
         NotAModerator: the actor is no admin.

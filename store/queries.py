@@ -158,7 +158,7 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
 
 def _by_name(names: list[str]) -> tuple[str, ...]:
     """
-    The names sorted. Few names are interned: equal lists give the same tuple, under which results are memoised.
+    The names sorted. Short lists are interned: equal ones give the same tuple, under which results are memoised.
     """
     if len(names) > MAX_CACHED_VOTERS:
         return _sorted(names)
@@ -181,7 +181,7 @@ class VoteCache:
 
     def __init__(self, pool: Pool = POOL) -> None:
         self._votes: Cache[str, dict[int, Vote]] = pool.cache("votes", VOTES_MICROSECONDS, self._forget)  # by voter
-        self._voters: dict[int, set[str]] = {}  # by article: those of whom a vote is cached
+        self._voters: dict[int, set[str]] = {}  # by article: whose votes on it are cached
 
     def find(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
         """A voter's votes on articles, None where nothing is cached."""

@@ -91,11 +91,11 @@ class Attempts:
         counted, full = [], {}
         for window, reply in zip(windows, replies, strict=True):
             is_own = isinstance(reply, StoreUnavailable)
-            status, *free = self._count_here(window, reply) if isinstance(reply, StoreUnavailable) else reply
+            status, *free_at = self._count_here(window, reply) if isinstance(reply, StoreUnavailable) else reply
             if status == "counted":
                 counted.append(Counted(self._key(window), is_own))
             else:
-                full[window] = free[0]
+                full[window] = free_at[0]
         return counted, full
 
     async def take_back(self, counted: Sequence[Counted]) -> None:
@@ -116,7 +116,7 @@ class Attempts:
         recent = [at for at in known.pop(key, ()) if now <= at + window.seconds * 1000]
         if len(known) >= MAX_OWN:
             known.pop(next(iter(known)))
-        known[key] = recent  # the last one: those that were not used for longest go first
+        known[key] = recent  # at the end: the windows that were not used for longest are the first to be dropped
         if len(recent) >= window.limit:
             return "full", recent[-window.limit] + window.seconds * 1000 + 1
         recent.append(now)
@@ -156,9 +156,9 @@ class TokenBuckets:
         ]
         replies = await self.site.redis.pipeline([self._take_command(batch, taken) for batch in batches])
         return {
-            subject: float(left)
+            subject: float(points)
             for batch, reply in zip(batches, replies, strict=True)
-            for subject, left in zip(batch.values(), reply, strict=True)
+            for subject, points in zip(batch.values(), reply, strict=True)
         }
 
     def _take_command(self, batch: Mapping[str, str], taken: Mapping[str, float]) -> Command:

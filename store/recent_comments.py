@@ -54,7 +54,7 @@ RELISTING = Kind(
     "relisting",
     "zset",
     parts=(),
-    holds="numbers of articles, and places of `recent` which their comments enter or leave, by the time",
+    holds="numbers of articles, and places of `recent` which their comments enter or leave, by when this was noted",
     lifetime="until that is done",
     written_by="regroup, remove, approve, delete",
 )
@@ -72,7 +72,7 @@ def floors(site: Site, group: str | None) -> list[Read[int]]:
     For each partition the time up to which `listing` lacks comments (unix milliseconds), 0 if it has all. To be read
     after the page, as more may leave the index meanwhile.
     """
-    call = moving.new_call()
+    call = moving.new_call()  # so that these reads are always sent
     return [Read(("HGET", FLOORS(partition), _place(group)), _floor, (call,)) for partition in range(site.partitions)]
 
 

@@ -194,8 +194,8 @@ class HiddenArticle(Article):
 
 class ArchivedConversation(Article):
     """
-    An article that has left Redis with its conversation: its comments and notifications, of which it had some, are read
-    from the database. Of other articles (`ArchivedAlone`) nothing but their own rows is there.
+    An article that has left Redis with its conversation: its comments and notifications are read from the database. One
+    that had neither is `ArchivedAlone`.
     """
 
     __slots__ = ()
@@ -236,7 +236,7 @@ class UncachedArticle(Article):
 class User:
     """
     A user by name, as written at registration. Pages of articles show no more of their posters. A deleted user has a
-    pseudonym in the place of the name: the id has it, the username is `DELETED`, and there is no hash of such a user.
+    pseudonym in the place of the name: the id has it, and the username is `DELETED`.
     """
 
     username: str
@@ -465,7 +465,7 @@ def size_of(articles: Sequence[Article | None]) -> int:
 
 def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     """Decode the hash of a user; None if it is empty. The name is as written at registration, not as in `username`."""
-    if "name" not in fields:  # there is none, or who is being deleted
+    if "name" not in fields:  # there is no such user, or the user is being deleted
         return None
     karma = int(fields["karma"]) + int(fields.get("comment_karma", 0))
     seen, roles = parse_seen_mark(fields.get("seen", "")), parse_roles(fields.get("roles", ""))

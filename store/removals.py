@@ -38,8 +38,8 @@ REMOVING = Kind(
     "zset",
     parts=(),
     holds="numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of "
-    "articles whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the "
-    "time",
+    "articles whose comments leave lists or come back, and of comments that get or lose a place in a thread; by "
+    "when it was noted",
     lifetime="until that is done",
     written_by="delete, remove, approve",
 )
@@ -60,12 +60,12 @@ async def remove_thread(site: Site, article: int) -> None:
         if await _remove_some(site, partition, str(article)):
             await effects.complete(site, [partition])  # what is not in a list yet would be added to it after this
             await _forget_comments(site, partition, article)
-        await effects.complete(site, [partition])  # those of another process that has removed some meanwhile
+        await effects.complete(site, [partition])  # also of another process that has removed some
 
 
 async def update_places(site: Site, partition: int, lowest: str) -> None:
     """
-    Update the places in the thread of a comment and of those above it: deleted ones without replies are removed, hidden
+    Update the places in the thread of a comment and of all above it: deleted ones without replies are removed, hidden
     ones keep a place while there are visible comments below them. One round trip for `REMOVED_AT_ONCE` of them. If the
     partition does not answer, or takes no writes, the rest is left to the task.
     """
@@ -75,12 +75,12 @@ async def update_places(site: Site, partition: int, lowest: str) -> None:
 
 async def list_comments(site: Site, article: int) -> None:
     """
-    Take the comments of an article that was just hidden out of lists and inboxes, or put those of one that is shown
-    again back; and so the notifications of the article itself. Threads, and reads by id, follow the state of the
+    Take the comments of an article out of lists and inboxes if it was just hidden, or put them back if it is shown
+    again; likewise the notifications of the article itself. Threads, and reads by id, follow the state of the
     article without this.
 
     Two round trips for each `LISTED_AT_ONCE` comments, one at the end for as many, and two for effects that another
-    process has not applied yet; and those of `recent_comments.relist`. If a partition does not answer, or takes no
+    process has not applied yet; and the ones of `recent_comments.relist`. If a partition does not answer, or takes no
     writes, the rest is left to the task.
     """
     await recent_comments.relist(site, article)
@@ -135,13 +135,15 @@ async def _list_comments(site: Site, partition: int, article: str) -> bool:
         if status == "done":
             (was_noted,) = reply
             if was_noted:
-                await effects.complete(site, [partition])  # those of another process that has listed some meanwhile
+                await effects.complete(site, [partition])  # also of another process that has listed some
             return True
         place, changed, id, noted, poster, comments, listed, notified, of_article, announced, article_announced = reply
-        if id:
+        if id:  # of the log's entry, if comments have changed
             values = {"poster": poster, "comments": comments, "listed": listed, "notified": notified}
             values |= {"of_article": of_article, "announced": announced, "article_announced": article_announced}
-            entry = Entry(partition, id, "comments_listed", site.clock(), "", f"article:{article}", values)
+            entry = Entry(
+                partition, id, "comments_listed", site.clock(), actor="", subject=f"article:{article}", values=values
+            )
             await effects.apply_noted(site, entry, noted)
 
 

@@ -56,7 +56,7 @@ async def revert(
     keeps_votes: bool = False,
 ) -> Moderated:
     """
-    Revert the action with a number. Two round trips, and those of its kind. Votes that were annulled with a ban stay so
+    Revert the action with a number. Two round trips, and its module's. Votes that were annulled with a ban stay so
     if the revert `keeps_votes`.
 
     The script of its kind records the revert, marks the action as reverted, and sets what the remaining actions say.
@@ -69,7 +69,7 @@ async def revert(
             annulled; or the reason or the note breaks a rule.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
-    reason, noted = validation.reason(reason), validation.note(note)
+    reason, stored_note = validation.reason(reason), validation.note(note)
     authority, action = await gather(roles.read_moderator(site, actor), read_action(site, number))
     if action is None:
         raise NotFound(f"there is no action:{number}", "actionId")
@@ -78,8 +78,8 @@ async def revert(
     if keeps_votes and action.kind is ModerationKind.ANNUL_VOTES:
         raise Invalid("to revert this action is to restore the votes", "keepVotesAnnulled")
     if keeps_votes and action.annulment:
-        return await bans.revert(site, authority, action, reason, noted, keeps_votes=True)
-    return await REVERTERS[action.kind](site, authority, action, reason, noted)
+        return await bans.revert(site, authority, action, reason, stored_note, keeps_votes=True)
+    return await REVERTERS[action.kind](site, authority, action, reason, stored_note)
 
 
 async def read_action(site: Site, number: int) -> ModerationAction | None:

@@ -105,7 +105,7 @@ def moderates(grants: Iterable[RoleGrant], groups: Iterable[str]) -> bool:
 
 async def grant(site: Site, actor: Moderator, username: str, role: Role, group: str | None, reason: str) -> Moderated:
     """
-    Give a user a role in the whole site, or with a group in that group. Two round trips.
+    Give a user a role in the whole site or, if a group is given, in that group. Two round trips.
 
     Raises:
         NotAModerator: the actor is no admin.
@@ -143,7 +143,7 @@ async def revert(site: Site, authority: Authority, action: ModerationAction, rea
     username, role = records.username(action.subject_id), action.role
     assert username and role, action
     takes = role if action.kind is ModerationKind.GRANT_ROLE else None
-    async with keeping_an_admin(site, username, takes, authority, "actionId"):
+    async with keeping_an_admin(site, username, takes, authority, field="actionId"):
         given = (role, action.group or "", reason, note, action.number)
         return await _set(site, authority, username, "revert", *given)
 

@@ -124,7 +124,7 @@ class LeastRules:
 
 @dataclass(frozen=True, slots=True)
 class LinkRules(LeastRules):
-    """The least age and karma of an account whose texts have links; those of others are held or refused."""
+    """The least age and karma of an account whose texts have links; other texts with links are held or refused."""
 
     action: str = _action(default=HOLD)
 

@@ -44,14 +44,14 @@ class Saved:
 
 async def save(site: Site, actor: Actor, number: int) -> Saved:
     """
-    Add an article or a comment to what the actor has saved, at the time of now. The caller knows that it exists. Safe
+    Add an article or a comment to what the actor has saved, as of now. The caller knows that it exists. Safe
     to repeat. One round trip.
 
     Raises:
         Invalid: the user has saved `MAX_SAVED` things already.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
-    return await _set(site, actor, number, MAX_SAVED)
+    return await _set(site, actor, number, limit=MAX_SAVED)
 
 
 async def unsave(site: Site, actor: Actor, number: int) -> Saved:
@@ -61,7 +61,7 @@ async def unsave(site: Site, actor: Actor, number: int) -> Saved:
     Raises:
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
-    return await _set(site, actor, number, 0)
+    return await _set(site, actor, number, limit=0)
 
 
 async def drop(site: Site, username: str, numbers: Sequence[int]) -> None:

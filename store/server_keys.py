@@ -20,7 +20,7 @@ from store.site import Site
 
 SERVER_KEY = Script("server_key")
 
-SECRET_BYTES = 32
+SECRET_BYTES = 32  # random ones of a secret
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 VALUE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15})")  # digest of the secret, and when it was created
 HOME = 0  # the partition whose keys include the hash

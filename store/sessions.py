@@ -26,7 +26,7 @@ LISTED_SESSIONS = Script("listed_sessions")
 OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 
-SECRET_BYTES = 32
+SECRET_BYTES = 32  # random ones of a token
 RENEWALS_IN_A_LIFETIME = 24  # of a session that is always in use, at least
 RENEWAL_INTERVAL = 60 * 60  # seconds, at most
 LONGEST = 365 * 24 * 60 * 60  # seconds from log-in that a session lasts, however often it is used
@@ -133,8 +133,8 @@ class Sessions:
 
     async def close_listed(self, actor: Actor, id: str | None = None) -> bool:
         """
-        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether that
-        one has ended. One round trip.
+        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether the
+        one that acts has ended. One round trip.
 
         Raises:
             Unauthenticated: the session that acts has ended, or there is none.
@@ -162,8 +162,8 @@ class Sessions:
 
     def _listed(self, id: str, opened: str, used: str, agent: str, ends: str, own: str) -> ListedSession:
         """
-        A session as its user sees it. Of one of an earlier version that was not used since, at least the last renewal
-        is known.
+        A session as its user sees it. One of an earlier version that was not used since may lack `opened` and `used`:
+        in their place stands its last renewal, which follows from its end.
         """
         renewed = max(0, int(ends) - self._site.session_lifetime * 1000)
         return ListedSession(id, int(opened or renewed), int(used or renewed), agent or None, own == "own")

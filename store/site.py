@@ -73,7 +73,10 @@ def digest_and_name(actor: Actor) -> tuple[str, str]:
 
 
 def parse_login(stored: str | None) -> Login | None:
-    """What the key of a session holds; None if there is no such key."""
+    """
+    What the key of a session holds: USERNAME END USED BANS; None if there is no such key. There may be no BANS, and
+    earlier versions stored no USED.
+    """
     if stored is None:
         return None
     username, expires_at, *rest = stored.split(" ", 2)
@@ -132,7 +135,7 @@ class Site:
         return keys.slot(username) % self.partitions
 
     def home_of_group(self, name: str) -> int:
-        """The partition of what is written about a group. Its articles are in those of their posters."""
+        """The partition of what is written about a group. Its articles are in the homes of their posters."""
         return keys.slot(name) % self.partitions
 
     def session_key(self, session: Session) -> str:
@@ -190,8 +193,8 @@ class Site:
 
     async def _bans(self, username: str) -> str:
         key = keys.user(self.home_of_user(username), username)
-        words, left = await self.redis.run(("HMGET", key, "bans", "left"))
-        if left:
+        words, leaver = await self.redis.run(("HMGET", key, "bans", "left"))
+        if leaver:  # the user is being deleted
             raise Unauthenticated
         return words or ""
 
@@ -231,6 +234,7 @@ class Site:
         It acts for a user whose name is verified, with the words of the user's bans, or for a session, which the script
         checks; else for nobody.
         """
+        # ARGV 1-6 of `prelude.lua`: the second is the bans of a user, or the digest of a session
         common = (username, bans if username else session_digest, self.clock(), *self.policy.script_arguments)
         beginning = script.beginning(partition)
         # the call is `new_call`, without a call on the hot path

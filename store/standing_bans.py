@@ -39,7 +39,7 @@ def refuse_banned(words: str, now: int, groups: Collection[str] = ()) -> None:
         Banned: these words have a ban from the site, or from one of some groups, that is not over.
     """
     if found := of_site(words, now):
-        raise Banned(found.until, None)
+        raise Banned(found.until, group=None)
     for each in standing(words, now):
         if each.group in groups:
             raise Banned(each.until, each.group)

@@ -109,8 +109,8 @@ class Store:
         policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys)
         partitions, rankings = await _read_settings(redis, policy, partitions, orders, strict)
         site = Site(
-            redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions,
-            offers_mail,
+            redis, partitions, policy, clock, session_lifetime, rankings, max_mentions,
+            rules=rules, check=check, deletions=deletions, offers_mail=offers_mail,
             woken_comments=woken_comments,
             commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
         )  # fmt: skip
@@ -170,9 +170,9 @@ async def _agree_on_settings(
     *stored, identity, restoring = await redis.run(command)
     is_new = 0
     if None in (*stored, identity):  # else nothing is written, so that a store with a full disk can be opened
-        initial = [(name, str(value or 1)) for name, value in settings.items()]
+        initial = [(name, str(value or 1)) for name, value in settings.items()]  # by default one partition
         initial.append((IDENTITY_FIELD, new_identity()))
-        if not any(stored):  # first, so that no process sees a new store without it
+        if not any(stored):  # first, so that no process sees a new store without these fields
             complete = {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1, HOMES_FIELD: 1}
             await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in complete.items()])
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in initial])

@@ -139,8 +139,8 @@ class ThreadPosition(NamedTuple):
     A place of a thread: its levels from the outermost ancestor to itself, of which some in the middle may be missing.
 
     `moves` is the number of the last vote on a comment of the partition when the walk began. A page that goes on from
-    here leaves out comments which, since then, were among those that earlier pages may have shown. Without levels it is
-    the beginning of the thread, or, upwards, its end.
+    here leaves out each comment that, at some time since then, had a place which earlier pages may have shown. Without
+    levels it is the beginning of the thread, or, upwards, its end.
 
     A position with `newest` is of a pinned walk, which shows the comments as they were ordered when the pin was made:
     `moves` is from that time, `newest` the highest number of a comment that the walk shows.
@@ -188,11 +188,12 @@ class ThreadPage:
 
 async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition | None:
     """
-    Begin a pinned walk through a thread, or a part of it: the position before all places, and after all places.
+    Begin a pinned walk through a thread, or a part of it. The position that is returned is before the first place and,
+    for a page upwards, after the last one.
 
     None if there is no such article, if the store takes no writes, or if this process has `MAX_PINS` unexpired pins.
     Walks that begin within a minute share a pin, but each has the comments that were posted before it began: a comment
-    posted after the pin has the value with which it began. No pin is needed by time. One round trip.
+    posted after the pin has the value that it had at first. By time no pin is needed. One round trip.
     """
     partition = site.home_of_article(article)
     if order.stored_index == "time":
@@ -242,7 +243,7 @@ def page(
         STUBS(partition, article),
         moves(partition),
         pins(partition, article),
-        pinned(partition, "", "", "")[:-2],
+        pinned(partition, "", "", "")[:-2],  # likewise
     ]
     beyond = window.beyond
     newest = beyond.newest if beyond else None
@@ -304,12 +305,12 @@ def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, 
 
 
 def highest_number(site: Site, article: int) -> Read[int]:
-    """The read of a number that all comments of an article which are posted later exceed."""
+    """The read of a number that is below those of all comments that are posted to an article later."""
     return Read(("GET", keys.sequence(site.home_of_article(article))), _highest_number)
 
 
 def _highest_number(sequence: int | str | None) -> int:
-    """The highest number of a comment that was posted before the sequence of the last number was read."""
+    """The highest number that a comment can have whose sequence is not above this one, the last that was given."""
     return (int(sequence or 0) + 1) * keys.SLOTS - 1
 
 
@@ -320,7 +321,7 @@ def _is_full(site: Site) -> bool:
 
 
 def _thread_page(newest: int | None, reply: str) -> ThreadPage:
-    """Decode a reply of `thread_page.lua`. `newest` is that of the position beyond which the page is."""
+    """Decode a reply of `thread_page.lua`. `newest` is the field of the position beyond which the page is."""
     known: ThreadPage | None = PARTITION_PAGES.get((newest, reply))
     if known is None:
         known = _new_thread_page(newest, reply)
@@ -331,9 +332,11 @@ def _thread_page(newest: int | None, reply: str) -> ThreadPage:
 
 
 def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
-    moves, pinned, before, after, known, *flat = reply.split(" ")
+    moves, pinned, before, after, ancestor_count, *flat = reply.split(" ")
     is_pinned = pinned == "1"
-    end = 3 * int(known)  # so many words are the ancestors of the first place; the rest are four words for each place
+    end = 3 * int(
+        ancestor_count
+    )  # so many words are the ancestors of the first place; the rest are four words for each place
     path = [
         ThreadLevel(int(depth), Position(float(value), member))
         for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)
@@ -349,7 +352,7 @@ def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
 
 
 def kept_levels(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
-    """Those of all levels of a place that its position keeps."""
+    """The levels of a place that its position keeps."""
     if len(path) <= OUTER_LEVELS + INNER_LEVELS:
         return tuple(path)
     return (*path[:OUTER_LEVELS], *path[-INNER_LEVELS:])

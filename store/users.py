@@ -37,16 +37,17 @@ RESET_PASSWORD = Script("reset_password")
 
 FAILURES_WINDOW = 15 * 60  # seconds in which so many log-ins may fail:
 FAILURES_OF_NAME_AND_ADDRESS = 10
-FAILURES_OF_ADDRESS = 50
-FAILURES_OF_NAME = 100
+FAILURES_OF_ADDRESS = 50  # with any names
+FAILURES_OF_NAME = 100  # from any addresses
 RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
 NO_PASSWORD = "show that it is you: by your password, by a log-in at an issuer just now, or by a link by mail"
 
 
 class Again(NamedTuple):
     """
-    A user who has shown once more who they are, by the name as stored; and what the script has to find as it was: the
-    password hash, and the digest of a token that it uses up, each "" if it was not given.
+    A user who has shown once more who they are, by the name as stored. The script of the command goes on only if
+    `password_hash` is still the stored one and the token is still good, which it uses up; each is "" if it was not
+    given.
     """
 
     username: str
@@ -105,7 +106,7 @@ class Users:
             RuleBroken: too many users were registered from the address, by the rules of the site.
         """
         self.offers.require_registration(invitation)
-        needed = invitation if self.offers.registration is Registration.INVITED else None
+        used_invitation = invitation if self.offers.registration is Registration.INVITED else None
         faults = Faults()
         with faults:
             self._reserved_names.check(validation.username(username))
@@ -113,12 +114,13 @@ class Users:
             validation.password(password)
             await refuse_common(password)
         faults.raise_any()
-        if needed:
-            await invitations.check(self._site, needed)
+        if used_invitation:
+            await invitations.check(self._site, used_invitation)
         counted = await self._attempts.count(windows) if windows else ()
         try:
             async with verdicts.on_registration(self._site, address):
-                return await self._create(username, await self._passwords.hashed(password), agent, needed)
+                password_hash = await self._passwords.hashed(password)
+                return await self._create(username, password_hash, agent, used_invitation)
         except (RateLimited, RuleBroken, StoreUnavailable):
             await self._attempts.take_back(counted)
             raise
@@ -135,8 +137,8 @@ class Users:
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
         self.offers.require_passwords()
-        name, known = await self.authenticate(username, password, address)
-        return await self._sessions.open(name, known, agent)
+        name, password_hash = await self.authenticate(username, password, address)
+        return await self._sessions.open(name, password_hash, agent)
 
     async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
         """
@@ -154,10 +156,10 @@ class Users:
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
         standing_bans.refuse_banned(login.bans, self._site.clock())
-        username, known = await self._authenticate_as(login.username, current, address)
+        username, old_hash = await self._authenticate_as(login.username, current, address)
         beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
-        hashed = await self._passwords.hashed(new)
-        arguments = (known, hashed, session.digest, username, self._site.clock())
+        new_hash = await self._passwords.hashed(new)
+        arguments = (old_hash, new_hash, session.digest, username, self._site.clock())
         (status,) = await self._site.reply((*beginning, *arguments))
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials(WRONG_PASSWORD)
@@ -178,9 +180,9 @@ class Users:
         self.offers.require_passwords()
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
-        known = await one_time_tokens.read(self._site, token, Purpose.RESET)
-        opened, session = self._sessions.generate(known.username, agent)
-        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(known.username))
+        stored = await one_time_tokens.read(self._site, token, Purpose.RESET)
+        opened, session = self._sessions.generate(stored.username, agent)
+        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(stored.username))
         given = (one_time_tokens.parsed(token).digest, await self._passwords.hashed(new), self._site.clock())
         (status,) = await self._site.redis.run(
             (*beginning, *given, session.digest, opened.login.expires_at, opened.details)
@@ -213,10 +215,11 @@ class Users:
             BadCredentials, BadToken, RateLimited: as `authenticate_again`.
         """
         authority = await roles.read_authority(self._site, actor)
-        again = self.authenticate_again(actor, authority.username, current, address, authenticated_at, token)
-        username, known, digest = await again
-        async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
-            return await leaving.begin(self._site, username, known, removes_texts=removes_texts, token_digest=digest)
+        proofs = (current, address, authenticated_at, token)
+        username, password_hash, token_digest = await self.authenticate_again(actor, authority.username, *proofs)
+        async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, field="currentPassword"):
+            given = (self._site, username, password_hash)
+            return await leaving.begin(*given, removes_texts=removes_texts, token_digest=token_digest)
 
     async def create(self, username: str, field: str | None = None) -> bool:
         """
@@ -254,10 +257,10 @@ class Users:
             BadToken: the token was used, has ended, or is not that of this user.
         """
         if token is not None:
-            known = await one_time_tokens.read(self._site, token, Purpose.IDENTITY)
-            if known.username.lower() != username.lower():
+            stored = await one_time_tokens.read(self._site, token, Purpose.IDENTITY)
+            if stored.username.lower() != username.lower():
                 raise BadToken
-            return Again(known.username, token_digest=one_time_tokens.parsed(token).digest)
+            return Again(stored.username, token_digest=one_time_tokens.parsed(token).digest)
         if password is None and await self._is_recent(actor, username, authenticated_at):
             return Again(username)
         return Again(*await self._authenticate_as(username, password, address))
@@ -311,13 +314,13 @@ class Users:
         return found
 
     async def _verify(self, username: str, password: str) -> tuple[str, str]:
-        name, known = None, None
+        name, password_hash = None, None
         if validation.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
-            name, known = await self._site.redis.run(("HMGET", key, "name", "password"))
-        if not await self._passwords.matches(password, known) or name is None:
+            name, password_hash = await self._site.redis.run(("HMGET", key, "name", "password"))
+        if not await self._passwords.matches(password, password_hash) or name is None:
             raise BadCredentials
-        return str(name), str(known)
+        return str(name), str(password_hash)
 
 
 def creation(site: Site, name: str, joined: int, field: str | None = None) -> Command:

@@ -9,6 +9,7 @@ from ada_url import URL
 
 from store.errors import Invalid, Refusal
 
+# characters, at most
 TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
 CONTENT_LENGTH = 40_000
@@ -43,7 +44,7 @@ IGNORABLE = (
 )
 BLANK = re.compile(rf"[\s\u2800{IGNORABLE}]*")  # U+2800 is a Braille cell without dots
 # No title or link begins or ends with white space, or with what has neither width nor meaning there. Joiners, marks of
-# direction and variation selectors stay: they are parts of emojis and of words.
+# direction and variation selectors stay: they are parts of emojis and of words. The last white space is U+3000.
 TRIMMED = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u180e\u200b\u2060\ufeff"
 BIDI_CONTROL = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides and isolates
 

@@ -2,7 +2,7 @@
 What the rules of a site say of what a user is about to do: of a text that is posted or edited, a vote, a flag or a
 registration. Users who have a role are exempt. `breaches` finds which rules are broken; here is what that means.
 
-A text that one rule refuses is refused, else one that a rule holds is PENDING from the step on in which it is posted.
+A text is refused if any rule refuses it. Else, if a rule holds it, it is PENDING from the step in which it is posted.
 How old an account is and what karma it has is read before; what has a limit is counted before, so that several
 processes never exceed it together, and taken back if nothing is posted.
 """
@@ -81,15 +81,15 @@ async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:
     """
     rules = site.rules
     if vote is not Vote.NONE and rules.votes:
-        await _check_least(site, actor, "votes", rules.votes, "a vote")
+        await _check_least(site, actor, "votes", rules.votes, what="a vote")
     if vote is Vote.DOWN and rules.downvotes:
-        await _check_least(site, actor, "downvotes", rules.downvotes, "a downvote")
+        await _check_least(site, actor, "downvotes", rules.downvotes, what="a downvote")
 
 
 async def check_flag(site: Site, actor: Actor) -> None:
     """As `check_vote`, of a flag."""
     if site.rules.flagging:
-        await _check_least(site, actor, "flagging", site.rules.flagging, "a flag")
+        await _check_least(site, actor, "flagging", site.rules.flagging, what="a flag")
 
 
 @asynccontextmanager
@@ -202,6 +202,7 @@ async def _stood(site: Site, account: Account, wanted: int) -> int:
 
 
 async def _check_least(site: Site, actor: Actor, name: str, rule: LeastRules, what: str) -> None:
+    """Check the rule with a name for `what` an actor is about to do. One round trip."""
     account = await _account(site, actor)
     broken = None if account.roles else breaches.too_little(name, rule, account, site.clock(), what)
     if broken:

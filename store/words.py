@@ -51,7 +51,7 @@ class FoldedCharacters(dict[int, str]):
     """
     What each character becomes: a letter without case and accents, a space, nothing, or a word between spaces.
 
-    Each character is folded alone, so that the words of a part of a text `with_names` are those of the text.
+    Each character is folded alone, so that a part of a text `with_names` has the same words as in the whole text.
     """
 
     def __missing__(self, code: int) -> str:

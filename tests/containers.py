@@ -148,7 +148,7 @@ def downloaded_wheels(config: pytest.Config) -> Path:
 
 def require_containers() -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
-        programs.missing("containers need root on Linux here")
+        programs.skip_or_fail("containers need root on Linux here")
     programs.program("buildah")
     programs.program("systemd-nspawn", "systemd-container")
 

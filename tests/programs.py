@@ -60,12 +60,12 @@ def program(name: str, package: str | None = None) -> str:
             fcntl.flock(locked, fcntl.LOCK_EX)
             if shutil.which(name) is None:
                 install(package or name)
-    return shutil.which(name) or missing(f"{name} is not installed")
+    return shutil.which(name) or skip_or_fail(f"{name} is not installed")
 
 
 def install(package: str) -> None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        missing(f"{package} is not installed, and only root on Debian can install it here")
+        skip_or_fail(f"{package} is not installed, and only root on Debian can install it here")
     run("apt-get", "update")
     with starting_no_services():
         run("apt-get", "install", "--yes", "--no-install-recommends", package)
@@ -89,10 +89,10 @@ def run(*command: str) -> None:
     """Run a command; if it fails, the test is skipped or fails."""
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        missing(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")
+        skip_or_fail(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")
 
 
-def missing(reason: str) -> NoReturn:
+def skip_or_fail(reason: str) -> NoReturn:
     """Skip the test, or fail it on CI, because something that it needs is missing, such as a program."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)

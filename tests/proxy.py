@@ -26,7 +26,10 @@ class Proxy:
         """Pass on the data of a client's connection in both directions, which share `turn`."""
         up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
         turn = {"server sent last": True}  # then the next data from the client begins a round trip
-        pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
+        pumps = [
+            self._pump(reader, up_writer, turn, from_server=False),
+            self._pump(up_reader, writer, turn, from_server=True),
+        ]
         self._links |= (tasks := {asyncio.ensure_future(pump) for pump in pumps})
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -34,7 +37,7 @@ class Proxy:
             for stream in (writer, up_writer):
                 stream.close()
 
-    async def _pump(self, source, sink, turn: dict[str, bool], from_server: bool) -> None:
+    async def _pump(self, source, sink, turn: dict[str, bool], *, from_server: bool) -> None:
         with suppress(ConnectionError):
             while data := await source.read(65_536):
                 if not from_server and turn["server sent last"]:

@@ -35,5 +35,5 @@ def test_equal_values_of_the_same_types_are_equal(wrap):
     assert typed(wrap("text")) != typed(wrap("another"))
 
 
-def test_a_record_is_not_a_tuple():
+def test_equal_parts_in_other_containers_differ():
     assert typed(Pair(1)) != typed((1, 1)) and typed([1]) != typed((1,))

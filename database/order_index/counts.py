@@ -32,8 +32,8 @@ class CountedRange(NamedTuple):
 
 def update(connection: "Connection", changes: Mapping[int, KeyChanges]) -> set[int]:
     """
-    Count places that were added to indexes or removed: `changes` is by the id of the index. Returns the ids of those of
-    the indexes that have ranges. Three statements for all of them in PostgreSQL, and three more for each range that is
+    Count places that were added to indexes or removed: `changes` is by the id of the index. Returns the ids of the
+    indexes that have ranges. In PostgreSQL three statements for all indexes, and four more for each range that is
     divided.
     """
     ranges = _ranges(connection, changes)

@@ -147,7 +147,7 @@ def resolver_arguments(
         elif written is not None and "$" in print_ast(written):
             mixed.append(coerced)
         else:
-            constant.update(coerced(None))
+            constant.update(coerced(variables=None))
     return ResolverArguments(constant, tuple(variables), tuple(mixed))
 
 
@@ -172,7 +172,7 @@ def _default(
 ) -> Arguments:
     """An argument whose variable is not given. The variable of a required argument always is."""
     try:
-        return _coerced(single, FieldNode(name=node.name), name, argument, convert, None)
+        return _coerced(single, FieldNode(name=node.name), name, argument, convert, variables=None)
     except GraphQLError:
         return {}
 

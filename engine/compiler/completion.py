@@ -1,8 +1,8 @@
 """
 Completes columns of resolved values: leaf values (scalars and enums), objects, interfaces and unions, and lists of
-them. To complete is to make of a resolver's value that of the result. A level is all objects at one place of an
-operation; a column has the values of one field for all of them, and a row is the dict of one object in the result (see
-`engine.compiler.plan`).
+them. To complete a value is to turn what a resolver returned into what the result has. A level is all objects at one
+place of an operation; a column has the values of one field for all of them, and a row is the dict of one object in the
+result (see `engine.compiler.plan`).
 
 A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value. A
 record is a Python object of the application. JSON of immutable records is cached as templates, with placeholders for
@@ -39,7 +39,7 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-# fills templates with values: of the templates, the numbers of fields, and the column of each field it makes JSON
+# makes JSON of templates, the numbers of the fields that fill them, and the column of each of these fields
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template, which a cached one saves
@@ -394,7 +394,8 @@ def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
 
 
 def _one_by_one(serialize: Callable[[Any], Any], values: Column) -> Column:
-    for value in dict(zip(map(type, values), values, strict=True)).values():
+    """Serialize each value. An awaitable, or a value that becomes null, leaves the execution to graphql-core."""
+    for value in _one_of_each_class(values):
         if isinstance(value, Exception):  # that a resolver returned in place of a value
             raise value
         if optimized_is_awaitable(value):
@@ -415,7 +416,7 @@ def _ints(one_by_one: Callable[[Column], Column], values: Column) -> Column:
 
 
 def _members(names: Mapping[int, str], one_by_one: Callable[[Column], Column], values: Column) -> Column:
-    """By identity: hashing a member of an enum is slow."""
+    """The names of members of an enum, found by identity: hashing a member is slow."""
     found = list(map(names.get, map(id, values)))
     return found if all(found) else one_by_one(values)
 

@@ -144,29 +144,30 @@ class FieldCost:
     flags: tuple[tuple[int, int], ...] = ()
     page_number: int | None = None
 
-    def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
+    def points(self, values: Sequence[int | None], weights: Weights, page_items: int | None) -> int:
         """
         Return the points of this field and the nested ones.
 
-        `sizes` are the values of `Cost.sizes`. `page` is the number of items of the page that this field belongs to;
-        None outside of pages.
+        `values` are those of the arguments `Cost.sizes`. `page_items` is the number of items of the page that this
+        field belongs to; None outside of pages.
         """
-        given = [size for index in self.sizes if (size := sizes[index]) is not None]
+        given = [size for index in self.sizes if (size := values[index]) is not None]
         size = max(0, *given) if given else None
         items = self.page.items(given) if self.page else None
-        own = self.own + sum([points * (sizes[index] or 0) for index, points in self.flags])
-        own += self._skipped(sizes, weights, items)
+        own = self.own + sum([points * (values[index] or 0) for index, points in self.flags])
+        own += self._skipped(values, weights, items)
         times = 1
-        if self.is_list and page is not None:  # the `nodes` or `edges` of the page
-            own = times = page
+        if self.is_list and page_items is not None:  # the `nodes` or `edges` of the page
+            own = times = page_items
+        elif self.is_list and size is not None:  # as long as its arguments say: a point for each item
+            own = times = size
         elif self.is_list:
-            times = self.items if size is None else size
-            own = own if size is None else size
-        return own + times * sum(each.points(sizes, weights, items) for each in self.nested)
+            times = self.items
+        return own + times * sum(each.points(values, weights, items) for each in self.nested)
 
-    def _skipped(self, sizes: Sequence[int | None], weights: Weights, items: int | None) -> int:
+    def _skipped(self, values: Sequence[int | None], weights: Weights, items: int | None) -> int:
         """Return the points of the items before a page that is selected by number."""
-        number = None if self.page_number is None else sizes[self.page_number]
+        number = None if self.page_number is None else values[self.page_number]
         return max(0, number - 1) * items // weights.skipped_per_point if number and items else 0
 
 
@@ -183,19 +184,19 @@ class Cost:
     _cache: dict[tuple[int | None, ...], int] = field(default_factory=dict)
 
     def points(self, variables: Values) -> int:
-        sizes = tuple([size.value(variables) for size in self.sizes])
-        points = self._cache.get(sizes)
+        values = tuple([size.value(variables) for size in self.sizes])
+        points = self._cache.get(values)
         if points is None:
-            points = sum(each.points(sizes, self.weights, None) for each in self.fields)
-            self._cache_points(sizes, points)
+            points = sum(each.points(values, self.weights, page_items=None) for each in self.fields)
+            self._cache_points(values, points)
         return points
 
-    def _cache_points(self, sizes: tuple[int | None, ...], points: int) -> None:
-        if any(size is not None and size >= MAX_CACHED_SIZE for size in sizes):
+    def _cache_points(self, values: tuple[int | None, ...], points: int) -> None:
+        if any(value is not None and value >= MAX_CACHED_SIZE for value in values):
             return
         if len(self._cache) >= MAX_CACHED_COSTS:
             self._cache.clear()
-        self._cache[sizes] = points
+        self._cache[values] = points
 
     @property
     def memory(self) -> int:
@@ -257,12 +258,14 @@ class CostReader:
         own = int(is_resolved(definition))
         nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
         sizes, flags = self._sizes(node, page is not None, is_list), self._flags(parent, node)
-        return FieldCost(own, page, is_list, items, sizes, nested, flags, self._page_number(node, page is not None))
+        page_number = self._page_number(node, page is not None)
+        return FieldCost(own, page, is_list, items, sizes, nested, flags, page_number)
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """
         The arguments that give the length of a field's result, as `FieldCost.sizes`; they are added to `sizes`. Of a
-        page they are those of `Weights.page_size`, of a list all arguments: it is as long as the longest of them.
+        page they are the arguments that `Weights.page_size` knows, of a list all arguments: the result is as long as
+        the longest of these.
         """
         if not is_page and not is_list:
             return ()
@@ -303,7 +306,7 @@ class CostReader:
     def _size(self, measure: Measure, value: ValueNode) -> SizeArgument:
         if isinstance(value, VariableNode):
             return SizeArgument(measure, value.name.value, self.defaults.get(value.name.value))
-        return SizeArgument(measure, None, value)
+        return SizeArgument(measure, variable=None, literal=value)
 
     def _selected_fields(self, selections: Sequence[TypedSelection]) -> list[tuple[GraphQLNamedType, FieldNode]]:
         """Return the fields of a level with their parent types. Each fragment is visited once."""

@@ -24,7 +24,7 @@ from engine.errors import Code, Refused
 MAX_BUCKETS = 10_000
 BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached token
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
-MAX_LOOKUPS = 100  # of tokens, and of server keys, that wait at the same time: with more, requests count by address
+MAX_LOOKUPS = 100  # of tokens, and as many of server keys, that wait at once: further requests count by address
 MAX_SERVER_KEYS = 1_000  # whose identities are cached
 MAX_SECONDS = 10**15 - 1  # the largest integer in a structured field of HTTP (RFC 9651), as the headers are
 LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; after that it counts for its address
@@ -56,9 +56,9 @@ class RatePolicy:
 
 
 DEFAULT_POLICIES = {
-    "address": RatePolicy(20_000, 2_000),
-    "user": RatePolicy(10_000, 1_000),
-    "key": RatePolicy(100_000, 10_000),
+    "address": RatePolicy(points=20_000, refill=2_000),
+    "user": RatePolicy(points=10_000, refill=1_000),
+    "key": RatePolicy(points=100_000, refill=10_000),
 }
 
 
@@ -107,7 +107,7 @@ class Identities:
     def known(self, text: str, now: float) -> Identity | None:
         """The identity of a text; None if it has to be looked up."""
         if self.find is None or len(text) > MAX_KEY_LENGTH:
-            return Identity(None, now)
+            return Identity(name=None, at=now)
         found = self._known.get(text)
         if found is None:
             return None
@@ -123,7 +123,7 @@ class Identities:
         If that fails, or takes longer than `LOOKUP_SECONDS`, the cached identity is returned, or that of nobody.
         """
         if self._waiting >= MAX_LOOKUPS:
-            return Identity(None, self.clock(), is_certain=False)
+            return Identity(name=None, at=self.clock(), is_certain=False)
         self._waiting += 1
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
@@ -132,7 +132,7 @@ class Identities:
             self._keep(text)
         finally:
             self._waiting -= 1
-        return self._known.get(text) or Identity(None, self.clock(), is_certain=False)
+        return self._known.get(text) or Identity(name=None, at=self.clock(), is_certain=False)
 
     async def refresh(self) -> None:
         """Look up the entries that were used when not fresh. One round trip of the application if there are any."""
@@ -302,9 +302,9 @@ class RateLimiter:
             return
         self._drop_full()
         taken, self._taken = self._taken, {}
-        left = await take_points(taken)
+        shared_levels = await take_points(taken)
         now = self.clock()
-        for key, points in left.items():
+        for key, points in shared_levels.items():
             if key in self._buckets:
                 points -= self._taken.get(key, 0)  # taken while this waited
                 self._buckets[key] = min(self._level(key, now), points), now
@@ -366,7 +366,7 @@ def of_address(client: Client) -> BucketKey:
 
 def visitor_address(client: Client) -> str:
     """
-    The address that comes with a server key; without one, that of the server itself.
+    The visitor's address that comes with a server key; if none does, the address of the server itself.
 
     Raises:
         Refused: it is not an IP address.

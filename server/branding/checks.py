@@ -97,8 +97,8 @@ class Ratio:
 
 def svg(body: bytes) -> Ratio:
     """
-    The ratio of a drawing's `width` and `height`, else of its `viewBox`; without both, that of the box which browsers
-    give it.
+    The ratio of a drawing's `width` and `height`, else of its `viewBox`. A drawing without both has `DEFAULT_RATIO`, as
+    browsers show it.
 
     Raises:
         WrongFile: it is not well-formed, is no drawing, declares a document type, or has scripts.
@@ -107,9 +107,9 @@ def svg(body: bytes) -> Ratio:
     root: dict[str, str] = {}
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        space, _, local = name.rpartition(" ")
+        namespace, _, local = name.rpartition(" ")
         names.append(local)
-        if len(names) == 1 and (space, local) != (SVG, "svg"):
+        if len(names) == 1 and (namespace, local) != (SVG, "svg"):
             raise WrongFile(f'its root is not <svg xmlns="{SVG}">', parser.CurrentLineNumber)
         if len(names) == 1:
             root.update(attributes)
@@ -122,7 +122,7 @@ def svg(body: bytes) -> Ratio:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler, parser.StartDoctypeDeclHandler = start, declared
     try:
-        parser.Parse(body, True)
+        parser.Parse(body, True)  # it is all of the file
     except expat.ExpatError as error:
         raise WrongFile(f"it is not XML: {expat.errors.messages[error.code]}", error.lineno) from None
     return _ratio(root)
@@ -132,8 +132,9 @@ def _ratio(root: Mapping[str, str]) -> Ratio:
     """The ratio of a drawing by the attributes of its root: see `svg`."""
     width, height = (LENGTH.fullmatch(root.get(side, "")) for side in ("width", "height"))
     sides = [width[1], height[1]] if width and height and width[2] == height[2] else []
-    for some in (sides, root.get("viewBox", "").replace(",", " ").split()[2:]):
-        with suppress(ValueError):
+    box = root.get("viewBox", "").replace(",", " ").split()  # x, y, width, height
+    for some in (sides, box[2:]):
+        with suppress(ValueError):  # there are not two, or one is no number
             across, down = map(float, some)
             if across > 0 and down > 0:
                 return Ratio(min(across / down, MOST_RATIO))

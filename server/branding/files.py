@@ -78,8 +78,8 @@ class TextPage:
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
     """
-    What the pages of a site have of their own, and the defaults of the rest. `words` are texts by the names of their
-    files, and `faults` lines for the operator.
+    The site's own files for its pages, or the default where a file is missing. `words` are texts by the names of their
+    files. `faults` are lines for the operator.
     """
 
     logo: Asset
@@ -144,7 +144,7 @@ def read(folder: Path) -> SiteFiles:
 
 
 def bodies_of(folder: Path) -> dict[str, bytes]:
-    """What a backup has of a folder: its files as they are, but for those that nothing uses or that are too large."""
+    """What a backup has of a folder: its files as they are, without unused and too large ones."""
     return {name: body for name, body in _bodies(folder)[0].items() if len(body) <= most_bytes(name)}
 
 

@@ -1,6 +1,6 @@
 """
-Serves the files by which operators make a site their own, such as logo and theme, and what is made of them: the web app
-manifest, the OpenSearch description, and `security.txt`.
+Serves the files by which operators make a site their own, such as logo, theme and `security.txt`. Also serves the web
+app manifest and the OpenSearch description, which are made of them.
 """
 
 from collections.abc import Mapping
@@ -50,8 +50,8 @@ def security_routes() -> list[BaseRoute]:
 
 def file(request: Request) -> Response:
     """
-    A file under its path with a digest of its content, which browsers keep for good, or under its plain name, such as
-    `card.png`, for which they ask each time.
+    A file. Browsers keep it for good under its path with a digest of its content. Under its plain name, such as
+    `card.png`, they ask for it each time.
     """
     path = f"site/{request.path_params['name']}"
     for asset in _files(request).assets:

@@ -71,7 +71,9 @@ def back_up(settings: Settings, file: Path) -> int:
                 progress_bar("backup", await dump.size(store.site)) as walked,
                 backup_file.writing(file, header) as backup,
             ):
-                async for records in dump.records_of(store.site, walked, counts.leave_out, archived, departed):
+                async for records in dump.records_of(
+                    store.site, walked, counts.leave_out, archived=archived, departed=departed
+                ):
                     for record in records:
                         backup.add(record.as_list())
                         counts.add(record)

@@ -3,7 +3,7 @@ Files of backups, and pipes of them; `-` is standard output and standard input. 
 `store.maintenance.records`.
 
     magic      16 bytes: the name and version of the format
-    frames     each 4 bytes of length and a deflated JSON array of records; that of the first frame has the header only
+    frames     each 4 bytes of length and a deflated JSON array of records; the first frame has only the header
     trailer    4 zero bytes, 8 bytes with the number of frames, and the SHA-256 of everything before it
 """
 
@@ -81,8 +81,8 @@ class BackupWriter:
 @contextmanager
 def writing(path: Path, header: dict[str, Any]) -> Iterator[BackupWriter]:
     """
-    Write a backup: as a file that only its owner may read and that gets its name when it is complete and synced to
-    disk, or into the pipe or device that the path or `-` names.
+    Write a backup, to a new file or into the pipe or device that the path or `-` names. Only its owner may read a new
+    file, which gets its name once it is complete and synced to disk.
 
     Raises:
         CommandError: the device is a terminal.
@@ -144,7 +144,7 @@ class CheckedBackup:
         Raises:
             BrokenBackup: a frame is not an array of records, or the number of frames is wrong.
         """
-        return islice(_frames(self.path, self.name), 1, None)
+        return islice(_frames(self.path, self.name), 1, None)  # without the header
 
 
 @contextmanager

@@ -33,9 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    if "name" in arguments:
+    if "name" in arguments:  # not for `list`
         try:
-            checked_edit(arguments.name, _changes(arguments))
+            checked_edit(arguments.name, _changes(arguments))  # raises before the store is opened
         except Invalid as fault:
             raise CommandError("; ".join(each.message for each in (fault, *fault.others))) from fault
     opened_store.run(settings, lambda store: arguments.action(store, arguments), must_exist=False)

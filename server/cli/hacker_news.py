@@ -68,27 +68,33 @@ def item(id: str, fields: Mapping[str, object], now: int) -> tuple[Story | Story
 
 def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped: Collection[str]) -> Conversations:
     """
-    Find the partition of each comment, that of its story: the share of the data in which it is stored. `homes` has the
-    partition of each story of the file, by id, and of each item outside of the file that a comment answers and that was
-    imported before. `skipped` are the ids of skipped items.
+    Find the partition of each comment, that of its story: the share of the data in which it is stored. `homes` has
+    partitions by id: of each story of the file, and of each item that was imported before and that a comment of the
+    file answers. `skipped` are the ids of skipped items.
 
     Comments are in the order of their depth in the file, then of their time. So parents come before their replies,
-    whatever the order of the lines and the times are. Deleted comments are kept if a comment below them is.
+    whatever the order of the lines and the times are. A deleted comment is kept if one below it is not deleted.
     """
     replies: defaultdict[str, list[StoryComment]] = defaultdict(list)
     for comment in sorted(comments, key=_order):
         replies[comment.parent].append(comment)
     placed = _below(replies, {root: partition for root, partition in homes.items() if root in replies})
-    without = _below(replies, {root: 0 for root in skipped if root in replies and root not in homes})
-    found = {comment.id for _, comment in (*placed, *without)}
+    # the partition of these does not matter
+    below_skipped = _below(replies, {root: 0 for root in skipped if root in replies and root not in homes})
+    found = {comment.id for _, comment in (*placed, *below_skipped)}
     orphans = [comment for some in replies.values() for comment in some if comment.id not in found]
     kept = _kept(placed)
-    left_out = [comment for _, comment in placed if comment.id not in kept] + [comment for _, comment in without]
-    return Conversations([each for each in placed if each.comment.id in kept], left_out, sorted(orphans, key=_order))
+    left_out = [comment for _, comment in placed if comment.id not in kept]
+    left_out += [comment for _, comment in below_skipped]
+    return Conversations(
+        placed=[each for each in placed if each.comment.id in kept],
+        skipped=left_out,
+        orphans=sorted(orphans, key=_order),
+    )
 
 
 def _below(replies: Mapping[str, Sequence[StoryComment]], homes: Mapping[str, int]) -> list[PlacedComment]:
-    """The comments below some items, with the partitions of these."""
+    """The comments below some items, level by level. `homes` has the partition of each of these items."""
     found = list[PlacedComment]()
     level = [PlacedComment(partition, comment) for id, partition in homes.items() for comment in replies[id]]
     while level:

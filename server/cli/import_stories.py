@@ -32,9 +32,9 @@ COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # how many faults of a kind are printed
 MOST_FOLLOWED = 10_000  # the largest number for the option `--follow`
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
-# Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived
-# article, which only the database has, is GONE at first: it is written back to Redis before the second time. One that
-# was archived with its comments (its conversation) is not.
+# Comments with these statuses are sent a second time; if that does not help, the reason is printed. The first time a
+# comment is GONE, its article may be archived, which means that only the database has it. Such an article is written
+# back to Redis before the second time, unless it was archived with its comments (its conversation).
 REFUSED = {
     Status.MISSING: "was not imported",
     Status.GONE: "was deleted",
@@ -159,9 +159,9 @@ def read(files: Sequence[Path], counts: ImportCounts, progress: Progress) -> Fil
                 faults.append(f"{file.name}, line {found.number}: {found.reason}")
                 continue
             line = notes.lines[found.id]
-            other, _ = places.setdefault(found.id, (number, line))
-            if other != number:
-                faults.append(f"{file.name}, line {line}: {files[other].name} has the same id")
+            first_file, _ = places.setdefault(found.id, (number, line))
+            if first_file != number:
+                faults.append(f"{file.name}, line {line}: {files[first_file].name} has the same id")
             elif isinstance(found, Story):
                 stories.append(found)
             elif isinstance(found, StoryComment):
@@ -226,8 +226,8 @@ class Import:
         self, stories: Sequence[Story], conversations: Conversations
     ) -> tuple[list[Story], Conversations]:
         """
-        Stories and comments with their times moved by the same amount: so that the newest is now, or as much as by the
-        interrupted import that goes on.
+        Stories and comments with their times moved by the same amount, so that the newest is now. If an interrupted
+        import goes on, its amount is used again.
         """
         newest = max((comment.time for _, comment in conversations.placed), default=0)
         shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
@@ -276,7 +276,7 @@ class Import:
         if not placed:
             return refused
         task = self.progress.add_task("comments", total=len(placed))
-        # what changes have begun in other partitions, such as the karma of posters: of an import that was interrupted
+        # does what an interrupted import has left to do in other partitions, such as the karma of posters
         await effects.complete(self.store.site)
         for start in range(0, len(placed), COMMENTS_AT_ONCE):
             batch = placed[start : start + COMMENTS_AT_ONCE]
@@ -299,12 +299,13 @@ class Import:
           so a reply may have come before its parent.
         """
         results = await importing_comments.import_comments(self.store, batch, names)
-        left = [i for i, each in enumerate(results) if each.status in REFUSED]
-        if not left:
+        refused = [i for i, each in enumerate(results) if each.status in REFUSED]
+        if not refused:
             return results
-        still_archived = await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
-        again = await importing_comments.import_comments(self.store, [batch[i] for i in left], names)
-        for i, result in zip(left, again, strict=True):
+        gone = {results[i].answered for i in refused if results[i].status is Status.GONE}
+        still_archived = await self._bring_back(gone)
+        again = await importing_comments.import_comments(self.store, [batch[i] for i in refused], names)
+        for i, result in zip(refused, again, strict=True):
             is_archived = result.status is Status.GONE and result.answered in still_archived
             results[i] = Result(Status.ARCHIVED, result.answered) if is_archived else result
         return results

@@ -1,6 +1,6 @@
 """
-The command `log`: prints how many entries the log has, one for each change of the store, and how far its consumers have
-read it, such as the one that fills the database. `log forget NAME` removes a consumer.
+The command `log`: prints how many entries the log has, one for each change of the store, and how far each consumer has
+read it. One consumer fills the database. `log forget NAME` removes a consumer.
 """
 
 from argparse import ArgumentParser, Namespace

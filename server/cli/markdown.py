@@ -83,7 +83,7 @@ def _converted(paragraphs: list[str]) -> str:
 def _blocks(paragraph: str) -> Iterator[str]:
     """A paragraph as HTML, each quoted line of it as a block of its own."""
     plain: list[str] = []
-    newline = "\n"
+    newline = "\n"  # Python 3.11 allows no backslash within an f-string
     for line in [paragraph] if CODE.search(paragraph) else paragraph.split("\n"):
         if quoted := QUOTED.match(line):
             yield f"<p>{newline.join(plain)}</p>"
@@ -102,7 +102,7 @@ def _cut(paragraphs: list[str], length: int) -> str:
         if len(longer) > room:
             break
         kept = longer
-    return (kept or _start(text, room)) + CUT
+    return (kept or _start(text, room)) + CUT  # `text` is the first paragraph, if even that is too long
 
 
 def _start(text: str, room: int) -> str:

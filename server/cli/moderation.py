@@ -49,20 +49,20 @@ def run(arguments: Namespace) -> int:
 
 async def _revert(store: Store, arguments: Namespace) -> int:
     """
-    Revert all actions of a moderator since an instant. Exit code 1 if one was not reverted; those that others revert
-    meanwhile count as reverted.
+    Revert all actions of a moderator since an instant. Exit code 1 if one stays. An action that somebody else reverts
+    meanwhile is neither counted nor a failure.
 
     Raises:
         CommandError: there is neither a user of this name nor an action since then, as of `operator`.
     """
-    found, done, left = 0, 0, 0
+    found, done, failed = 0, 0, 0
     async for action in _actions_by(store.site, arguments.by, arguments.since):
         found += 1
         if action.reverted_by:
             continue
         if action.kind not in REVERTERS:
             print(f"{action.id} is of the kind {action.kind.name}, which cannot be reverted", file=sys.stderr)
-            left += 1
+            failed += 1
             continue
         try:
             await reverts.revert(store.site, OPERATOR, action.number, arguments.reason)
@@ -70,15 +70,15 @@ async def _revert(store: Store, arguments: Namespace) -> int:
             continue
         except Refusal as refusal:
             print(f"{action.id} was not reverted: {refusal.message}", file=sys.stderr)
-            left += 1
+            failed += 1
         else:
             print(f"reverted {action.id}: {action.kind.name} {action.subject_id}")
             done += 1
-    account = keys.user(store.site.home_of_user(arguments.by), arguments.by)
+    account = keys.user(store.site.home_of_user(arguments.by), arguments.by)  # `operator` has none
     if not found and not await store.site.redis.run(("EXISTS", account)):
         raise CommandError(f"there is no user:{arguments.by.lower()}")
-    print(f"{done} of {arguments.by} reverted" + (f", {left} not" if left else ""))
-    return 1 if left else 0
+    print(f"{done} of {arguments.by} reverted" + (f", {failed} not" if failed else ""))
+    return 1 if failed else 0
 
 
 async def _redact(store: Store, arguments: Namespace) -> int:
@@ -109,7 +109,7 @@ async def _actions_by(site: Site, moderator: str, since: int) -> AsyncIterator[M
             action = moderation_records.moderation_action(number, fields)
             if action and action.moderator.lower() == moderator.lower():
                 yield action
-        has_more = page.below > 0
+        has_more = page.below > 0  # how many older ones there are
         window = Window(ACTIONS_AT_ONCE, beyond=page.positions[-1]) if has_more else window
 
 

@@ -37,8 +37,8 @@ def run(arguments: Namespace) -> int:
 
 def move(settings: Settings, to: str, partitions: int | None) -> int:
     """
-    Copy a store to an empty one, with a number of partitions (shares of the data) of its own if one is given, and leave
-    the store closed for writes. Returns 1 if damaged data was left out.
+    Copy a store to an empty one, and leave the first closed for writes. The copy has so many `partitions` (shares of
+    the data), or as many as before if that is None. Returns 1 if damaged data was left out.
 
     If the move fails, the store accepts writes again, and no server opens the incomplete copy.
 
@@ -95,7 +95,7 @@ async def _copy(
         await lock.acquire()
         with progress_bar("move", await dump.size(store.site)) as walked:
             async for records in dump.records_of(
-                store.site, walked, counts.leave_out, archived, departed, is_move=True
+                store.site, walked, counts.leave_out, archived=archived, departed=departed, is_move=True
             ):
                 for batch in batches(records):
                     await restoration.put(batch)

@@ -1,5 +1,5 @@
 """
-Opens the store for a command of the command line: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey,
+Opens the store for a command of the command line: in the server that UPVOTE_REDIS_URL names, or in the managed Valkey,
 which this program runs itself on the data directory.
 """
 
@@ -76,7 +76,7 @@ def running_store(
     join: bool = False,
 ) -> Iterator[Settings]:
     """
-    Yield the settings with the URL of a running Redis or Valkey. Settings without a URL get that of the managed Valkey.
+    Yield the settings with the URL of a running Redis or Valkey: the one that they have, or else the managed Valkey's.
 
     With `join`, a managed Valkey that a server has already started on the same data is used. `on_failure` is called if
     the managed Valkey ends and cannot be restarted, `while_loading` while it loads its data.

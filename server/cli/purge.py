@@ -100,8 +100,8 @@ async def _require_subject(store: Store, database: Database | None, subject: str
 
 async def _is_in_database(store: Store, database: Database | None, number: int) -> bool:
     """
-    Bring the database up to the log's newest entry of the partition, unless a server does so. False if it does not have
-    this entry, and so the purge, within `PATIENCE`.
+    Bring the database up to the newest entry that the partition's log has now, unless a server does so. The purge is
+    among these entries. False if the database does not have them within `PATIENCE`.
     """
     if database is None:
         return True

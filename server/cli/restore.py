@@ -137,8 +137,8 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
     Check all records of a backup of a store with so many partitions.
 
     Raises:
-        BrokenBackup: a record is invalid, or there is not exactly one record of sequences, which has the last sequence
-            of numbers that each partition has given.
+        BrokenBackup: a record is invalid, or there is not exactly one record of sequences. That record has, for each
+            partition, the last sequence of numbers that it has given.
     """
     sequences = 0
     with progress_bar("check", backup.frames) as walked:

@@ -48,8 +48,8 @@ async def _search(store: Store, database: Database, is_dry: bool) -> None:
     from server.rings.search import search  # needs numpy
 
     now = store.site.clock()
-    with progress_bar("votes", total=None) as read:
-        found = await search(database, store.site.policy, now, read)
+    with progress_bar("votes", total=None) as advance:
+        found = await search(database, store.site.policy, now, advance)
     if not is_dry:
         await database.write_durably(rings.replace_all, now, found.votes, found.users, found.rings)
     newest = "" if found.is_whole else "the newest "

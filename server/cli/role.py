@@ -69,7 +69,7 @@ async def holders(store: Store) -> set[str]:
 async def _groups(store: Store) -> set[str | None]:
     """The groups that have moderators, and None for the site. It looks for their indexes among all keys."""
     groups: set[str | None] = {None}
-    async for found in scan.known_keys(store.site, lambda count: None):
+    async for found in scan.known_keys(store.site, progress=lambda count: None):
         scopes = [key.suffix for key in found if key.kind is keys.moderators]
         groups |= {scope.removeprefix("group:") for scope in scopes if scope != roles.SITE}
     return groups

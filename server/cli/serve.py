@@ -38,7 +38,10 @@ def serve(settings: Settings, listener: socket.socket) -> int:
 
 
 def _http_server() -> Callable[[Settings, Settings, socket.socket], None]:
-    """Import the HTTP server. This takes longer than the managed Valkey needs to load its data, so both run at once."""
+    """
+    Import the HTTP server; the second call returns at once. The import takes longer than the managed Valkey needs to
+    load its data, so both run at the same time.
+    """
     gc.disable()  # imported objects are never freed
     from server.http_server import run
 

@@ -21,7 +21,7 @@ from store.maintenance.import_comments import StoryComment
 from store.maintenance.import_stories import MOST_VOTES, Story
 
 REQUIRED = ("id", "title", "author", "created_at")
-COLUMNS = (*REQUIRED, "url", "points")  # `comments` is not kept
+COLUMNS = (*REQUIRED, "url", "points")  # others, such as `comments`, are ignored
 HOST_STORIES = 20  # a host with as many stories becomes a group
 
 ID = re.compile(r"[!-~]{1,64}")
@@ -55,8 +55,8 @@ class Row:
 @dataclass(slots=True)
 class Notes:
     """
-    What is noted while a file is read: the line of each story and comment by its id, how many have a title or a link
-    from which control characters were removed, and how many a text that was cut.
+    What is noted while a file is read: by the id of each story and comment, its line; how many were `cleaned` (control
+    characters were removed from the title or the link); and how many have a text that was `cut`.
     """
 
     lines: dict[str, int] = field(default_factory=dict)
@@ -66,7 +66,8 @@ class Notes:
 
 def read(file: Path, now: int, notes: Notes | None = None) -> Iterator[Story | StoryComment | Skipped | BadLine]:
     """
-    The story of each row, without groups, or the comment, or the line and the reason why it is not valid.
+    What each row has: a story, without groups, or a comment, or an item that is skipped. For a row that is not valid,
+    its line and the reason.
 
     A JSON object that has a type is an item of Hacker News. `now` is in unix milliseconds; a later time is an error.
 
@@ -240,7 +241,7 @@ def _csv_rows(lines: _Lines, required: Iterable[str]) -> Iterator[Row | BadLine]
             return
         except csv.Error as error:
             values, wrong = [""], str(error)
-        if wrong and values:
+        if wrong and values:  # a blank line has none
             lines.give_back()  # an unclosed quotation mark has consumed the following lines
             yield BadLine(start, wrong)
         elif values:

@@ -60,12 +60,12 @@ def verify(settings: Settings, repair: bool) -> int:
         # only one process repairs a store at a time
         alone = verification.repair_lease(store.site).held() if repair else nullcontext()
         async with alone, opened_store.archive_of(settings, store) as database:
-            # What the database has of archived articles, which have left Redis: sums there, such as karma, include it.
+            # what the database has of archived articles: sums in Redis, such as karma, count them, too
             tally = await maintenance.verify(store.site, database, report.add, repair=repair) if database else None
             with progress_bar("verify", await verification.size(store.site)) as walked:
                 await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
 
-    opened_store.run(settings, check, strict=False)
+    opened_store.run(settings, check, strict=False)  # also a store whose indexes other settings have built
     print(report)
     return int(report.broken > report.repaired)
 

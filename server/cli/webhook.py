@@ -73,7 +73,7 @@ async def _add(store: Store, database: Database, arguments: Namespace) -> None:
     position, secret = await newest_position(store.site), new_secret()
     given = (arguments.url, kinds, arguments.allow_private, secret, store.site.clock(), position.cursor)
     id, is_first = await database.write_durably(webhooks.add, *given)
-    if is_first:
+    if is_first:  # from here on the log keeps its entries until they are taken for webhooks
         for partition, taken in enumerate(position.ids):
             await log.advance(store.site, CONSUMER, partition, taken)
     print(f"webhook {id}\nsecret  {secret}")
@@ -106,7 +106,7 @@ async def _remove(store: Store, database: Database, arguments: Namespace) -> Non
 
     if not await database.write_durably(webhooks.remove, arguments.id):
         raise _missing(arguments.id)
-    if await database.run(webhooks.position) is None:
+    if await database.run(webhooks.position) is None:  # it was the last one: the log keeps no entries for webhooks
         await log.forget(store.site, CONSUMER)
     print(f"removed webhook {arguments.id}")
 
@@ -153,8 +153,8 @@ async def _check_url(url: str, allow_private: bool) -> None:
 
 
 def _state(hook: Webhook, waiting: Backlog) -> str:
-    is_on = "failing" if waiting.fault else "on"
-    state = is_on if hook.off_at is None else f"off since {_instant(hook.off_at)}"
+    working = "failing" if waiting.fault else "on"
+    state = working if hook.off_at is None else f"off since {_instant(hook.off_at)}"
     since = f", the oldest since {_instant(waiting.oldest)}" if waiting.oldest is not None else ""
     return f"{state}, {waiting.count} waiting{since}"
 

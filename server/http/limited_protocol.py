@@ -36,10 +36,12 @@ class LimitedHttp(HttpToolsProtocol):
         self._request_timer: TimerHandle | None = None
         self._idle_timer: TimerHandle | None = None
         self._idle_since: float | None = None  # by the loop's clock; None while a request is received or answered
-        self._is_admitted = self._is_upgrade = self._is_stopping = False
-        self._is_receiving = self._is_in_head = True  # the first request is waited for
+        self._is_admitted = self._is_stopping = False
+        self._is_upgrade = False  # the request asks for an upgrade, which is ignored unless it is to a WebSocket
+        # the first request is waited for
+        self._is_receiving = self._is_in_head = True
         self._head_bytes = 0  # of an incomplete head, at least
-        self._headers = 0  # of the request, without trailers
+        self._headers = 0  # how many the request has, without trailers
         # A cycle is a request with its response, in uvicorn's words. The oldest is first; ended ones are removed late.
         self._cycles: deque[RequestResponseCycle] = deque()
 
@@ -97,9 +99,9 @@ class LimitedHttp(HttpToolsProtocol):
                 self.parser.feed_data(data)
                 return False
             except HttpParserUpgrade as upgrade:
-                if self._should_upgrade() or not self._is_upgrade:
+                if self._should_upgrade() or not self._is_upgrade:  # not for CONNECT, at which the parser stops, too
                     return self._should_upgrade()
-                data = data[upgrade.args[0] :]
+                data = data[upgrade.args[0] :]  # what follows the head
             self._begin_without_upgrade()
 
     def _begin_without_upgrade(self) -> None:
@@ -163,7 +165,7 @@ class LimitedHttp(HttpToolsProtocol):
         if len(self.headers) > self._headers:  # trailers of a chunked body
             self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
-        if self.cycle.response_complete:  # it did not wait for the end of the body
+        if self.cycle.response_complete:  # the response did not wait for the end of the body
             self._become_idle()
 
     def on_response_complete(self) -> None:
@@ -225,10 +227,10 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _request_timed_out(self) -> None:
         """A request that waits for earlier ones of its connection gets more time: it was not read meanwhile."""
-        last = None if self._is_in_head else self.cycle
-        if not all(cycle is last or cycle.response_complete for cycle in self._cycles):
+        incomplete = None if self._is_in_head else self.cycle
+        if not all(cycle is incomplete or cycle.response_complete for cycle in self._cycles):
             self._start_request_timer()
-        elif last is not None and last.response_started:
+        elif incomplete is not None and incomplete.response_started:
             self._socket.close()
         else:
             seconds = self._limiter.request_seconds

@@ -37,8 +37,8 @@ class Remembered(NamedTuple):
 
 class AcceptedTokens:
     """
-    The tokens of the issuers in the file. Checks that arrive at the same time for the same token are one. `on_revoked`
-    is called once tokens were forgotten, as their key has left the set of its issuer.
+    The tokens of the issuers in the file. While a token is checked, all requests with it wait for this one check.
+    `on_revoked` is called when tokens were forgotten because their key has left the set of its issuer.
 
     Raises:
         WrongIssuers: a file of keys is not usable.
@@ -57,7 +57,7 @@ class AcceptedTokens:
 
     @asynccontextmanager
     async def running(self, store: Store, events: Events) -> AsyncIterator[None]:
-        """Keep keys current, and forget whom others have deleted, as long as the context is open."""
+        """As long as the context is open, keep keys current, and forget users whom any process has deleted."""
         self._store = store
         with events.subscribed(self._note, SESSIONS):
             async with keyrings.kept_current(self.keyrings.values(), KeySets(store.site)):
@@ -103,7 +103,7 @@ class AcceptedTokens:
             return client
         known = self.remembered(token)
         if known is None:
-            nobody = client._replace(token=None, identified=None)
+            nobody = client._replace(token=None, identified=None)  # so that the points are those of the address
             charge = await self._rates.admit(nobody) if self._rates else None
             try:
                 known = await self._checked(token)
@@ -128,7 +128,7 @@ class AcceptedTokens:
     def _end(self, digest: bytes, check: "asyncio.Task[Remembered]") -> None:
         del self._checks[digest]
         if not check.cancelled():
-            check.exception()  # it is not logged if all who wait for it are gone
+            check.exception()  # read here, or asyncio logs it if nobody waits for the check any more
 
     async def _check(self, text: str, digest: bytes) -> Remembered:
         """Check a token and find its user. The result is remembered, unless it may be outdated by now."""
@@ -176,7 +176,7 @@ class AcceptedTokens:
 
     def _note(self, event: Event) -> None:
         """
-        Forget all tokens after a user was deleted, or if an event that says so may have been lost. It is rare, and
+        Forget all tokens after a user was deleted, or if an event that says so may have been lost. Both are rare. All
         tokens are then checked again.
         """
         if event.kind in (EventKind.USER_DELETED, EventKind.MISSED):
@@ -185,6 +185,6 @@ class AcceptedTokens:
 
 
 def refusal(fault: TokenRefused) -> Refused:
-    """Why a request is not executed whose token is not accepted."""
+    """The refusal of a request whose token is not accepted."""
     extensions = {"code": str(Code.UNAUTHENTICATED), "reason": fault.reason}
     return Refused(Code.UNAUTHENTICATED, errors=[{"message": fault.message, "extensions": extensions}])

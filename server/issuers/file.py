@@ -16,8 +16,7 @@ from store.identities import ISSUER
 
 MAX_LEEWAY = 300  # seconds
 SECRET_LENGTHS = range(32, 1025)  # bytes of a shared secret: RFC 7518 asks for as many as SHA-256 has
-MAX_SHOWN = 60  # characters of an invalid value
-HOUR = 3600  # seconds
+MAX_SHOWN = 60  # characters of a name in the file that a message shows
 
 Algorithm: TypeAlias = Literal["RS256", "ES256", "EdDSA", "HS256"]
 ClaimPath: TypeAlias = tuple[str, ...]  # the names of the objects that lead to a claim, and its own
@@ -35,7 +34,7 @@ def _path(value: object) -> object:
     return tuple(parts)
 
 
-def _texts(value: object) -> object:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -49,7 +48,7 @@ URL: TypeAlias = Annotated[str, AfterValidator(_url)]
 
 
 class _Table(BaseModel):
-    """A table of the file. Keys that it does not declare are refused."""
+    """A table of the file. Names that its class does not declare are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
@@ -79,9 +78,11 @@ class GivenRoles(_Table):
 
 class Issuer(_Table):
     """
-    An issuer, as its table in the file says: docs/issuers.md describes each key. The store keeps the identities of its
-    users by `name`; `issuer` is the claim `iss` of its tokens. Its keys are where `discovery` says, at `jwks_url`, in
-    `jwks_file`, or they are `secrets`, by their ids.
+    An issuer, as its table in the file says: docs/issuers.md describes each field. The store keeps the identities of
+    its users by `name`; `issuer` is the claim `iss` of its tokens.
+
+    One of four fields gives the keys that its tokens are signed by: `discovery`, `jwks_url` and `jwks_file` say where
+    they are, and `secrets` has them by their ids.
     """
 
     name: str
@@ -114,7 +115,7 @@ class Issuer(_Table):
     @field_validator("audience", "algorithms", mode="before")
     @classmethod
     def _not_empty(cls, value: object) -> object:
-        listed = _texts(value)
+        listed = _as_list(value)
         if not isinstance(listed, list) or not listed or not all(isinstance(each, str) and each for each in listed):
             raise ValueError("it is a text or a list of texts, and not empty")
         return frozenset(listed)
@@ -146,8 +147,8 @@ class Issuer(_Table):
         given = [name for name in sorted(sources) if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"one of {', '.join(sorted(sources))} says where its keys are, and not {len(given)}")
-        is_shared = "HS256" in self.algorithms
-        if is_shared != (self.secrets is not None) or (is_shared and len(self.algorithms) > 1):
+        signs_with_secrets = "HS256" in self.algorithms
+        if signs_with_secrets != (self.secrets is not None) or (signs_with_secrets and len(self.algorithms) > 1):
             raise ValueError('secrets are for algorithms = ["HS256"], and HS256 is for nothing else')
         for name in ("discovery", "jwks_url"):
             if not self.private and (getattr(self, name) or "").startswith("http:"):
@@ -175,8 +176,8 @@ class Issuer(_Table):
 
 class Issuers(_Table):
     """
-    What a file of issuers says. Keys of an issuer are used for `keys_hours` at most, and for `keys_hours_away` while
-    the issuer does not answer.
+    What a file of issuers says. The keys by which an issuer signs tokens are fetched again after `keys_hours` at most;
+    while it does not answer, the old ones are used for up to `keys_hours_away`.
     """
 
     issuers: tuple[Issuer, ...] = Field(min_length=1, max_length=50)
@@ -204,12 +205,9 @@ class Issuers(_Table):
         return next((each for each in self.issuers if each.name == name), None)
 
 
-NO_ISSUERS: tuple[Issuer, ...] = ()
-
-
 def read(path: Path) -> Issuers:
     """
-    The issuers in a TOML file. Paths of files of keys in it are relative to its folder.
+    The issuers in a TOML file. A relative path of a `jwks_file` in it begins at the folder of this file.
 
     Raises:
         OSError: the file cannot be read.
@@ -240,7 +238,7 @@ def _fault(fault: ErrorDetails) -> str:
 
 
 def _where(loc: Sequence[int | str]) -> str:
-    """The path of a key in the file, such as `issuers[0].claims.name`."""
+    """The path of a field in the file, such as `issuers[0].claims.name`. Indexes of lists below it are left out."""
     parts: list[str] = []
     for part in loc:
         if isinstance(part, int) and len(parts) == 1:

@@ -30,7 +30,7 @@ from store.errors import BadCredentials, StoreUnavailable, TokenRefused
 from store.pending_logins import LOGIN_LIFETIME, PendingLogin
 
 PATH = "/log-in"
-COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
+COOKIE = "upvote-log-in"  # has the state of a log-in that has begun, which shows that the same browser comes back
 MAX_ANSWER = 64_000  # bytes
 COST = 100  # points of the rate limit of the address, for a log-in that begins
 MAX_NEXT = 1_000  # characters of the path of the page to go on with
@@ -71,7 +71,7 @@ async def begin(request: Request) -> RedirectResponse:
 
 
 async def end(request: Request) -> RedirectResponse:
-    """Open a session for the user with whom a browser comes back from an issuer, and keep it in the cookie."""
+    """A browser comes back from an issuer: open a session for the user who has logged in there, kept in a cookie."""
     issuer, tokens = _issuer(request)
     state = request.app.state
     try:
@@ -91,7 +91,7 @@ async def end(request: Request) -> RedirectResponse:
 
 
 async def _charge(request: Request) -> None:
-    """Take points from the address of a browser: what it begins is kept for some time. Raises HTTPException."""
+    """Take points from the address of a browser, as a log-in that begins is stored. Raises HTTPException."""
     state = request.app.state
     if state.rates is None:
         return
@@ -133,8 +133,9 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
         KeysUnavailable: its keys cannot be had now.
     """
     assert issuer.client_id is not None
-    text = await _exchanged(request, issuer, tokens.keyrings[issuer.name].endpoints.get("token_endpoint", ""), begun)
-    token = tokens.parse(text, frozenset({issuer.client_id}))
+    endpoint = tokens.keyrings[issuer.name].endpoints.get("token_endpoint", "")
+    text = await _exchanged(request, issuer, endpoint, begun)
+    token = tokens.parse(text, audience=frozenset({issuer.client_id}))
     await tokens.require_signed(token)
     if token.issuer is not issuer:
         raise TokenRefused("issuer")

@@ -26,12 +26,12 @@ from store.errors import StoreUnavailable
 from store.key_sets import FETCH_PAUSE_MS, FetchedKeys, KeySets
 from store.site import unix_milliseconds
 
-LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
+LOOK_INTERVAL = 1.0  # seconds between two looks at what other processes have fetched
 LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
 ANSWER_TIME = 1.0  # seconds in which a fetch is expected to be answered
 MAX_WAITING = 100  # requests, for the keys of all issuers
-DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh which does not say how long it is
+DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh if it does not say how long
 LEAST_FRESHNESS = 60  # seconds that any answer is fresh
 REFRESH_SHARE = 0.8  # of the freshness of an answer, after which keys are fetched again
 LONGEST_PAUSE = 60_000  # milliseconds between two tries while a provider does not answer
@@ -61,7 +61,7 @@ class Keyring:
     """
     The keys of an issuer, which are used for `hours` at most, and for `hours_away` while the issuer does not answer.
     `waiting` counts the requests that wait for keys of any issuer. `clock` returns unix milliseconds. `on_change` is
-    called once a key has left the set.
+    called whenever keys have replaced earlier ones: some of these may not be valid any more.
     """
 
     issuer: Issuer
@@ -115,6 +115,7 @@ class Keyring:
         except TimeoutError:
             if self._fetched is None or self._failures:
                 raise
+        # the provider answers, but the pause after the last fetch may not be over
         next_answer = self._fetched.fetched_at + FETCH_PAUSE_MS + ANSWER_TIME * 1_000
         async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
             return await self._awaited(id, algorithm, arrived)
@@ -153,7 +154,7 @@ class Keyring:
             pass
 
     async def turn(self, client: GuardedClient, shared: KeySets) -> None:
-        """Take what others have fetched, or a file that has changed; fetch what is due."""
+        """Use what other processes have fetched, or a file that has changed. Fetch the keys if that is due."""
         if self.issuer.jwks_file is not None:
             self._use_file(await asyncio.to_thread(self._changed_file, self.issuer.jwks_file))
             return
@@ -163,11 +164,12 @@ class Keyring:
             self._replace(KeySet())
         is_due = self._own_waiting or self._fetched is None or now >= self._fetched.fresh_until
         may_try = self._own_waiting or now >= self._next_try
+        # `may_fetch` also keeps all other processes from fetching for some seconds
         if is_due and may_try and await shared.may_fetch(self.issuer.name):
             await self._fetch(client, shared, now)
 
     async def _take(self, shared: KeySets) -> None:
-        """Take what any process has fetched."""
+        """Use what any process has fetched, if it is not what is used already."""
         known = (self._fetched.source, str(self._fetched.fetched_at)) if self._fetched else ("", "")
         source, at = await shared.version(self.issuer.name)
         if source != self.source or (source, at) == known:
@@ -206,7 +208,7 @@ class Keyring:
             endpoints = {name: _checked_url(found[name], self.issuer) for name in ENDPOINTS if name in found}
         assert url is not None
         answer = await _get(client, url)
-        keys.parse(answer.body)
+        keys.parse(answer.body)  # raises, before other processes get it
         fresh = min(freshness(answer), self.hours * HOUR // 1000)
         text = answer.body.decode("utf-8", "replace")
         return FetchedKeys(
@@ -221,12 +223,12 @@ class Keyring:
         self._fetched, self.endpoints = fetched, json.loads(fetched.endpoints or "{}")
         self._replace(keys.parse(fetched.text))
         changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        changed.set()  # wakes the requests that wait
 
     def _replace(self, newer: KeySet) -> None:
-        before = len(self.current)
+        had_keys = len(self.current) > 0
         self.current = self.current.replaced_by(newer)
-        if before:
+        if had_keys:
             self.on_change()
 
     def _changed_file(self, file: Path) -> KeySet | None:
@@ -341,7 +343,14 @@ def keyrings(
     """
     waiting = Waiting()
     made = {
-        each.name: Keyring(each, issuers.keys_hours, issuers.keys_hours_away, waiting, on_change, clock)
+        each.name: Keyring(
+            each,
+            hours=issuers.keys_hours,
+            hours_away=issuers.keys_hours_away,
+            waiting=waiting,
+            on_change=on_change,
+            clock=clock,
+        )
         for each in issuers.issuers
     }
     for keyring in made.values():

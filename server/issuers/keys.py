@@ -1,6 +1,6 @@
 """
-The keys by which tokens of issuers are checked: those of a JSON Web Key Set (RFC 7517), or shared secrets. A key has
-one algorithm, by its type.
+The keys by which tokens of issuers are checked: public keys in a JSON Web Key Set (RFC 7517), or shared secrets. The
+type of a key says its only algorithm.
 """
 
 import json

@@ -20,8 +20,8 @@ MOST_GROUPS = 100  # that the claims of a token may name
 
 def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
     """
-    What a token says. Where a whole token lacks a claim, the user has no such field or roles. One that is not whole,
-    such as an ID token, says nothing of them then.
+    What a token says. If a whole token lacks a claim, the user has no such field, or no roles. A token that is not
+    whole, such as an ID token, says nothing of what it lacks.
     """
     issuer, claims = token.issuer, token.claims
     says_roles = is_whole or any(
@@ -44,8 +44,8 @@ def mapped(issuer: Issuer) -> dict[str, str]:
 
 def identified(token: Token, username: str, now: int) -> Identified:
     """
-    The user of a token that is accepted `now` (unix milliseconds). That the token names the user ends when the token
-    says; if this time is over already, at the end of the issuer's leeway.
+    The user of a token that is accepted `now` (unix milliseconds). The result expires when the token does. If that time
+    is over already, it expires at the end of the issuer's leeway.
     """
     ends = round(token.expires_at * 1000)
     if ends <= now:

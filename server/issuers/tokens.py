@@ -1,8 +1,8 @@
 """
-Tokens of issuers, as JSON Web Tokens (RFC 7519): what they say, and whether it is said as the file of issuers asks for.
+Tokens of issuers, as JSON Web Tokens (RFC 7519): what they say, and whether that is what the file of issuers asks for.
 
-A token chooses nothing: its issuer is one of the file, its algorithm one of that issuer's, and its key one of that
-issuer's keys of that algorithm. What the header says of addresses of keys is not read.
+A token chooses nothing: its issuer must be in the file, its algorithm must be one that the issuer's table names, and
+its key must be one of the issuer for this algorithm. Addresses of keys in its header are not read.
 """
 
 import json
@@ -49,14 +49,13 @@ def looks_like_one(text: str) -> bool:
 
 def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozenset[str] | None = None) -> Token:
     """
-    A token, by what it says; `issuers` are those of the file, by the claim `iss` of their tokens. `now` is in unix
-    seconds.
+    Read a token. `issuers` are those of the file, by the claim `iss` of their tokens. `now` is in unix seconds.
 
     With `audience` it must be a token that the issuer has given to this site for a log-in: the claim `aud` has one of
     these texts, whatever the issuer's table says of the audience and the type of tokens.
 
     Raises:
-        TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.
+        TokenRefused: it is not as the issuer's table asks for. That it has expired is not checked here.
     """
     header, claims, signed, signature = _parts(text)
     issuer = issuers.get(_text(claims, "iss"))

@@ -32,7 +32,7 @@ MIN_WEIGHT = 0.01  # the least value of an option for weights
 
 @dataclass(frozen=True, slots=True)
 class LabOptions:
-    """`half_life` is in hours, `step` in minutes."""
+    """`top` is the number of places on a page, `half_life` is in hours, `step` in minutes."""
 
     orders: Sequence[Order]
     vote_scores: Sequence[float]
@@ -105,7 +105,9 @@ def compare(file: Path, options: LabOptions) -> int:
         stories = import_stories.read([file], counts, progress).stories
         histories = [arrivals(story, options.half_life, window, options.seed) for story in stories]
         samples = instants(histories, options.step * HOUR // 60)
-        plan = ExperimentPlan(variants, options.top, options.colluders, samples, 60 // options.step)
+        plan = ExperimentPlan(
+            variants, places=options.top, colluders=options.colluders, instants=samples, per_hour=60 // options.step
+        )
         day = _start_of_day(stories, options.day)
         results = measure(histories, plan, progress.track(plan.replay(histories), len(samples), description="replay"))
     print(
@@ -199,13 +201,14 @@ def _draw(picture: Path, start: int, stories: Sequence[Story], histories: Histor
     posted = [number for number, story in enumerate(stories) if start <= story.time < start + DAY]
     best = sorted(posted, key=lambda number: stories[number].votes, reverse=True)[:DRAWN_STORIES]
     drawn = range(start, start + DAY + 1, DRAWN_STEP)
-    shown = [listings for _, listings in replay(histories, plan.variants, plan.places, drawn)]
+    shown = [listings for _, listings in replay(histories, plan.variants, plan.places, drawn)]  # one for each instant
     tops = {
         variant.name: [[number for _, number in listings[index]] for listings in shown]
         for index, variant in enumerate(plan.variants)
     }
     titles = {number: f"{stories[number].votes}  {stories[number].title}" for number in best}
-    pictures.draw(pictures.Day(_date(start), titles, drawn, tops, plan.places), picture)
+    day = pictures.Day(name=_date(start), titles=titles, instants=drawn, tops=tops, places=plan.places)
+    pictures.draw(day, picture)
 
 
 def _date(milliseconds: int) -> str:
@@ -214,16 +217,16 @@ def _date(milliseconds: int) -> str:
 
 def _options(arguments: Namespace) -> LabOptions:
     return LabOptions(
-        arguments.orders,
-        arguments.vote_score,
-        arguments.gravity_age,
-        arguments.top,
-        arguments.colluders,
-        arguments.half_life,
-        arguments.seed,
-        arguments.step,
-        arguments.picture,
-        arguments.day,
+        orders=arguments.orders,
+        vote_scores=arguments.vote_score,
+        gravity_ages=arguments.gravity_age,
+        top=arguments.top,
+        colluders=arguments.colluders,
+        half_life=arguments.half_life,
+        seed=arguments.seed,
+        step=arguments.step,
+        picture=arguments.picture,
+        day=arguments.day,
     )
 
 

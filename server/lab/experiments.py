@@ -45,12 +45,12 @@ class ExperimentPlan:
 @dataclass(frozen=True, slots=True)
 class Measures:
     """
-    The measures of a variant: `turnover` is the mean number of stories that were not on the page an hour before, the
-    stays are how many hours stories were on the page.
+    The measures of a variant: `turnover` is the mean number of stories that were not on the page an hour before;
+    `median_stay` and `longest_stay` are how many hours stories were on the page.
 
-    `hours` and `best_rank` are those of stories with colluders, first without and then with their votes: mean hours on
-    the page, and median of the best ranks, where a rank beyond the page counts as the next after it. Both are empty if
-    no story could be observed.
+    `hours` and `best_rank` are of the stories with colluders. Each has two values, without the votes of the colluders
+    and with them: the mean hours on the page, and the median of the best ranks. A story that was never on the page has
+    the rank after its last one. Both are empty if no story could be observed.
     """
 
     turnover: float
@@ -79,7 +79,7 @@ def instants(histories: Histories, step: int) -> range:
     if not histories:
         raise NotReplayed("the file has no story")
     first, last = _posted_at(histories[0]), _posted_at(histories[-1])
-    start = -(-(first + WARM_UP) // step) * step
+    start = -(-(first + WARM_UP) // step) * step  # rounded up to a whole step
     if last - start < HOUR:
         days = (last - first) / HOUR / 24
         raise NotReplayed(
@@ -109,9 +109,9 @@ def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listing
             for push, votes in counted:
                 push.observe(variant, ranked, votes, now, plan.places)
     return Results(
-        len(pushed),
-        {name: _measured(name, tops[name], pushed, plan) for name in tops},
-        {frozenset(pair): measures.overlap(*(tops[name] for name in pair)) for pair in combinations(tops, 2)},
+        pushed=len(pushed),
+        measured={name: _measured(name, tops[name], pushed, plan) for name in tops},
+        overlaps={frozenset(pair): measures.overlap(*(tops[name] for name in pair)) for pair in combinations(tops, 2)},
     )
 
 
@@ -121,11 +121,13 @@ def _posted_at(history: Sequence[int]) -> int:
 
 def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measures:
     stays = measures.stays(tops, plan.per_hour)
-    series = [[push.plain[name] for push in pushed], [push.lifted[name] for push in pushed]] if pushed else []
+    without = [push.plain[name] for push in pushed]  # the ranks of each story at each instant
+    lifted = [push.lifted[name] for push in pushed]  # the same with the votes of colluders
+    series = [without, lifted] if pushed else []
     return Measures(
-        measures.turnover(tops, plan.per_hour),
-        median(stays),
-        max(stays),
-        [mean(measures.hours(ranks, plan.per_hour) for ranks in each) for each in series],
-        [median(measures.best_rank(ranks) or plan.places + 1 for ranks in each) for each in series],
+        turnover=measures.turnover(tops, plan.per_hour),
+        median_stay=median(stays),
+        longest_stay=max(stays),
+        hours=[mean(measures.hours(ranks, plan.per_hour) for ranks in each) for each in series],
+        best_rank=[median(measures.best_rank(ranks) or plan.places + 1 for ranks in each) for each in series],
     )

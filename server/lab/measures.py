@@ -58,7 +58,7 @@ class Push:
     lifted: dict[str, list[int | None]] = field(default_factory=dict)
 
     def observe(self, variant: Variant, ranked: Sequence[Ranked], votes: int, now: int, places: int) -> None:
-        """Record the ranks at an instant at which the story has `votes` of its own."""
+        """Record the ranks at an instant at which the story has `votes` without those of the colluders."""
         for extra, ranks in ((0, self.plain), (self.colluders, self.lifted)):
             value = variant.value(article(self.number, self.history[0], votes + extra), now)
             ranks.setdefault(variant.name, []).append(rank(ranked, (value, self.number), places))

@@ -43,7 +43,7 @@ def draw(day: Day, file: Path) -> None:
 
 def figure(day: Day) -> Figure:
     """A panel for each variant with a line for each story, interrupted where the story is beyond the page."""
-    rows = -(-len(day.tops) // ACROSS)
+    rows = -(-len(day.tops) // ACROSS)  # rounded up
     drawn = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
     drawn.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
     panels = list(drawn.subplots(rows, ACROSS, sharex=True, sharey=True, squeeze=False).flat)
@@ -66,7 +66,7 @@ def _draw_ranks(panel: Axes, name: str, day: Day, tops: Sequence[Top]) -> None:
     panel.set_title(name)
     panel.set_xlim(0, 24)
     panel.set_xticks(range(0, 25, 4))
-    panel.set_ylim(day.places + 0.5, 0.5)
+    panel.set_ylim(day.places + 0.5, 0.5)  # the first rank is at the top
     panel.grid(alpha=0.3)
 
 

@@ -4,9 +4,9 @@ accounts that vote for each other far more often than chance explains.
 
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
-other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well; what they
-post gets as few votes of others as the half of all stories with the fewest. A stratum is a group in one period: the
-search compares votes with those for other stories of the same stratum.
+other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well. What they
+post gets few votes of others: as many as a story of the half that has the fewest. A stratum is a group in one period:
+the search compares votes with those for other stories of the same stratum.
 """
 
 from bisect import bisect
@@ -47,7 +47,7 @@ class Planted:
 USUAL, CLOSE, CLOSEST = (0.05, 0.5), (0.2, 0.6), (0.4, 0.8)  # limits for friends
 ALL_PLANTED = (
     *(Planted(ring, USUAL) for ring in (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)),
-    *(Planted(0.8, friends) for friends in (CLOSE, CLOSEST)),
+    *(Planted(ring=0.8, friends=friends) for friends in (CLOSE, CLOSEST)),
 )
 
 
@@ -77,7 +77,8 @@ def measure(stories: Sequence[Story], planted: Planted, seed: int) -> Measured:
     table = site.table()
     found = {site.users[member] for ring in find(table) for member in ring.members}
     recall = {size: len(names & found) / len(names) for size, names in rings.items()}
-    return Measured(planted, len(table.voters), recall, len(found), len(found.difference(*rings.values())))
+    wrong = found.difference(*rings.values())
+    return Measured(planted, votes=len(table.voters), recall=recall, found=len(found), wrong=len(wrong))
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ class _Site:
     def __post_init__(self) -> None:
         self.voters = _Voters(self.random)
         self.counts = sorted(_votes_of(story) for story in self.stories)
-        for turn in range(-(-LEAST_STORIES // len(self.stories))):
+        for turn in range(-(-LEAST_STORIES // len(self.stories))):  # rounded up
             for story in self.stories:
                 poster = f"{story.poster}.{turn}" if turn else story.poster
                 self.post(poster, story.time // PERIOD, _votes_of(story))
@@ -120,7 +121,8 @@ class _Site:
         """All votes; a second one of a voter for a story is none."""
         columns = np.array(sorted(set(self.votes)), dtype=np.int64).T
         voters, posters, strata, texts = columns
-        return VoteTable(len(self.users), voters, posters, strata, texts, np.zeros(len(texts), dtype=np.bool_))
+        are_comments = np.zeros(len(texts), dtype=np.bool_)  # none
+        return VoteTable(len(self.users), voters, posters, strata, texts, are_comments)
 
     def _number(self, user: str) -> int:
         if user not in self.numbers:
@@ -153,14 +155,14 @@ class _Voters:
 
 
 def _votes_of(story: Story) -> int:
-    """The votes of others than the poster."""
+    """The votes of others than the poster, whose own vote is counted in `story.votes`."""
     return min(story.votes, MOST_VOTES) - 1
 
 
 def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
     """Let circles of friends and rings of new accounts post and vote. Returns the members of rings, by size of ring."""
     random, honest = site.random, len(site.posted)
-    for size in SIZES * OF_EACH_SIZE:
+    for size in SIZES * OF_EACH_SIZE:  # all sizes, again and again
         group = random.randrange(GROUPS)
         friends = random.sample(site.voters.of_group[group], size)
         site.groups.update(dict.fromkeys(friends, group))
@@ -178,11 +180,11 @@ def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
 
 
 def _vote_for_each_other(
-    site: _Site, members: Sequence[str], share: Callable[[], float], others: Sequence[int]
+    site: _Site, members: Sequence[str], share: Callable[[], float], vote_counts: Sequence[int]
 ) -> None:
     """
-    Let each of a group post, within some weeks, and vote for a share of what each other one posts. `others` has numbers
-    of votes, of which each story gets one from honest voters.
+    Let each of a group post, within some weeks, and vote for a share of what each other one posts. `vote_counts` are
+    numbers of votes: each story gets one of these numbers, at random, from honest voters.
     """
     random = site.random
     _, stratum = site.posted[random.randrange(len(site.posted))]
@@ -190,7 +192,7 @@ def _vote_for_each_other(
     for poster in members:
         voters = [(member, share()) for member in members if member != poster]
         for _ in range(STORIES):
-            number = site.post(poster, begin + random.randrange(2), random.choice(others))
+            number = site.post(poster, begin + random.randrange(2), random.choice(vote_counts))
             for voter, probability in voters:
                 if random.random() < probability:
                     site.vote(voter, number)

@@ -13,7 +13,7 @@ from heapq import heappush, heapreplace
 from store.ranking.formulas import Order, Policy
 from store.records import Article
 
-# The times of the votes of each story, by posting time: the first vote is the poster's, at that time.
+# Of each story, by posting time, the times of its votes. The first vote is the poster's, at the posting time.
 Histories = Sequence[Sequence[int]]
 Ranked = tuple[float, int]  # the value and the number of a story
 Listings = tuple[int, list[list[Ranked]]]  # an instant, and at this instant the top places of each variant
@@ -42,7 +42,7 @@ class _Candidate:
         self.number = number
         self.history = history
         self.votes = 0
-        self.article = article(number, history[0], 1)
+        self.article = article(number, posted_at=history[0], votes=1)
 
     def vote(self, now: int) -> bool:
         """Count the votes until now. Returns whether there are new ones."""
@@ -81,15 +81,15 @@ def replay(
     """
     candidates: list[_Candidate] = []
     top: list[list[Ranked]] = [[] for _ in variants]
-    posted = limit = 0
+    posted = most_candidates = 0
     for now in instants:
         while posted < len(histories) and histories[posted][0] <= now:
             candidates.append(_Candidate(posted, histories[posted]))
             posted += 1
         voted = [candidate for candidate in candidates if candidate.vote(now)]
-        if len(candidates) > limit:
+        if len(candidates) > most_candidates:
             candidates = _contenders(candidates, places)
-            limit = len(candidates) + SPARE
+            most_candidates = len(candidates) + SPARE
         for index, variant in enumerate(variants):
             unchanged, changed = ([], candidates) if variant.order.decays else (top[index], voted)
             ranked = {number: value for value, number in unchanged}
@@ -102,8 +102,8 @@ def _contenders(candidates: Sequence[_Candidate], places: int) -> list[_Candidat
     """
     The candidates that can still reach the top.
 
-    No order ranks an older story above a younger one that has at least as many votes, and no vote is taken back. So a
-    story is out if as many younger ones as there are places already have at least its final number of votes.
+    No order ranks an older story above a younger one that has at least as many votes, and no vote is taken back. Let
+    there be P places: a story is out once P younger ones have at least as many votes as it will have at the end.
     """
     contenders: list[_Candidate] = []
     younger: list[int] = []  # the highest votes of younger stories, as a heap

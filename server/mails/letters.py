@@ -58,7 +58,7 @@ class Letter:
     A mail to an address, which several users may share.
 
     - `template` is the name of its two templates, for plain text and for HTML; `values` are what they show.
-    - `about` is what the mail covers of what the waiting one has noted: notifications, or the address.
+    - `about` has the entries of `WaitingMail.noted` that the mail covers: notifications, or an address.
     - `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user. The token
       itself is issued when the mail is composed.
     - `unsubscribing` is a link that ends such mails; None for mails that users cannot end.
@@ -157,13 +157,13 @@ class Letters:
 
     def _confirmation(self, recipient: Recipient) -> Letter | None:
         pending = recipient.mailbox.pending
-        if pending is None or pending == recipient.mailbox.unusable:
+        if pending is None or pending == recipient.mailbox.unusable:  # the mail server has refused the address
             return None
         return Letter(
-            pending,
-            [recipient.name],
-            "confirm",
-            self._words("mail-confirm-subject", site=self._site_name),
+            to=pending,
+            usernames=[recipient.name],
+            template="confirm",
+            subject=self._words("mail-confirm-subject", site=self._site_name),
             values={"username": recipient.name},
             tokens={recipient.name: (Purpose.CONFIRM, pending)},
         )
@@ -186,8 +186,8 @@ class Letters:
 
     async def _reset(self, subject: str) -> Letter | None:
         """
-        The mail with a link to choose a new password: for the user whose name `subject` is, or for all who have
-        confirmed the address whose digest it is.
+        The mail with a link to choose a new password. `subject` is the name of a user, or the digest of an address: the
+        mail is then for all users who have confirmed this address.
         """
         if mailboxes.ADDRESS_DIGEST.fits(subject):
             names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
@@ -200,10 +200,10 @@ class Letters:
         assert to
         with_password = [each.name for each in recipients if each.has_password]
         return Letter(
-            to,
-            [each.name for each in recipients],
-            "reset",
-            self._words("mail-reset-subject" if with_password else "mail-how-subject", site=self._site_name),
+            to=to,
+            usernames=[each.name for each in recipients],
+            template="reset",
+            subject=self._words("mail-reset-subject" if with_password else "mail-how-subject", site=self._site_name),
             values={"names": with_password, "others": [each.name for each in recipients if not each.has_password]},
             tokens={name: (Purpose.RESET, "") for name in with_password},
         )
@@ -220,10 +220,10 @@ class Letters:
         more = max(0, len(ids) - MOST_SHOWN)
         token = mailboxes.unsubscribing_token(recipient.name, mailbox.key)
         return Letter(
-            mailbox.usable,
-            [recipient.name],
-            "replies",
-            shown[0]["said"]
+            to=mailbox.usable,
+            usernames=[recipient.name],
+            template="replies",
+            subject=shown[0]["said"]
             if len(ids) == 1
             else self._words("mail-replies-subject", count=len(ids), site=self._site_name),
             values={"username": recipient.name, "shown": shown, "more": more},
@@ -233,7 +233,7 @@ class Letters:
 
     async def _unseen(self, username: str, noted: Sequence[str]) -> list[str]:
         """The ids of what notifies a user and was not seen, the oldest first. One round trip."""
-        numbers = [int(member.split()[0]) for member in noted]  # the number of the subject, its kind and its type
+        numbers = [int(member.split()[0]) for member in noted]  # each is `NUMBER KIND TYPE` of a subject
         read = inboxes.find(self._store.site, username, numbers)
         found = read.result(await self._store.site.redis.run(read.command)).values()
         unseen = sorted((each for each in found if not each.is_seen), key=lambda each: each.position)

@@ -52,7 +52,7 @@ class Mails:
                 return False
             await self._sender.send(waiting)
         if not found:
-            await self._sender.close()  # servers end idle connections themselves
+            await self._sender.close()  # mail servers end idle connections anyway
         return len(found) == AT_ONCE
 
     async def close(self) -> None:

@@ -50,10 +50,12 @@ class MailRates:
         for name in letter.usernames:
             needed += self._windows("user", name.lower())
         of_replies = self._windows("replies to", address, kept=1)
-        return ([*needed, *of_replies], []) if letter.unsubscribing else (needed, of_replies)
+        is_mail_of_replies = bool(letter.unsubscribing)  # no other mails can be ended by a link
+        return ([*needed, *of_replies], []) if is_mail_of_replies else (needed, of_replies)
 
     def _windows(self, scope: str, subject: str, kept: int = 0) -> list[SlidingWindow]:
-        limits = ((HOUR, self.an_hour), (DAY, self.a_day))  # `kept` mails of each are left to other mails
+        """The windows of an hour and of a day. `kept` mails of each limit are left to other mails."""
+        limits = ((HOUR, self.an_hour), (DAY, self.a_day))
         return [SlidingWindow(("mail", scope, subject), span, max(1, limit - kept)) for span, limit in limits]
 
 
@@ -133,7 +135,7 @@ class MailSender:
                 raise
             return False
         message = await self._letters.compose(letter)
-        if not await mails.take(self._site, waiting, letter.about):
+        if not await mails.take(self._site, waiting, letter.about):  # another process has it, or has put it off
             await self._connection.take_back()
             return False
         return await self._hand_over(waiting, letter, message)

@@ -1,6 +1,6 @@
 """
-The route that ends mails of replies, by the signed token of a link in such a mail: POST ends them, as programs for mail
-do with one click (RFC 8058), and GET shows a button that does. No session is needed, and no cookie read.
+The route that ends mails of replies, by the signed token of a link in such a mail. POST ends them: programs for mail
+send it with one click (RFC 8058). GET shows a button that sends it. No session is needed, and no cookie read.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ def routes() -> list[BaseRoute]:
 
 
 async def respond(request: Request) -> HTMLResponse:
-    if request.method != "POST":  # programs that look at links follow them
+    if request.method != "POST":  # GET must end nothing: programs that check the links of mails follow them
         return _page(request, said="")
     try:
         is_done = await request.app.state.store.mailboxes.end_replies(request.path_params["token"])

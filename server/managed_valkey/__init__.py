@@ -1,5 +1,6 @@
 """
 The managed Valkey: the server of the store that this program runs itself, unless UPVOTE_REDIS_URL names another one.
 
-`server` runs it, `supervisor` restarts it, `disk` guards what it writes, and `compaction` shortens that at the end.
+`server` runs it, and `supervisor` restarts it. `disk` refuses writes before the disk is full. `compaction` rewrites its
+append-only file when it stops, so that the next start is faster.
 """

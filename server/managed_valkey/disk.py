@@ -23,12 +23,12 @@ from server.managed_valkey.supervisor import execute
 
 RESERVE = 32_000_000  # bytes, by default
 CHECK_SECONDS = 0.1  # between two checks
-SYNC_SECONDS = 0.5  # less than a second with the time of the sync itself
+SYNC_SECONDS = 0.5  # between two syncs: with the time that one takes, less than a second
 FINAL_WRITE_SECONDS = 10.0  # for pending writes when Valkey stops; Valkey retries every second
 REFUSE = b"ACL SETUSER default allcommands -@write"  # for all connections; a script fails at once
 ACCEPT = b"ACL SETUSER default allcommands"
 WRITE_FAILED = b"aof_last_write_status:err"  # a line of INFO
-REWRITE_FAILED = b"aof_last_bgrewrite_status:err"  # as well
+REWRITE_FAILED = b"aof_last_bgrewrite_status:err"  # another line of INFO
 
 logger = logging.getLogger("upvote")
 
@@ -103,9 +103,9 @@ class DiskMonitor:
             state = execute(self._socket_path, b"INFO persistence")
             self._is_failing = WRITE_FAILED in state
             free = free_bytes(self._data_dir)
-            refusing = (
-                self._is_failing or free < self._reserve or (self._is_refusing and not self._ensure_reserve_file(free))
-            )
+            refusing = self._is_failing or free < self._reserve
+            if self._is_refusing and not refusing:  # go on to refuse until there is space for the reserve file again
+                refusing = not self._ensure_reserve_file(free)
             if refusing or self._is_refusing:  # again each time: a restarted Valkey has no such rule
                 execute(self._socket_path, REFUSE if refusing else ACCEPT)
         except OSError:

@@ -24,7 +24,7 @@ from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 
 ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
 APPEND_ONLY_FOLDER = "appendonlydir"
-COMPACT_VALUE = 1_024  # bytes: a hash with no longer value is a listpack, in half of the memory of a hash table
+COMPACT_VALUE = 1_024  # bytes: a hash whose values are no longer is a listpack, in half of the memory of a hash table
 LOCK = "lock"
 LOG = "valkey.log"
 # run by a Python that becomes the Valkey; its arguments are the id of this process and Valkey's command line
@@ -168,7 +168,7 @@ def _require_writable(data_dir: Path) -> None:
 
 
 def _last_line(log: Path) -> str:
-    """The last line of the log, without process, time and level, after a colon; "" unless it is a warning."""
+    """`: MESSAGE` from the last line of the log, which is `PID:ROLE TIME # MESSAGE` for a warning; else ""."""
     lines = log.read_text(errors="replace").split("\n") if log.exists() else []
     said = next((line for line in reversed(lines) if line.strip()), "")
     return f": {said.rpartition(' # ')[2]}" if " # " in said else ""
@@ -190,6 +190,7 @@ def _overwrite(file: Path, text: str) -> None:
 
 @contextmanager
 def _locked(data_dir: Path) -> Iterator[int]:
+    """Lock the data directory, once the Valkey of a killed server has ended. Yields the descriptor of the lock file."""
     with (data_dir / LOCK).open("a") as lock:
         deadline = time.monotonic() + ORPHAN_SECONDS
         while True:

@@ -30,14 +30,15 @@ class LogStream(TextIOBase):
     """
     Lines for a file descriptor, in their order. It never fails and never blocks the writer.
 
-    `add` and `write` write a line at once. `add_later` gathers lines, which a thread makes and writes after
-    `BATCH_SECONDS`; what is written before that comes after those. Where the system would block, the thread writes what
-    waits. Lines that cannot be written, or for which the queue has
-    no space, are dropped and counted: `on_dropped` is called with their number, and the first line that is written
-    again is followed by `note_of` all that were dropped.
+    `add` and `write` write a line at once, after all gathered ones. `add_later` gathers lines, which a thread makes and
+    writes after `BATCH_SECONDS`. Where the system would block, the thread writes what waits.
 
-    Other processes may write to the same descriptor. Lines do not mix, as they are written in pieces of whole lines
-    that the system writes in one step; a longer line is a piece of its own.
+    Lines that cannot be written, or for which the queue has no space, are dropped and counted: `on_dropped` is called
+    with their number. After the next line that can be written comes a note, which `note_of` makes of the number of all
+    that were dropped.
+
+    Other processes may write to the same descriptor. Lines do not mix: they are written in pieces of whole lines, each
+    of which the system writes in one step. A longer line is a piece of its own.
 
     `fault` says why the last line was dropped, and is None once a line is written again.
     """
@@ -166,7 +167,7 @@ class LogStream(TextIOBase):
         return b"".join(lines)
 
     def _put(self, piece: bytes, write: Write) -> bytes:
-        """Write a piece, and return what would block."""
+        """Write a piece. Returns the rest of it where the system would block, else nothing."""
         data = b"\n" + piece if self._is_torn else piece
         try:
             while data:
@@ -177,7 +178,8 @@ class LogStream(TextIOBase):
             self._is_torn = False  # what is returned goes on where this has ended
             return data
         except OSError as error:
-            self._drop(piece[-len(data) :].count(b"\n"), error.strerror or str(error))
+            lines_not_written = piece[-len(data) :].count(b"\n")
+            self._drop(lines_not_written, error.strerror or str(error))
         else:
             self.fault = None
         return b""
@@ -205,10 +207,11 @@ class LogStream(TextIOBase):
         return True
 
     def _write_in_background(self) -> None:
-        """What the thread runs: writes gathered lines, and waits in place of others where the system blocks."""
+        """What the thread runs: writes gathered lines. Where the system blocks, it waits in place of other threads."""
         while True:
             with self._lock:
                 self._changed.wait_for(lambda: self._queue or self._later)
+                # more lines are gathered meanwhile
                 if not self._changed.wait_for(lambda: self._is_blocked, BATCH_SECONDS):
                     self._write_queue()
                 piece = self._take() if self._is_blocked and self._queue else b""

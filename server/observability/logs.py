@@ -77,7 +77,7 @@ class Counting(logging.Handler):
 
 class EndedOperation(NamedTuple):
     """
-    What a line says of an operation that has ended `at` a time in unix seconds. It holds no variables, which may be
+    What the log's line of an operation says; `at` is when it ended (unix seconds). It holds no variables, which may be
     large.
     """
 
@@ -189,7 +189,7 @@ def _console_line(rendering: list[Processor], event: str, level: str, fields: Fi
     timestamp = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
     line: Any = {**fields, "event": event, "timestamp": timestamp}
     for process in [add_log_level, *rendering]:
-        line = process(None, level, line)
+        line = process(None, level, line)  # None: no logger is used
     return f"{line}\n".encode(LogStream.encoding, LogStream.errors)
 
 

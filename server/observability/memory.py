@@ -54,7 +54,8 @@ class StoreMemory:
         if use and await memory.note(self._site, use, is_high=use.share >= HIGH):
             gauges = await self._gauges(use)
             full = f", and is full on {gauges.full_on} at the pace of the last week" if gauges.full_on else ""
-            logger.warning("the store uses %.0f %% of its memory, %d of %d bytes%s", 100 * use.share, *use, full)
+            message = "the store uses %.0f %% of its memory, %d of %d bytes%s"
+            logger.warning(message, 100 * use.share, use.used, use.limit, full)
 
     async def gauges(self) -> MemoryGauges | None:
         """The gauges of the store's memory. None if the store does not answer, or does not say it. Two round trips."""
@@ -65,7 +66,7 @@ class StoreMemory:
 
     async def _gauges(self, use: MemoryUse) -> MemoryGauges:
         full_at = memory.full_at(use, await memory.samples(self._site), self._site.clock())
-        return MemoryGauges(*use, full_at / 1000)
+        return MemoryGauges(use.used, use.limit, full_at / 1000)
 
 
 def limit_of(process: int, processes: Path = PROCESSES, cgroups: Path = CGROUPS) -> int | None:

@@ -221,7 +221,7 @@ class Metrics(Collector):
 
     def _measure_caches(self) -> None:
         for name, usage in self._pool.usages().items():
-            for kind, value in zip(CACHES, usage, strict=True):
+            for kind, value in zip(CACHES, usage, strict=True):  # both are in the same order
                 self._values[self._counters.index(kind, name)] = value
 
     def collect(self) -> Iterator[Metric]:
@@ -243,10 +243,10 @@ class Metrics(Collector):
             yield GaugeMetricFamily(f"upvote_store_memory_{kind}", MEMORY[kind], value)
         for kind, value in self.mails._asdict().items() if self.mails else ():
             yield GaugeMetricFamily(f"upvote_mails_{kind}", MAILS[kind], value)
-        for position, (kind, description) in enumerate(WEBHOOKS.items()):
+        for kind, description in WEBHOOKS.items():
             family = GaugeMetricFamily(f"upvote_webhook_{kind}", description, labels=["webhook"])
             for id, gauges in self.webhooks.items():
-                family.add_metric([str(id)], gauges[position])
+                family.add_metric([str(id)], getattr(gauges, kind))
             yield family
 
     def _series(self, name: str) -> Series:
@@ -276,8 +276,8 @@ class Counters:
 
     `values` holds the counters of this process, each at the index of its name.
 
-    With a folder, the values are in a file, which other processes read at any time, and which remains if this process
-    is killed. A second file has the names: one line for each index.
+    With a folder, the values are in a file. Other processes read it at any time, and it remains if this process is
+    killed. A second file has the names: one line for each index.
 
     prometheus-client's multiprocess mode takes 11.2 us of CPU for the six updates of an operation, this class 0.64
     (bench/RESULTS.md). The disk space is allocated beforehand, so that a full disk does not kill the process.
@@ -298,7 +298,7 @@ class Counters:
         finalize(self, os.close, self._names)
 
     def index(self, *name: str) -> int:
-        """The index of a name; an index that is never read if the disk is full and the name is new."""
+        """The index of a name. For a new name on a full disk it is the last index, whose counter is never read."""
         known = self._indexes.get(name)
         if known is not None:
             return known
@@ -307,7 +307,7 @@ class Counters:
         return self._indexes.setdefault(name, len(self._indexes))
 
     def totals(self, *live: str) -> dict[Name, float]:
-        """The sums over all processes. Names that begin with one of `live` count running processes only."""
+        """The sums over all processes; over the running ones only for names that begin with one of `live`."""
         if self._folder is None:
             return {name: self.values[index] for name, index in list(self._indexes.items())}
         totals: dict[Name, float] = defaultdict(float)
@@ -357,14 +357,14 @@ def _append(file: int, line: bytes) -> bool:
 
 
 def _read(path: Path) -> Iterator[tuple[Name, float]]:
-    names = path.read_bytes().split(b"\n")[:-1]
+    names = path.read_bytes().split(b"\n")[:-1]  # without what follows the last line end
     values = memoryview(path.with_suffix(".values").read_bytes()).cast("d")
     return zip(map(tuple, map(orjson.loads, names)), values, strict=False)
 
 
 def _is_running(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        os.kill(process, 0)  # no signal: only checks whether there is the process
     except ProcessLookupError:
         return False
     return True

@@ -146,7 +146,7 @@ def not_found(otherwise: ASGIApp) -> ASGIApp:
 
 def without_slash(scope: Scope) -> Response | None:
     """A redirect to the same address without a slash at the end of its path; None if it has none."""
-    *_, last, end = ["", *_sent_path(scope).split("/")]
+    *_, last, end = ["", *_sent_path(scope).split("/")]  # if `end` is "", the path ends with a slash
     query = scope["query_string"].decode("latin-1")
     return RedirectResponse(f"../{last}{'?' if query else ''}{query}", 307) if last and not end else None
 
@@ -201,7 +201,7 @@ def _read(path: Path) -> File:
 
 
 def _zipped(body: bytes, suffix: str) -> File:
-    named_by_content = suffix != ".txt"
+    named_by_content = suffix != ".txt"  # other names have a digest of the content, so it never changes
     headers = {**security(), **(FOR_EVER if named_by_content else REVALIDATED), "Vary": "Accept-Encoding"}
     return File(body, gzip.compress(body, mtime=0), TYPES[suffix], headers)
 

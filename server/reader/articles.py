@@ -61,7 +61,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     session of the request.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     words = words_of(request)
     order, after = comment_order(request), request.query_params.get("after") or None
@@ -147,6 +147,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
     alone, comments = cut_to(size, data), [json_in_html(each) for each in answers]
     sizes = [len(each.encode()) + 1 for each in comments]  # with a comma
     smallest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
+    # how many of the smallest fit beside the article
     count = bisect_right([*accumulate(sizes[each] for each in smallest_first)], size - len(alone.encode()))
     fitting = ",".join(comments[each] for each in sorted(smallest_first[:count]))
     return Markup(f"{alone.removesuffix(NO_COMMENTS)}[{fitting}]}}")

@@ -25,7 +25,7 @@ async def comments(request: Request) -> PageMetadata:
     One query reads a page of comments. Those of a group that does not exist are "Not found", as the group is.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     group = request.query_params.get("group") or None
     of_group = {"group": group} if group else {}

@@ -50,7 +50,7 @@ async def read_comment(request: Request, comment_digits: str) -> Mapping[str, An
     names. One query reads it, without the session of the request.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     after = request.query_params.get("after") or None
     variables = {"id": f"comment:{comment_digits}", "order": comment_order(request), "after": after}
@@ -76,7 +76,7 @@ async def comment_page(request: Request, comment: Mapping[str, Any]) -> CommentP
         "comment.html",
         article=article,
         hidden=hidden,
-        level=comment["depth"] + 1 - edges[0]["node"]["depth"],
+        level=comment["depth"] + 1 - edges[0]["node"]["depth"],  # of the answers, as the page indents them
         **page_of_comments(words, path, order, after, thread),
     )
     title = words("comment-on-title", title=article["title"])

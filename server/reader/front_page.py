@@ -75,7 +75,10 @@ def ranking_of(request: Request) -> Ranking | None:
 
 
 def address_without_front_order(request: Request) -> str | None:
-    """The relative address of the same page of `/`, if that of the request names the order that `/` has anyway."""
+    """
+    The relative address of the same page of `/` without its order. None unless the request names exactly the order that
+    `/` has anyway.
+    """
     if request.query_params.getlist("order") != [shown_orders(request).front]:
         return None
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "order"]
@@ -87,7 +90,7 @@ async def read_front_page(request: Request, ranking: Ranking) -> Mapping[str, An
     The articles of the page. One query reads them, without the session of the request.
 
     Raises:
-        HTTPException: those of `documents.query`.
+        HTTPException: what `documents.query` raises.
     """
     found = await documents.query(request, ARTICLES, {"order": ranking.order, "page": ranking.page})
     articles: Mapping[str, Any] = found["articles"]

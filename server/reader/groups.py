@@ -48,7 +48,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     order, a page or a period that does not.
 
     Raises:
-        HTTPException: those of `documents.query`.
+        HTTPException: what `documents.query` raises.
     """
     ranking, period = ranking_of(request), request.query_params.get("top")
     if ranking is None or not (period is None or has_period(ranking.orders.names, period)):
@@ -104,8 +104,8 @@ class PeriodLink(NamedTuple):
 
 def no_group(request: Request, group: Mapping[str, Any] | None) -> PageMetadata:
     """
-    The page in place of that of a group that does not exist, with a link to post there if that makes the group. `group`
-    is None if no group can have the name.
+    The page "Not found" for a group that does not exist. It has a link to post there if posting makes the group.
+    `group` is None if no group can have the name.
     """
     words, more = words_of(request), Markup()
     if group is None:
@@ -145,7 +145,7 @@ async def groups(request: Request) -> PageMetadata:
     The groups by name. One query reads them.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     found = (await documents.query(request, GROUPS, page_of(request, MOST_GROUPS)))["groups"]
     links = neighbours("groups", found["pageInfo"])

@@ -35,22 +35,23 @@ from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
-MAX_PAGE, FRAME_BYTES = 200_000, 2_000  # bytes of a page, and of what is in it beside its head and its content
+MAX_PAGE = 200_000  # bytes of a page
+FRAME_BYTES = 2_000  # of these, for what is in a page beside its head and its content
 POSTING = '<script type="application/ld+json">{}</script>'
 # the names of the titles of lists, by their paths
 LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
 }
-LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and who was banned, stays with the site
+LOG_TITLE = "log-of-moderation"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """
     `html` are elements of `<head>`. `content` is what is shown until the script has its data, "" on pages that need the
-    script. Both are HTML in which all values are escaped. Status and headers are those of the page, which has a script
-    if `is_scripted`.
+    script. Both are HTML in which all values are escaped. The page has this status and these headers, and a script if
+    `is_scripted`.
     """
 
     html: str
@@ -66,8 +67,8 @@ async def head_of(request: Request) -> Head:
     not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
-    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. A comment
-    below another article is permanently moved below its own.
+    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. The
+    address of a comment below a wrong article is permanently redirected to the one below its own.
     """
     try:
         async with asyncio.timeout(QUERY_TIMEOUT):
@@ -110,7 +111,7 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await comments(request)
         case ["search"]:
             return await search(request)
-        case ["log"]:
+        case ["log"]:  # without a path, so not for search engines: what it says stays with the site
             return PageMetadata(words_of(request)(LOG_TITLE), content=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)
@@ -126,7 +127,7 @@ def site_page(request: Request, name: str) -> PageMetadata:
     written_in = languages_of(request).site
     content = render_page(request, "site_page.html", text=text, title=title, written_in=written_in)
     description = text_of(text.html, DESCRIPTION_LENGTH)
-    return PageMetadata(title, description, name, content=content, is_scripted=False, is_translated=False)
+    return PageMetadata(title, description, path=name, content=content, is_scripted=False, is_translated=False)
 
 
 def metadata_without_query(request: Request) -> PageMetadata:
@@ -166,8 +167,8 @@ async def article(request: Request, number: str) -> PageMetadata:
         return await gone(request, f"article:{number}")
     return PageMetadata(
         found.title,
-        found.plain,
-        found.path,
+        description=found.plain,
+        path=found.path,
         published_at=found.posted_at,
         content=found.html,
         posting=found.posting,
@@ -184,7 +185,9 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
         raise HTTPException(308, headers={"Location": other_article(request, found)})
     drawn = await comment_page(request, found)
     path = None if found["state"] == "REMOVED" else drawn.path  # then only what answers it is there
-    return PageMetadata(drawn.title, drawn.plain, path, published_at=drawn.posted_at, content=drawn.html)
+    return PageMetadata(
+        drawn.title, description=drawn.plain, path=path, published_at=drawn.posted_at, content=drawn.html
+    )
 
 
 def other_article(request: Request, comment: Mapping[str, Any]) -> str:
@@ -202,19 +205,22 @@ async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     return PageMetadata(words_of(request)("removed"), content=content, status=410) if content else NOT_FOUND
 
 
-def head(request: Request, page: PageMetadata) -> Head:
+def head(request: Request, metadata: PageMetadata) -> Head:
     """The head of a page, and its content with links that keep the language."""
     site, words = request.app.state.site_name, words_of(request)
-    title = words("not-found") if page.status == 404 else page.title
+    title = words("not-found") if metadata.status == 404 else metadata.title
+    path, paths_by_language = metadata.path, list[tuple[str, str]]()
+    if path is not None and metadata.is_translated:
+        path, paths_by_language = canonical(request, path), [*alternates(request, path)]
     html = render_template(
         words,
         "head.html",
-        page=page,
+        page=metadata,
         site=site,
         title=f"{title} · {site}" if title else site,
         words=words,
-        path=canonical(request, page.path) if page.path is not None and page.is_translated else page.path,
-        alternates=alternates(request, page.path) if page.path is not None and page.is_translated else [],
+        path=path,
+        alternates=paths_by_language,
         languages=request.app.state.languages,
         orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
@@ -224,9 +230,9 @@ def head(request: Request, page: PageMetadata) -> Head:
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    shown = render_page(request, "not_found.html", more="") if page is NOT_FOUND else page.content
+    shown = render_page(request, "not_found.html", more="") if metadata is NOT_FOUND else metadata.content
     content = with_language(request, shown)
-    if page.posting:
+    if metadata.posting:
         room = MAX_PAGE - FRAME_BYTES - len(html.encode()) - len(content.encode())
-        html += POSTING.format(page.posting(room))
-    return Head(html, content, page.status, page.is_scripted)
+        html += POSTING.format(metadata.posting(room))
+    return Head(html, content, metadata.status, metadata.is_scripted)

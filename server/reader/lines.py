@@ -32,10 +32,11 @@ async def with_texts(
     texts = await render_texts([comment["content"] or "" for comment in comments])
     beginnings = [RenderedText(escape(text.plain), text.plain, is_plain=True) for text in texts]
     least = sum(line_size(comment) + size_of(short) for comment, short in zip(comments, beginnings, strict=True))
+    # how much larger the page is with the whole texts of the comments up to each
     more = accumulate(size_of(text) - size_of(short) for text, short in zip(texts, beginnings, strict=True))
     return [
-        (comment, text if size + least + rest <= MAX_LINES else short)
-        for comment, text, short, rest in zip(comments, texts, beginnings, more, strict=True)
+        (comment, text if size + least + added <= MAX_LINES else short)
+        for comment, text, short, added in zip(comments, texts, beginnings, more, strict=True)
     ]
 
 

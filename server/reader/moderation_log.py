@@ -32,7 +32,7 @@ async def moderation_log(request: Request) -> str:
     session of the request.
 
     Raises:
-        HTTPException: those of `documents.query`.
+        HTTPException: what `documents.query` raises.
     """
     group, subject = (request.query_params.get(name) or None for name in ("group", "subject"))
     log = (await documents.query(request, LOG, {"group": group, "subject": subject, **page_of(request)}))[

@@ -59,7 +59,7 @@ OF_BANS = {  # what the server gives as a reason because of a ban, and the names
 
 
 def ban_words(words: Words, reason: str) -> str:
-    """What is said instead of a reason that the server has given because of a ban; "" for those of moderators."""
+    """What is said instead of a reason that the server has given because of a ban; "" for a moderator's reason."""
     return next((words(name) for pattern, name in OF_BANS.items() if pattern.fullmatch(reason)), "")
 
 
@@ -92,7 +92,7 @@ def _names_of(action: Mapping[str, Any]) -> TextNames:
         names = BACK_IN_GROUP if reverted == "REMOVE" and is_out_of_group else REVERTED.get(reverted, TOOK_BACK)
     else:
         names = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else DONE[kind]
-    # A role in a group is that of a moderator. Actions of an earlier version may not tell that of the site.
+    # Actions of an earlier version may not tell the role. In a group it can only be that of a moderator.
     if names in OF_ROLES and action["role"] is None and group is None:
         return TextNames(f"{names.for_everybody}-some", f"{names.for_user}-some")
     return names

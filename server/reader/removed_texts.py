@@ -22,7 +22,7 @@ async def removed_page(request: Request, *subject_ids: str) -> str:
     have removed. "" if they have removed none. One query for each id, until one is found.
 
     Raises:
-        HTTPException: those of `documents.query`.
+        HTTPException: what `documents.query` raises.
     """
     for subject_id in subject_ids:
         log = (await documents.query(request, REMOVAL, {"id": subject_id}))["moderationLog"]
@@ -34,8 +34,8 @@ async def removed_page(request: Request, *subject_ids: str) -> str:
 
 def removal_in(actions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """
-    The action that has removed an article or a comment, of the newest actions on it, the newest first; None if it is
-    not removed.
+    The action that has removed an article or a comment; None if it is not removed. `actions` are the newest ones on it,
+    the newest first.
     """
     decision = next(filter(is_decision, actions), None)
     return None if decision is None or decision["kind"] == "APPROVE" else decision

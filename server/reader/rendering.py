@@ -122,7 +122,7 @@ def ago(words: Words, instant: datetime, now: datetime) -> str:
 
 
 def counted(words: Words, count: int, name: str) -> str:
-    """A text with a count, such as that of the name `votes`."""
+    """A text with a count, such as the one with the name `votes`."""
     return words.counted(name, count)
 
 

@@ -49,7 +49,7 @@ async def search(request: Request) -> PageMetadata:
     empty or too long.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     query, words = request.query_params.get("q", "").strip(), words_of(request)
     if not query:
@@ -103,7 +103,7 @@ def found_page(
         request,
         "search.html",
         title=title,
-        words=asked["q"],
+        words=asked["q"],  # that were searched for
         kinds=links(texts, asked, "kind", KIND_TEXTS, asked["kind"]),
         orders=links(texts, asked, "order", ORDER_TEXTS, asked["order"] or USUAL_ORDER),
         count=count_of(texts, found["totalCount"], has_people=people["totalCount"] > 0),

@@ -39,8 +39,8 @@ RENDERING.escape = RENDERING.escaped_char_spans = True
 
 class RenderedText(NamedTuple):
     """
-    A text as HTML, its beginning as plain text (`plain`), and as plain text all that is shown of it (`whole`). One that
-    is too large `is_plain`: its HTML is the Markdown as it was written, cut. `digest` is that of the Markdown.
+    A text as HTML, its beginning as plain text (`plain`), and as plain text all that is shown of it (`whole`). If a
+    text is too large, it `is_plain`: its HTML is the Markdown itself, cut. `digest` is the digest of the Markdown.
     """
 
     html: Markup

@@ -2,8 +2,9 @@
 The comments of an article as rows of its page, in the order in which the schema gives them, as `reader/src/thread.ts`
 has them.
 
-Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes, but there is at least one row, and
-on the page of one comment at least one answer. The next page begins with the first row that is left out.
+Together with the article's text, the rows of a page have at most `MAX_TEXTS` bytes. However large the texts are, there
+is at least one row, and on the page of one comment at least one answer. The next page begins with the first row that is
+left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,10 @@ class ShownThread:
 
 
 class RowPlace(NamedTuple):
-    """The comment that one answers, if that is on the page, its depth on the page, and whether the page is about it."""
+    """
+    Where a comment stands: the comment that it answers (None if that is not on the page), its depth on the page, and
+    whether the page is about it.
+    """
 
     parent: Comment | None
     depth: int
@@ -55,15 +59,17 @@ def thread_of(
     current: str = "",
 ) -> ShownThread:
     """
-    The rows of a thread, in a language. `edges` are those of the connection `thread` of the article; each of `texts` is
-    that of the edge at the same place. The page has `size` bytes of other texts. On the page of one comment, `current`
-    is its id, the first of the edges is not indented, and those up to it have the cursor "": no page begins after them.
+    The rows of a thread, in a language. `edges` come from the field `thread` of the article; at the same index of
+    `texts` is the text of each. The page has `size` bytes of other texts.
+
+    On the page of one comment, `current` is its id, and the first edge is not indented. This comment and those above it
+    have the cursor "", as no page begins after them.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
     shown = [index for index, kept in enumerate(places_with_text_or_replies(edges, has_next)) if kept]
-    of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
-    keys = [(*of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
+    key_of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
+    keys = [(*key_of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
     for index, key, known in zip(shown, keys, ROWS.get_all(keys), strict=True):
         edge, text = edges[index], texts[index]
         row, row_size = known or drawn(words, article, edge, text, places[index], now)
@@ -89,7 +95,7 @@ def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace
         del above[depth:]
         parent = above[-1] if above else None
         places.append(RowPlace(parent, depth - first_depth, comment["id"] == current))
-        above += [parent] * (depth - len(above))
+        above += [parent] * (depth - len(above))  # for levels whose comment is on an earlier page
         above.append(comment)
     return places
 

@@ -41,7 +41,7 @@ async def top(request: Request, period: str) -> PageMetadata:
     page (`after`) and the rank of its first article (`from`). One query reads it.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     if not has_period(shown_orders(request).names, period):
         return NOT_FOUND
@@ -65,10 +65,10 @@ async def top(request: Request, period: str) -> PageMetadata:
 
 async def good(request: Request) -> PageMetadata:
     """
-    The articles with enough votes, newest first, all or those of the day that the address names. One query reads it.
+    The articles with enough votes, newest first: all, or only of the day that the address names. One query reads them.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     day, after = request.query_params.get("date"), request.query_params.get("after")
     if day is not None and not _is_day(day):

@@ -43,7 +43,7 @@ def in_language(path: str, language: str, separator: str = "&") -> str:
 
 
 def canonical(request: Request, path: str) -> str:
-    """The canonical path of a page in the language of the request: that of the site's needs no name."""
+    """The canonical path of a page in the language of the request. It does not name the language of the site."""
     return in_language(path, named_language(request))
 
 

@@ -47,7 +47,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
     A page of a user; `part` is the last segment of its path, "" for the articles. One query reads it.
 
     Raises:
-        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
     """
     found = (await documents.query(request, QUERIES[part], {"username": name, **page_of(request)}))["user"]
     if found is None:

@@ -4,9 +4,9 @@ what the others post. docs/rings.md describes the method. Needs the extra `rings
 
 1. Two users are a pair if each votes for `PAIR_COVERAGE` of what the other posts.
 2. The densest parts of the graph of pairs are found by greedy peeling (Charikar, APPROX 2000).
-3. Who votes for less than `LEAST_COVERAGE` of what the others of a part post leaves it, as friends do.
-4. Who gives the others no greater share of their votes than users outside do, in the same groups and periods, leaves
-   it, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
+3. Users who vote for less than `LEAST_COVERAGE` of what the others of their part post, such as friends, are removed.
+4. Users who give the others no greater share of their votes than users outside do, in the same groups and periods, are
+   removed, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
    validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
    corrected by Bonferroni, of links from a user to a group: as many tests are counted as there are groups of this size.
 """
@@ -51,7 +51,8 @@ class VoteTable:
 class FoundRing:
     """
     `votes` were cast among the members, of which chance explains `expected`. `coverage` is the share of the texts of
-    the others that the average member has voted for: of articles or of comments, whichever has more members.
+    the others that the average member has voted for. It is of articles or of comments: of the kind that gives the ring
+    more members.
     """
 
     members: tuple[int, ...]
@@ -67,8 +68,8 @@ def find(table: VoteTable) -> list[FoundRing]:
     kinds = [_Coverage.of(table, are_of_kind) for are_of_kind in (~table.are_comments, table.are_comments)]
     pairs = np.unique(np.concatenate([kind.pairs() for kind in kinds], axis=1), axis=1)
     paired = [kind.among(np.unique(pairs)) for kind in kinds]
-    parts = [[_ring(table, part, kind) for kind in paired] for part in _dense_parts(pairs)]
-    found = [max((ring for ring in part if ring), key=_size, default=None) for part in parts]
+    rings_of_parts = [[_ring(table, part, kind) for kind in paired] for part in _dense_parts(pairs)]
+    found = [max((ring for ring in rings if ring), key=_size, default=None) for rings in rings_of_parts]
     return sorted((ring for ring in found if ring), key=lambda ring: (-ring.votes, ring.members))
 
 
@@ -88,8 +89,8 @@ def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | Non
         if is_unexplained.all():
             break
         members = members[is_unexplained]
-    (together,) = _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))
-    is_likely = together + _log_groups(table.users, len(members)) > log(SIGNIFICANCE)
+    (of_all,) = _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))
+    is_likely = of_all + _log_groups(table.users, len(members)) > log(SIGNIFICANCE)  # Bonferroni: see 4 above
     if is_likely or votes.sum() < LEAST_RATIO * expected.sum():
         return None
     return FoundRing(tuple(members.tolist()), int(votes.sum()), float(expected.sum()), coverage)
@@ -102,34 +103,35 @@ def _log_groups(users: int, size: int) -> float:
 
 def _votes_among(table: VoteTable, members: Ints) -> tuple[Ints, Ints, Floats]:
     """
-    Of each of some users: how many votes they have cast, how many of them for the others, and how many of them they
-    would have cast if they gave these the same share, in each stratum, as all who are not among them.
+    Three numbers for each member: the votes that they have cast, how many of these are for the other members, and how
+    many would be expected to be. In each stratum, expected is the share that members get of the votes of this member
+    and of all users who are not members.
     """
     place = np.full(table.users, -1)  # by user: the index in `members`, -1 for all others
     place[members] = np.arange(len(members))
-    voters, is_inner = place[table.voters], place[table.posters] >= 0
-    strata, outside = int(table.strata.max()) + 1, voters < 0
-    of_others = np.bincount(table.strata[outside], minlength=strata)
-    to_members = np.bincount(table.strata[outside & is_inner], minlength=strata)
-    keys = voters[~outside] * strata + table.strata[~outside]  # of a member and a stratum, which make a cell
+    voters, are_for_members = place[table.voters], place[table.posters] >= 0
+    strata, are_outside = int(table.strata.max()) + 1, voters < 0
+    outside = np.bincount(table.strata[are_outside], minlength=strata)
+    outside_for_members = np.bincount(table.strata[are_outside & are_for_members], minlength=strata)
+    keys = voters[~are_outside] * strata + table.strata[~are_outside]  # of a member and a stratum, which make a cell
     cells, cast = _counted(keys)
-    inner = _looked_up(*_counted(keys[is_inner[~outside]]), cells)
-    stratum, owner = cells % strata, cells // strata
-    expected = cast * (to_members[stratum] + inner) / (of_others[stratum] + cast)
+    inner = _looked_up(*_counted(keys[are_for_members[~are_outside]]), cells)
+    stratum, member = cells % strata, cells // strata
+    expected = cast * (outside_for_members[stratum] + inner) / (outside[stratum] + cast)
     size = len(members)
-    sums = [np.bincount(owner, each, minlength=size) for each in (cast, inner, expected)]
+    sums = [np.bincount(member, weights=each, minlength=size) for each in (cast, inner, expected)]
     return sums[0].astype(np.int64), sums[1].astype(np.int64), sums[2].astype(np.float64)
 
 
 def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
     """
-    A bound of the logarithm of the probability that so many or more of the votes `cast` are of some kind, of which
-    `expected` are: -n KL(k/n, m/n). It holds for hypergeometric variables and sums of them (Hoeffding, Journal of the
-    American Statistical Association 58, 1963).
+    A bound of the logarithm of the probability that `votes` or more of the votes `cast` are of some kind, when
+    `expected` are: -n KL(k/n, m/n) with n = `cast`, k = `votes` and m = `expected`. It holds for hypergeometric
+    variables and sums of them (Hoeffding, Journal of the American Statistical Association 58, 1963).
     """
     share, mean = votes / np.maximum(cast, 1), expected / np.maximum(cast, 1)
     is_above = (share > mean) & (mean > 0)
-    share, mean = np.where(is_above, share, 0.5), np.where(is_above, mean, 0.5)
+    share, mean = np.where(is_above, share, 0.5), np.where(is_above, mean, 0.5)  # 0.5: where it is not used
     rest = np.where(share < 1, (1 - share) * np.log(np.maximum(1 - share, 1e-300) / np.maximum(1 - mean, 1e-300)), 0.0)
     divergence: Floats = share * np.log(share / mean) + rest
     return np.where(is_above, -cast * divergence, 0.0)
@@ -138,8 +140,9 @@ def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
 @dataclass(frozen=True, slots=True)
 class _Coverage:
     """
-    How much of what others have posted users vote for, of one kind: of the articles, or of the comments, that anybody
-    has voted for. Each of `voters` has cast `counts` votes for the one of `posters` at the same place.
+    Who votes for how many texts of whom. The texts are of one kind, articles or comments, and somebody has voted for
+    each. At the same index of three arrays stand one of `voters`, one of `posters`, and how many votes (`counts`) the
+    voter has cast for the poster.
     """
 
     voters: Ints
@@ -160,6 +163,7 @@ class _Coverage:
         is_much = (self.counts >= LEAST_VOTES) & (self.counts >= PAIR_COVERAGE * self.posted[self.posters])
         voters, posters = self.voters[is_much], self.posters[is_much]
         size = len(self.posted)
+        # each pair once, if it is there the other way round, too
         is_mutual = (voters < posters) & np.isin(posters * size + voters, voters * size + posters)
         return np.stack([voters[is_mutual], posters[is_mutual]])
 
@@ -172,18 +176,16 @@ class _Coverage:
 
     def members(self, group: Ints) -> tuple[Ints, float]:
         """
-        Those of a group who vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their shares.
-        They are found by removing, again and again, who votes for the least.
+        The part of a group whose users each vote for `LEAST_COVERAGE` of what the others in it post, and the mean of
+        their shares. It is found by removing, again and again, who votes for the smallest share.
         """
-        votes, is_in = self.among(group), np.zeros(len(self.posted), dtype=np.bool_)
-        is_in[group] = True
+        votes = self.among(group)
         cast = np.bincount(votes.voters, votes.counts, minlength=len(self.posted))
         while len(group):
             shares = cast[group] / np.maximum(self.posted[group].sum() - self.posted[group], 1)
             least = group[int(np.argmin(shares))]
             if shares.min() >= LEAST_COVERAGE:
                 return group, float(shares.mean())
-            is_in[least] = False
             group = group[group != least]
             removed = votes.posters == least
             np.subtract.at(cast, votes.voters[removed], votes.counts[removed])
@@ -191,7 +193,10 @@ class _Coverage:
 
 
 def _dense_parts(pairs: Ints) -> Iterator[Ints]:
-    """The densest part of the graph with these pairs, then that of what is left, while one has `LEAST_MEMBERS`."""
+    """
+    The densest part of the graph with these pairs, then the densest part of what is left, and so on. Each has at least
+    `LEAST_MEMBERS`.
+    """
     neighbours: Graph = {}
     for one, other in pairs.T.tolist():
         neighbours.setdefault(one, set()).add(other)
@@ -219,7 +224,7 @@ def _densest(neighbours: Graph) -> set[int]:
     best, best_removed = pairs / len(left), 0
     while len(left) > 1:
         degree, user = heappop(queue)
-        if user not in left or degree != len(left[user]):
+        if user not in left or degree != len(left[user]):  # an outdated entry of the queue
             continue
         for other in left.pop(user):
             left[other].discard(user)

@@ -37,17 +37,17 @@ class RingSearch:
     rings: list[Ring]
 
 
-async def search(database: Database, policy: Policy, now: int, read: Read) -> RingSearch:
+async def search(database: Database, policy: Policy, now: int, on_read: Read) -> RingSearch:
     """Find all rings in a database. `now` is the time of the search (unix milliseconds). Nothing is written."""
     votes = _Votes()
-    for page, are_comments in ((rings.votes_on_articles, False), (rings.votes_on_comments, True)):
+    for votes_before, are_comments in ((rings.votes_on_articles, False), (rings.votes_on_comments, True)):
         begin, before = len(votes.texts), rings.NEWEST
-        while some := await database.run(page, before):
+        while some := await database.run(votes_before, before):
             if len(votes.texts) - begin >= MOST_VOTES:
                 votes.is_whole = False
                 break
             votes.add(some, are_comments)
-            read(len(some))
+            on_read(len(some))
             before = some[-1].number, some[-1].voter
     names, table = votes.table()
     found = find(table)[:MOST_RINGS]
@@ -125,12 +125,12 @@ class _Ranking:
 
     def moves(self, ring: int, lost: Mapping[int, int]) -> list[RingMove]:
         """
-        The articles that change their place if some lose votes, those that change it most first. `lost` has by number
-        how many votes an article loses; `ring` is the number of the ring.
+        The articles that change their place if some lose votes, the largest changes first. `lost` has how many votes
+        each article loses, by its number; `ring` is the number of the ring.
         """
         wanted = np.array(sorted(lost), dtype=np.int64)
         index = np.searchsorted(self.numbers, wanted)
-        index = index[np.isin(wanted, self.numbers)]
+        index = index[np.isin(wanted, self.numbers)]  # without articles that are not visible
         scores = self.scores.copy()
         scores[index] -= (
             np.array([lost[int(number)] for number in self.numbers[index]], dtype=np.int64) * self.vote_score
@@ -154,7 +154,7 @@ def _places(numbers: Ints, scores: Ints) -> Ints:
 async def _with_consequences(
     database: Database, ranking: _Ranking, now: int, number: int, ring: FoundRing, members: list[str]
 ) -> Ring:
-    """A ring with the names of its members, and what annulling all their votes would take and move."""
+    """A ring with the names of its members: how many votes annulling would take, and which articles it would move."""
     lost: defaultdict[int, int] = defaultdict(int)
     article_votes = comment_votes = 0
     for member in members:

@@ -42,8 +42,9 @@ logger = logging.getLogger("upvote")
 @dataclass(slots=True)
 class Lane:
     """
-    What is being sent to one webhook. `sent` are the numbers of the messages that are under way; `failed` are subjects
-    whose messages were not taken since one was. Nothing more is sent before `waits_until` (unix milliseconds).
+    What is being sent to one webhook. `sent` are the numbers of the messages that are under way. `failed` are the
+    subjects of the messages that were not taken since the last one that was. Nothing more is sent before `waits_until`
+    (unix milliseconds).
     """
 
     sent: set[int] = field(default_factory=set)
@@ -89,7 +90,7 @@ class Sender:
         for id, lane in list(self._lanes.items()):
             lane.is_empty = False
             if id not in self._webhooks and not lane.sent:
-                del self._lanes[id]  # a replay begins anew
+                del self._lanes[id]  # a webhook that is switched on again begins with a new lane
         await self._start_due()
 
     def pause(self) -> None:
@@ -116,7 +117,7 @@ class Sender:
             while (id := self._next_free()) is not None:
                 lane = self._lanes[id]
                 find = webhooks.probe if lane.is_away else webhooks.due
-                lane.is_empty = True  # unless more becomes due meanwhile
+                lane.is_empty = True  # set before the question: what becomes due meanwhile sets it to False
                 message = await self._database.run(find, id, self._clock(), lane.sent)
                 if message and id in self._webhooks:
                     lane.is_empty = False
@@ -126,7 +127,7 @@ class Sender:
                     task.add_done_callback(self._tasks.discard)
 
     def _next_free(self) -> int | None:
-        """The webhook to which the fewest messages are being sent, of those that may get one more."""
+        """Of the webhooks that may get one more message, the one to which the fewest are being sent."""
         if sum(len(lane.sent) for lane in self._lanes.values()) >= AT_ONCE:
             return None
         now = self._clock()
@@ -163,7 +164,7 @@ class Sender:
     async def _note_failure(self, hook: Webhook, lane: Lane, message: PendingMessage, fault: str) -> None:
         """Put a message off, or switch the webhook off if this was the last try."""
         now = self._clock()
-        counts = message.tries > 0 or not lane.is_away
+        counts = message.tries > 0 or not lane.is_away  # whether this is one of the tries of the message
         if not lane.failed:
             logger.warning("webhook %d has not taken a message about %s: %s", hook.id, message.subject, fault)
         lane.failed.add(message.subject)

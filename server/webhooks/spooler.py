@@ -2,8 +2,8 @@
 Takes changes from the log, which has an entry for each change of the store, into tables of the database, from where
 they are sent to webhooks. A cursor is a position in the log of all partitions, the shares of the data.
 
-Messages and the position in the log are written in one transaction, on condition that the position is still the one
-before them. So each change is taken once, in order, whatever is killed.
+Messages and the new position in the log are written in one transaction, which fails if another process has moved the
+position meanwhile. So each change is taken once, in order, whatever is killed.
 """
 
 import logging

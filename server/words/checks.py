@@ -76,7 +76,7 @@ def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words | No
         return f"{name} has no element <{min(unknown)}>"
     try:
         if words:
-            words(name, **dict.fromkeys(used.variables, 1))
+            words(name, **dict.fromkeys(used.variables, 1))  # with any values
     except RecursionError:
         return f"{name} refers to itself"
     except (FluentFormatError, LookupError) as error:

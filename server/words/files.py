@@ -12,12 +12,12 @@ from fluent.syntax import FluentParser, ast
 from fluent.syntax.visitor import Visitor
 
 FOLDER = Path(__file__).parent
-DEFAULT = "en"  # the language that has all texts, and those that another one lacks
+DEFAULT = "en"  # the language that has all texts; where another one lacks a text, this one's is used
 ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # a message or term, all its lines
 TAG = re.compile(r"<(?P<end>/?)(?P<element>[a-z]+)/?>")  # in a text, of an element of the page
 FUNCTIONS = {"NUMBER", "DATETIME"}  # of Fluent
 
-Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; those of terms begin with -
+Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; the id of a term begins with -
 Node = ast.Message | ast.Term
 
 

@@ -33,7 +33,7 @@ class Languages:
         return next((words.source for words in self.words.values() if words.file == file), None)
 
     def named(self, code: str | None) -> Words:
-        """The texts of a language; those of the site's own where there is no such language."""
+        """The texts of a language, or of the site's own language where there is no such language."""
         return self.words.get(code or self.site) or self.words[self.site]
 
 
@@ -67,7 +67,7 @@ def _built_in(code: str) -> Words:
 
 
 def _merged(code: str, *own: Entries) -> Entries:
-    """The texts of a language; those that it lacks are those of `DEFAULT`."""
+    """The texts of a language. What it lacks is taken from the language `DEFAULT`."""
     entries = dict(built_in_entries(DEFAULT))
     for more in (built_in_entries(code) if code in built_in() else {}, *own):
         entries |= more

@@ -69,7 +69,7 @@ class Words:
             element = elements[tag["element"]]
             html += [
                 escape(text[after : tag.start()]),
-                element if isinstance(element, Markup) else element[bool(tag["end"])],
+                element if isinstance(element, Markup) else element[1 if tag["end"] else 0],
             ]
             after = tag.end()
         html.append(escape(text[after:]))

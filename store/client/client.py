@@ -81,8 +81,8 @@ class RedisClient:
 
     async def write_error(self, writes: Sequence[Command], closed: Sequence[Command]) -> str | None:
         """
-        Why one of these writes fails, if one does; or why scripts refuse to write, if one of the reads `closed` finds
-        its key. One attempt, in one round trip.
+        Why one of these writes fails, or why scripts refuse to write: one of the reads `closed` finds its key. None if
+        neither is so. One attempt, in one round trip.
         """
         replies = await self._server.send([*writes, *closed])
         if 1 in replies[len(writes) :]:
@@ -193,7 +193,7 @@ def in_order(commands: Sequence[Command]) -> Sequence[Command]:
 
 
 def _with_text(command: Command, known: set[tuple[str, str]]) -> Command:
-    """A call of a script, with its text unless `known` has its digest and hash tag: these are added."""
+    """A call of a script with its text, unless `known` has its digest and hash tag. Adds these to `known`."""
     place = str(command[1]), hash_tag(str(command[3]))
     if place in known:
         return command

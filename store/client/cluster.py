@@ -20,7 +20,7 @@ from store.client.connection import Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 
-HASH_SLOTS = 16_384
+HASH_SLOTS = 16_384  # of every cluster
 SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
 KEYLESS_COMMANDS = {
     *("PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO"),
@@ -130,6 +130,7 @@ class Cluster:
         before, known = set(self._primaries), set(self._seeds)
         self._primaries = [None] * HASH_SLOTS
         for first, last, *servers in ranges:
+            # without a host it is that of the server that was asked
             primary, *_ = addresses = [
                 (host if host and host != "?" else source[0], port) for host, port, *_ in servers
             ]

@@ -114,7 +114,7 @@ class RedisConnection(asyncio.Protocol):
         Return the replies to commands, in order, errors among them. An empty batch sends nothing.
 
         All replies are the error LOST if the server closed the connection or did not answer in time: it may have run
-        the commands or not. All are the error CROWDED if the queue was full for too long: then it has not.
+        the commands or not. All are the error CROWDED if the queue was full for too long: then it has run none.
         """
         if not commands or not self.is_open or len(self._pending) >= MAX_PENDING:
             return self._send_late(commands)
@@ -211,11 +211,11 @@ class RedisConnection(asyncio.Protocol):
         self._timer = None
         if not self._pending:
             return
-        left = self._pending[0].sent + TIMEOUT - monotonic()
-        if left <= 0:
+        remaining = self._pending[0].sent + TIMEOUT - monotonic()
+        if remaining <= 0:
             self.close()
         else:
-            self._timer = self._loop.call_later(left, self._check_timeout)
+            self._timer = self._loop.call_later(remaining, self._check_timeout)
 
 
 def error_code(error: ReplyError) -> str:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 P = TypeVar("P", bound="ReplyCache")
 
 DEFAULT_CACHED_KEYS = 10_000  # hashes of each server
-MICROSECONDS = 15  # to read a hash, among others, and to decode it
+MICROSECONDS = 15  # to read a hash in a pipeline with others, and to decode it
 MAX_HASH_LENGTH = 4_000  # characters of the values of a hash that is cached
 HASH_BYTES = 2_000  # of a hash or its record, beside the text of its fields
 
@@ -97,7 +97,7 @@ class TrackingCache:
             self.clear()
             return
         for key in keys:
-            for discard in self._discards[key[: key.index("{") + 1]]:
+            for discard in self._discards[key[: key.index("{") + 1]]:  # each prefix ends with its first brace
                 discard(key)
 
     def _by_prefixes(self) -> Iterator[tuple[Sequence[str], Callable[[str], None]]]:

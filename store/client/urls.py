@@ -143,7 +143,7 @@ def _connection_options(url: str) -> dict[str, Any]:
     """The options of redis-py's connections. A connection is created once, so that unknown options are refused."""
     try:
         options = {**parse_url(url), "protocol": 3, "decode_responses": True, "socket_timeout": None}
-        _connection(options, None)
+        _connection(options, address=None)
     except TypeError as error:  # "... got an unexpected keyword argument 'name'"
         raise ValueError(f"an option of the URL is unknown: {str(error).rpartition(' ')[2]}") from error
     return options

@@ -11,7 +11,7 @@ from store.site import Site
 
 Hashes = Mapping[int, Mapping[str, str]]  # by the number of an article or a comment
 FindHashes = Callable[[Collection[int]], Awaitable[Hashes]]
-FindComments = Callable[[str, int], Awaitable[Sequence[int]]]  # those of a user by name, up to a time (milliseconds)
+FindComments = Callable[[str, int], Awaitable[Sequence[int]]]  # of a user, up to a time (milliseconds)
 
 
 async def fields_of(
@@ -31,5 +31,7 @@ async def fields_of(
 
 
 async def may_be_archived(site: Site, partition: int) -> bool:
-    """Whether a partition has archived articles, so that what Redis lacks may be one, or of one. One round trip."""
+    """
+    Whether a partition has archived articles, so that what Redis lacks may be one, or a comment of one. One round trip.
+    """
     return int(await site.redis.run(("HGET", keys.archived(partition), "count")) or 0) > 0

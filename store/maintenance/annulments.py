@@ -69,7 +69,7 @@ async def _of_action(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _may_exist(site: Site, partition: int, number: int) -> bool:
-    """Whether Redis has an article or a comment, or the partition has archived articles, of which it may be one."""
+    """Whether an article or a comment is in Redis, or may be archived, as the partition has archived articles."""
     found, archived = await site.redis.pipeline(
         [
             ("EXISTS", keys.article(partition, number), keys.comment(partition, number)),

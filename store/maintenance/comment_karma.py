@@ -45,7 +45,7 @@ async def find(site: Site, lists: Sequence[Key], database: DatabaseComments | No
 async def repair(site: Site, lists: Sequence[Key]) -> None:
     """Repair the lists of some users and their karma. Nobody may write meanwhile."""
     for key in _once(lists):
-        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key, None)])
+        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key, database=None)])
 
 
 def _once(lists: Sequence[Key]) -> list[Key]:
@@ -73,7 +73,8 @@ async def _of_user(site: Site, key: Key, database: DatabaseComments | None) -> l
         karma |= await _karma_of_older(site, key.suffix, until, database)
     if int(stored or 0) != sum(karma.values()):
         setting: Command = ("HSET", account, KARMA, sum(karma.values()))
-        found.append(Wrong(f"{account} {KARMA}", stored, str(sum(karma.values())), setting))
+        expected = str(sum(karma.values()))
+        found.append(Wrong(f"{account} {KARMA}", found=stored, expected=expected, repair=setting))
     return found
 
 
@@ -108,7 +109,8 @@ async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHash
         value, time = listed.get(member), expected.get(member)
         if value is None or time is None or float(value) != float(time):
             repair: Command = ("ZREM", own, member) if time is None else ("ZADD", own, time, member)
-            found.append(Wrong(f"{own} {member}", None if value is None else f"{float(value):.0f}", time, repair))
+            listed_at = None if value is None else f"{float(value):.0f}"
+            found.append(Wrong(f"{own} {member}", found=listed_at, expected=time, repair=repair))
     return found
 
 
@@ -128,7 +130,8 @@ async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], arch
             if is_own and (kind is not expected or float(value) != float(time)):
                 right = expected(key.partition, key.suffix)
                 found_value = f"{float(value):.0f}" if kind is expected else None
-                found.append(Wrong(f"{right} {member}", found_value, time, ("ZADD", right, time, member)))
+                addition = ("ZADD", right, time, member)
+                found.append(Wrong(f"{right} {member}", found=found_value, expected=time, repair=addition))
     return found
 
 

@@ -17,6 +17,7 @@ from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 MEMBERS_AT_ONCE = 500  # in a round trip
+MEMBER_LENGTH = len(keys.member(1))  # of every number as a member
 
 
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
@@ -72,7 +73,7 @@ async def _belongs(site: Site, key: Key, member: str) -> bool:
     queue, _, scope = key.suffix.partition(":")  # such as `pending:all` or `pending:group:video`
     if queue == Queue.FLAGGED.value:
         return key.text in await _queues_of(site, key.partition, member)
-    if not member.isdecimal() or len(member) != len(keys.member(1)):
+    if not member.isdecimal() or len(member) != MEMBER_LENGTH:
         return False
     if queue == flags.APPEALS:
         return await appeals.belongs(site, key, member)
@@ -92,7 +93,7 @@ async def _has_edit(site: Site, partition: int, number: int) -> bool:
 
 async def _queues_of(site: Site, partition: int, member: str) -> dict[str, int]:
     """The keys of the queues of flagged things in which a member should be, each with since when (milliseconds)."""
-    if not member.isdecimal() or len(member) != len(keys.member(1)):
+    if not member.isdecimal() or len(member) != MEMBER_LENGTH:
         return {}
     number = int(member)
     fields, usable = await site.redis.run(("HGETALL", FLAGS(partition, number))), list[Flag]()

@@ -2,7 +2,7 @@
 Imports comments of other sites in bulk, below imported stories. Nobody is notified of them.
 
 A comment is stored with the story that it is about, so a caller first finds the partition (a share of the data) of each
-comment: that of the story's poster, or what `homes` returns for what was imported before.
+comment: the home of the story's poster, or what `homes` returns for what was imported before.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -90,13 +90,13 @@ async def homes(store: Store, ids: Collection[str]) -> dict[str, int]:
 
 async def create_posters(store: Store, joined: Mapping[str, int]) -> Posters:
     """
-    Create those of these users who do not exist, without passwords. Two round trips for each `AT_ONCE` users.
+    Create the users who do not exist yet, without passwords. Two round trips for each `AT_ONCE` users.
 
     `joined` has for each name when the user joined, in unix milliseconds.
     """
     names, created, rest = dict[str, str](), 0, iter(joined.items())
     while some := list(islice(rest, AT_ONCE)):
-        replies = await store.site.redis.pipeline([creation(store.site, *each) for each in some])
+        replies = await store.site.redis.pipeline([creation(store.site, name, at) for name, at in some])
         created += sum(status == "created" for (status,) in replies)
         stored = await store.site.redis.pipeline([_stored_name(store, name) for name, _ in some])
         names.update({name.lower(): found for (name, _), found in zip(some, stored, strict=True)})
@@ -108,7 +108,7 @@ async def import_comments(store: Store, comments: Sequence[PlacedComment], names
     Import comments, parents first, and return what became of each. A comment that was imported before is not changed.
 
     One round trip, and one more if there are effects in other partitions. Each comment is one script, so that an
-    interrupted import can be repeated. `names` are those of `create_posters`.
+    interrupted import can be repeated. `names` are from `create_posters`.
     """
     commands = [_command(store, partition, comment, names) for partition, comment in comments]
     replies = await store.site.redis.pipeline(commands)

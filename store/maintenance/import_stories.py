@@ -82,7 +82,8 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     new = [name for name, found in stored.items() if found == (None, None)]
     joined = min((story.time for story in open_stories), default=0)
     await store.site.redis.pipeline([creation(store.site, name, joined) for name in new])
-    voters = [name for name, found in stored.items() if found in ((None, None), (name, None))]  # not registered
+    # without a password: those that are new, and those that were created before
+    voters = [name for name, found in stored.items() if found in ((None, None), (name, None))]
     return Voters(voters, len(new))
 
 

@@ -6,8 +6,10 @@ inbox in another partition (`effects`) has to be applied before. A part of `veri
 
 from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 from store import effects, keys, notifications
+from store.client import Command
 from store.hidden import BLOCKED, UNBLOCKED
 from store.kinds import Key
 from store.maintenance.absent import FindHashes, fields_of
@@ -19,6 +21,20 @@ from store.site import Site
 KINDS = {"article": keys.article, "comment": keys.comment, "action": keys.action}
 CONFIRMATIONS = 2  # reads after the first one: what notifies may be hidden and shown again meanwhile
 FIELDS = ("notified", "state", "away")  # of what notifies: whom, and what says that it is in no inbox
+
+
+class DueNotification(NamedTuple):
+    """A notification that the user of an inbox should have, from a text of the poster ("" if there is none)."""
+
+    partition: int
+    username: str
+    poster: str
+    member: str
+    at: int
+
+    @property
+    def inbox(self) -> str:
+        return keys.inbox(self.partition, self.username)
 
 
 async def find(
@@ -45,7 +61,7 @@ async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
     pairs = zip(inboxes, begins, strict=True)
     await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", f"({_begin(*each)}") for key, each in pairs])
     for key in inboxes:
-        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key, None)])
+        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key, archived=None)])
 
 
 async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], archived: FindHashes | None) -> list[Wrong]:
@@ -56,7 +72,7 @@ async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], arch
 
 
 async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
-    """The notifications of an inbox that nothing has sent by its own fields, or that are earlier than these say."""
+    """The notifications of an inbox that the fields of no article, comment or action have, or have at a later time."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
     is_user = await site.redis.run(("EXISTS", keys.user(key.partition, key.suffix)))
     causes = [(_cause(site, member), _number(member)) for member, _ in found]
@@ -88,33 +104,37 @@ async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
 
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles, comments and actions that are in no inbox."""
-    # for each: the inbox, the hash of its user; partition, user and poster, to find a block; the member and its time
     expected = [
-        (keys.inbox(partition := site.home_of_user(each.username), each.username), keys.user(partition, each.username),
-         (partition, each.username, poster or ""),
-         notifications.notification_member(int(key.suffix), each.kind, key.name), each.at)
+        DueNotification(
+            site.home_of_user(each.username),
+            each.username,
+            poster or "",
+            notifications.notification_member(int(key.suffix), each.kind, key.name),
+            each.at,
+        )
         for key, text, poster in await _notifying(site, causes)
         for each in notifications.notified(text)
-    ]  # fmt: skip
-    replies = await site.redis.pipeline(
-        [
-            command
-            for inbox, account, block, member, _ in expected
-            for command in (
-                ("ZSCORE", inbox, member),
-                ("HMGET", account, "name", "joined", "inbox_dropped"),
-                ("ZSCORE", BLOCKED(*block[:2]), block[2]),
-                ("ZSCORE", UNBLOCKED(*block[:2]), block[2]),
-            )
-        ]
-    )
-    return [
-        Wrong(f"{inbox} {member}", found=None, expected=str(at), repair=("ZADD", inbox, at, member))
-        for (inbox, _, _, member, at), value, (name, *begin), blocked, unblocked in zip(
-            expected, *(replies[place::4] for place in range(4)), strict=True
-        )
-        if value is None and name and at >= _begin(*begin) and not _may_be_kept_out(at, blocked, unblocked)
     ]
+    replies = await site.redis.pipeline([command for each in expected for command in _lookups(each)])
+    wrong = []
+    for each, value, (name, *begin), blocked, unblocked in zip(
+        expected, *(replies[place::4] for place in range(4)), strict=True
+    ):
+        is_due = name and each.at >= _begin(*begin) and not _may_be_kept_out(each.at, blocked, unblocked)
+        if value is None and is_due:
+            repair = ("ZADD", each.inbox, each.at, each.member)
+            wrong.append(Wrong(f"{each.inbox} {each.member}", found=None, expected=str(each.at), repair=repair))
+    return wrong
+
+
+def _lookups(each: DueNotification) -> Sequence[Command]:
+    """The four commands that say whether a notification is there, and whether it has to be."""
+    return (
+        ("ZSCORE", each.inbox, each.member),
+        ("HMGET", keys.user(each.partition, each.username), "name", "joined", "inbox_dropped"),
+        ("ZSCORE", BLOCKED(each.partition, each.username), each.poster),
+        ("ZSCORE", UNBLOCKED(each.partition, each.username), each.poster),
+    )
 
 
 async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str, str | None]]:
@@ -141,7 +161,7 @@ def _begin(joined: str | None, dropped: str | None) -> int:
     The time (unix milliseconds) before which an inbox has no notifications, given when its user joined and the time of
     the newest notification that was dropped. Texts may mention a name before a user has it.
     """
-    times = [(joined, 0), (dropped, 1)]
+    times = [(joined, 0), (dropped, 1)]  # from when the user joined, but after what was dropped
     return max([0, *(int(time) + after for time, after in times if time and INSTANT.fullmatch(time))])
 
 
@@ -163,4 +183,5 @@ def _number(member: str) -> int:
 
 
 def _is_of(each: Notified, username: str, member: str) -> bool:
+    """Whether a member NUMBER KIND TYPE of an inbox is this notification; its number is that of the text."""
     return each.username == username and member.split(" ")[1:2] == [each.kind]

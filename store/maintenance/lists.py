@@ -53,7 +53,7 @@ async def _in_list(site: Site, key: Key, pairs: Pairs) -> list[Wrong]:
     for each, (_, since), value in zip(mirrors, usable, values, strict=True):
         if value is None or float(value) != since:
             repair = ("ZADD", each, repr(since), key.suffix)
-            wrong.append(Wrong(f"{each} {key.suffix}", _text(value), _text(since), repair))
+            wrong.append(Wrong(f"{each} {key.suffix}", found=_text(value), expected=_text(since), repair=repair))
     return wrong
 
 

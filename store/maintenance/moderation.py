@@ -15,6 +15,7 @@ from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 MEMBERS_AT_ONCE = 500  # in a round trip
+MEMBER_LENGTH = len(keys.member(1))  # of every number as a member
 
 
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
@@ -75,7 +76,7 @@ async def _entries_of_member(site: Site, key: Key, member: str) -> list[IndexEnt
     if key.kind.check is Check.MODERATORS:
         name = member.lower()
         return await _entries(site, Key(keys.user(key.partition, name), keys.user, "user", key.partition, name))
-    if not member.isdecimal() or len(member) != len(keys.member(1)):
+    if not member.isdecimal() or len(member) != MEMBER_LENGTH:
         return []
     number = keys.number_of(member)
     action = Key(keys.action(key.partition, number), keys.action, "action", key.partition, number)

@@ -83,7 +83,7 @@ async def is_unfinished(site: Site) -> bool:
 
 async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], progress: Progress) -> Policy:
     """
-    Set weights of a group, and return its policy. None removes a weight of its own: that of the site is used again.
+    Set weights of a group, and return its policy. None removes a weight of the group: the site's is used again.
 
     Raises:
         RebuildOvertaken: another change of these weights has begun meanwhile.
@@ -97,7 +97,8 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
         token = f"{weights} token={secrets.token_hex(8)}"
         for partition in range(site.partitions):
             unused = [keys.next_group(partition, group, order.value) for order in WEIGHTED_ORDERS]
-            unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS if not before]
+            if not before:  # else homes read these indexes: see `home_indexes`
+                unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS]
             await site.redis.run(("UNLINK", *unused))
         await _in_all(site, lambda partition: ("HSET", keys.ranking(partition), PENDING_PREFIX + group, token))
         await _fill(site, group, token, added="", progress=progress)
@@ -160,8 +161,8 @@ def _articles_by_time(partition: int, group: str | None) -> str:
 
 async def _fill(site: Site, group: str, token: str, added: str, progress: Progress) -> None:
     """
-    Write all articles of the site, or of a group, into the indexes that are built: for the site those of the orders
-    `added`, separated by spaces.
+    Write all articles of the site, or of a group, into the indexes that are built. For the site these are of the
+    orders `added`, separated by spaces.
     """
     for partition in range(site.partitions):
         cursor = ""

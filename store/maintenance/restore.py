@@ -95,7 +95,7 @@ class Restoration:
 
     async def end(self) -> None:
         """
-        Bring articles and comments into the states that the actions about them say, which were read later. Count the
+        Bring articles and comments into the states that the actions about them say: a dump reads these last. Count the
         karma of comments, remove excess notifications and deleted comments without replies, and mark the store as
         complete. One round trip for every few comments, two or three for each inbox, and one for some actions.
         """
@@ -141,7 +141,7 @@ async def _claim(redis: RedisClient, restore: str, exclusive: bool) -> None:
         )
     if RESTORING_FIELD in stored:
         return
-    if size > (1 if exclusive and stored else 0):
+    if size > (1 if exclusive and stored else 0):  # the settings are one key
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
     await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, restore))
     if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != restore:
@@ -156,7 +156,8 @@ async def _note_empty_stubs(site: Site, stubs: Key) -> None:
     start = 0
     while members := await site.redis.run(("ZRANGE", stubs.text, start, start + STUBS_AT_ONCE - 1)):
         start += STUBS_AT_ONCE
-        read = threads.descendant_counts(site, stubs.partition, [int(member.split()[1]) for member in members])
+        numbers = [int(member.split()[1]) for member in members]  # after the branch path
+        read = threads.descendant_counts(site, stubs.partition, numbers)
         counts = read.result(await site.redis.run(read.command))
         if empty := [number for number, count in counts.items() if not count]:
             flat = [part for number in empty for part in (site.clock(), number)]

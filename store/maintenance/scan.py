@@ -7,7 +7,7 @@ from store.kinds import Key
 from store.site import Site
 
 KEYS_AT_ONCE = 500  # about
-Progress = Callable[[int], object]  # is called with the number of keys, or articles, that were passed since
+Progress = Callable[[int], object]  # is called with the number of keys, or articles, passed since the last call
 
 
 async def texts(site: Site, progress: Progress) -> AsyncIterator[list[str]]:

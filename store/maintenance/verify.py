@@ -140,8 +140,8 @@ class Tally:
 class ScriptCall:
     """
     A call of a script that verifies a key. `suffix` is what follows the partition in the key; `arguments` follow it in
-    ARGV. The last argument of VERIFY_MEMBERS is a cursor; those of VERIFY_KEY are the kind of the key, and what its
-    value is compared with.
+    ARGV. The last argument of VERIFY_MEMBERS is a cursor; VERIFY_KEY has the kind of the key, and what its value
+    is compared with.
     """
 
     script: Script
@@ -217,7 +217,7 @@ class _Verification:
         async for texts in scan.texts(self._site, self._progress):
             found = {text: kinds.parse(text, self._site.partitions) for text in texts if text != keys.store()}
             for text in [text for text, key in found.items() if key is None]:
-                self._report(Finding(text, "there", "no key of this store"))
+                self._report(Finding(text, found="there", expected="no key of this store"))
             known = [key for key in found.values() if key]
             types = await self._site.redis.pipeline([("TYPE", key.text) for key in known])
             for key, found_type in zip(known, types, strict=True):
@@ -277,17 +277,17 @@ class _Verification:
         await self._report_wrong(await moderation.find(self._site, [key for key in found if key.kind.check in checked]))
         actions = [key for key in found if key.kind.check is Check.ACTION]
         for where, fault in await moderation.malformed(self._site, actions):
-            self._report(Finding(where, fault, "a usable action"))
+            self._report(Finding(where, found=fault, expected="a usable action"))
 
     async def _appeals(self, found: Sequence[Key]) -> None:
         await self._report_wrong(await appeals.find(self._site, found))
         for where, fault in await appeals.malformed(self._site, found):
-            self._report(Finding(where, fault, "a usable appeal"))
+            self._report(Finding(where, found=fault, expected="a usable appeal"))
 
     async def _mails(self, found: Sequence[Key]) -> None:
         await self._report_wrong(await mailboxes.find(self._site, found))
         for where, fault in await mailboxes.malformed(self._site, found):
-            self._report(Finding(where, fault, "usable addresses"))
+            self._report(Finding(where, found=fault, expected="usable addresses"))
 
     async def counts(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):
@@ -304,7 +304,8 @@ class _Verification:
         for partition, highest in self._highest.items():
             no_suffix = ""  # a partition has one such key
             await self._run([ScriptCall(VERIFY_KEY, partition, no_suffix, ("sequence", highest))])
-            calls = [ScriptCall(VERIFY_MEMBERS, partition, no_suffix, (kind, "0")) for kind in ("groups", "posters")]
+            first_cursor, names = "0", ("groups", "posters")
+            calls = [ScriptCall(VERIFY_MEMBERS, partition, no_suffix, (name, first_cursor)) for name in names]
             await self._run(calls)
             await self._imported(partition)
             await self._server_keys(partition)
@@ -355,10 +356,10 @@ class _Verification:
             ScriptCall(VERIFY_COMMENT, key.partition, key.suffix, (keys.slot(poster) if poster else "", *of_all))
             for key, (poster, _) in zip(found, hashes, strict=True)
         ]
-        earlier = len(self._wrong_paths)
+        count_before = len(self._wrong_paths)
         await self._run(calls)
         for key, (_, article) in zip(found, hashes, strict=True):
-            if f"{key.text} path" in self._wrong_paths[earlier:]:
+            if f"{key.text} path" in self._wrong_paths[count_before:]:
                 self._misplaced.add((key.partition, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
@@ -382,7 +383,7 @@ class _Verification:
                     sequences.append(numbering.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(partition)} {story}"
-                    self._report(Finding(where, number, "the number of an article of this partition"))
+                    self._report(Finding(where, found=number, expected="the number of an article of this partition"))
             await self._numbered(partition, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
 
     async def _server_keys(self, partition: int) -> None:
@@ -397,7 +398,7 @@ class _Verification:
                 self._report(Finding(f"{server_keys.serverkeys(partition)} {name}", value, expected))
 
     async def _numbered(self, partition: int, sequences: Sequence[int]) -> None:
-        """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""
+        """Sequences of stories must be in `numbered`, which may also have sequences of deleted stories."""
         if not sequences:
             return
         key, redis = keys.numbered(partition), self._site.redis
@@ -436,7 +437,7 @@ def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
         case Check.USER:
             known = archived.known.get(key.suffix, "") if archived else "?"  # "?": what the database has is unknown
             sums = archived.users.get(key.suffix, UserTally()) if archived else UserTally()
-            latest = INSTANTS[-1]  # of any position in a feed
+            latest = INSTANTS[-1]  # no position in a feed is later
             return ScriptCall(VERIFY_USER, key.partition, key.suffix, (keys.slot(key.suffix), latest, known, *sums))
         case Check.VALUE:
             lifetime = DAY * 1000  # milliseconds: of the keys of repeated calls, `posted` and `commented`

@@ -47,7 +47,12 @@ async def missing(site: Site, entries: Sequence[IndexEntry]) -> list[Wrong]:
     """Those of some entries that their index lacks, or has with another value. One round trip."""
     values = await site.redis.pipeline([("ZSCORE", index, member) for index, member, _ in entries])
     return [
-        Wrong(f"{index} {member}", None if value is None else f"{value:.0f}", str(at), ("ZADD", index, at, member))
+        Wrong(
+            f"{index} {member}",
+            found=None if value is None else f"{value:.0f}",
+            expected=str(at),
+            repair=("ZADD", index, at, member),
+        )
         for (index, member, at), value in zip(entries, values, strict=True)
         if value != at
     ]

@@ -94,5 +94,6 @@ def _next_page_part(read: GravityPageRead, reply: list[str]) -> PartitionPage | 
     if has_more and len(shown) < read.count:
         return replace(read, position=shown[-1], found=shown, has_behind=behind).read()
     has_above, has_below = (has_more, behind) if read.upwards else (behind, has_more)
+    # exact only if there are none, or if none are below: see `PartitionPage`
     above = 0 if not has_above else 1 if has_below else max(int(total) - len(shown), 0)
     return PartitionPage(above, int(total), shown[::-1] if read.upwards else shown, int(read.numbers[0]))

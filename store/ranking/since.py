@@ -120,9 +120,9 @@ def _next_page_part(page: SincePageRead, reply: list[Any]) -> PartitionPage | Re
     if page.stopped:
         return Read(page.command(), _next_page_part, (page,))
     if not page.position:
-        return _partition_page(page, total, min(page.skip, total))
+        return _partition_page(page, total, behind=min(page.skip, total))
     if page.is_behind:
-        return _partition_page(page, total, 1)
+        return _partition_page(page, total, behind=1)
     behind = replace(page, upwards=not page.upwards, count=0, skip=0, found=())
     return Read(behind.command(), _first_behind, (page, behind))
 
@@ -133,13 +133,13 @@ def _first_behind(page: SincePageRead, behind: SincePageRead, reply: list[Any]) 
     behind, total = behind.after(parsed), parsed.total
     if behind.stopped and not behind.found:
         return Read(behind.command(), _first_behind, (page, behind))
-    return _partition_page(page, total, len(behind.found))
+    return _partition_page(page, total, behind=len(behind.found))
 
 
 def _partition_page(page: SincePageRead, total: int, behind: int) -> PartitionPage:
     """`behind` is how many positions there are behind the page, opposite to its direction, or 1 if some are known."""
     has_more, shown = len(page.found) > page.count, page.found[: page.count]
     above, has_below = (int(has_more), behind > 0) if page.upwards else (behind, has_more)
-    if above and not has_below:
+    if above and not has_below:  # then it is exact: see `PartitionPage`
         above = max(total - len(shown), 0)
     return PartitionPage(above, total, shown[::-1] if page.upwards else shown)

@@ -192,14 +192,16 @@ class Pair:
     async def post(self, poster: str, *groups: str) -> int:
         text = f"{self.clock.now}"
         posted = await self.both(
-            lambda store: store.articles.post(poster, Draft(text, content="a text", groups=groups), text)
+            lambda store: store.articles.post(
+                poster, Draft(text, content="a text", groups=groups), idempotency_key=text
+            )
         )
         self.articles.append(posted.article.number)
         return self.articles[-1]
 
     async def comment(self, poster: str, article: int, parent: int | None = None) -> int:
         text = f"comment {self.clock.now}"
-        posted = await self.both(lambda store: store.comments.post(article, parent, poster, text))
+        posted = await self.both(lambda store: store.comments.post(article, parent=parent, poster=poster, content=text))
         self.comments.append(posted.comment.number)
         return self.comments[-1]
 
@@ -238,8 +240,8 @@ class Pair:
         self.clock.advance(WINDOW + 120)
         for world in (self.world, self.other):
             for key in world.redis.scan_iter():
-                if (left := world.redis.pttl(key)) >= 0:
-                    world.redis.pexpire(key, left - (WINDOW + 120) * 1000)
+                if (remaining := world.redis.pttl(key)) >= 0:
+                    world.redis.pexpire(key, remaining - (WINDOW + 120) * 1000)
 
     def assert_equal(self) -> None:
         """Check that both stores hold the same, as `shown` tells it."""

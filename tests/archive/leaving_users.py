@@ -98,13 +98,14 @@ class Site(World):
 
     async def _post(self, name: str, title: str) -> int:
         self.clock.advance(1)
-        posted = await self.store.articles.post(name, Draft(title, content=f"{title} of one", groups=("show",)), title)
+        draft = Draft(title, content=f"{title} of one", groups=("show",))
+        posted = await self.store.articles.post(name, draft, idempotency_key=title)
         self.articles.append(posted.article.number)
         return posted.article.number
 
     async def _comment(self, name: str, article: int, content: str, parent: int | None = None) -> int:
         self.clock.advance(1)
-        number = (await self.store.comments.post(article, parent, name, content)).comment.number
+        number = (await self.store.comments.post(article, parent=parent, poster=name, content=content)).comment.number
         self.comments.append(number)
         return number
 
@@ -123,7 +124,7 @@ class Site(World):
         await flags.flag(site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
         locked = await self._post("Bob", "a quarrel")
         await article_moderation.lock(site, NAME, locked, group=None, reason="heated")
-        await bans.ban(site, OPERATOR, NAME, "ask", until=None, reason="not there")
+        await bans.ban(site, OPERATOR, NAME, group="ask", until=None, reason="not there")
         annulled = await annulments.annul(site, OPERATOR, NAME, since=self.clock.now - 1, until=None, reason="a ring")
         self.annulment = annulled.action
         await self.settle_annulments()
@@ -176,4 +177,4 @@ class Site(World):
 
 def following(site: World) -> Any:
     """A context in which the database is kept up to date."""
-    return MirroredStore(site.store, None, site.database).mirrored()  # type: ignore[arg-type]
+    return MirroredStore(site.store, redis=None, database=site.database).mirrored()  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ class Schedule:
 
     def __init__(self, pauses: Sequence[int]) -> None:
         self._pauses = cycle(pauses)
-        self._left = next(self._pauses)
+        self._points_left = next(self._pauses)
         self._continued, self._stopped, self._turn = asyncio.Semaphore(0), asyncio.Semaphore(0), asyncio.Lock()
         self.has_ended = False
 
@@ -63,11 +63,11 @@ class Schedule:
     async def point(self) -> None:
         """Called at each point of the reads: runs the steps that are due."""
         async with self._turn:
-            while self._left == 0 and not self.has_ended:
+            while self._points_left == 0 and not self.has_ended:
                 self._continued.release()
                 await self.stopped()
-                self._left = next(self._pauses)
-            self._left -= 1
+                self._points_left = next(self._pauses)
+            self._points_left -= 1
 
     async def stopped(self) -> None:
         """Wait until the moves wait for their next step, or have ended."""

@@ -82,6 +82,7 @@ class Talk:
     ids: list[str] = field(default_factory=list)
     reached: Counter[str] = field(default_factory=Counter)
     gone: set[int] = field(default_factory=set)
+    article_of: dict[str, str] = field(default_factory=dict)  # the id of the article, by the id of the comment
 
     async def begin(self) -> None:
         self.pair.days = DAYS
@@ -109,8 +110,6 @@ class Talk:
             self.article_of[payload["comment"]["id"]] = article
         self.pair.clock.advance(self.chance.choice((0.001, 0.5, 2)))
 
-    article_of: dict[str, str] = field(default_factory=dict)  # the id of the article, by the id of the comment
-
     def text(self) -> str:
         mention = f" @{self.chance.choice(PEOPLE)}" if self.chance.random() < 0.3 else ""
         return f"text {self.chance.randrange(10**6)}{mention}"
@@ -128,7 +127,7 @@ class Talk:
     async def change(self) -> None:
         """Anything that is written about a comment, or an article that has some."""
         id, who = self.any_comment(), self.chance.choice(PEOPLE)
-        match self.chance.randrange(14):
+        match self.chance.randrange(14):  # what is written more often has several numbers
             case 0 | 1 | 2:
                 await self.say()
             case 3 | 4:
@@ -163,8 +162,7 @@ class Talk:
 
     async def poster(self, id: str) -> str:
         """Mostly the poster of a comment."""
-        site, number = self.pair.complete.store.site, comment_number(id) or 0
-        found = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        found = await self.poster_of(id)
         return found if found and self.chance.random() < 0.8 else self.chance.choice(PEOPLE)
 
     async def write(self, name: str, who: str | None = None, **input: Any) -> dict[str, Any]:
@@ -180,8 +178,8 @@ class Talk:
 
     async def leave(self, articles: int = 0) -> None:
         """
-        Let time pass, and conversations leave until `articles` stay in Redis. The process that moves them may end
-        meanwhile, some times.
+        Let time pass, often so much that conversations may leave, and move them until only `articles` stay in Redis.
+        The process that moves them may end before that, once or more.
         """
         self.pair.clock.advance(self.chance.choice((60, DAYS * DAY + 700, DAYS * DAY + 700)))
         for _ in range(5):
@@ -392,7 +390,7 @@ async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, 
     return id, said[0]["comment"]["id"]
 
 
-async def left(pair: Pair, *articles: str, days: int = 2) -> None:
+async def let_leave(pair: Pair, *articles: str, days: int = 2) -> None:
     """
     Let all conversations leave Redis in which nothing was written for `days`, and check that those of `articles` (ids)
     have left.

@@ -110,8 +110,8 @@ async def test_records_are_those_of_the_store(store, each_database):
     numbers = [each.number for each in articles]
 
     found = await each_database.run(article_places.records, numbers)
-    left = [ArchivedAlone(*each) for each in articles[:20]]
-    assert typed(found) == typed([*left, *[None] * (len(articles) - 20)])
+    archived = [ArchivedAlone(*each) for each in articles[:20]]
+    assert typed(found) == typed([*archived, *[None] * (len(articles) - 20)])
     assert await each_database.run(article_places.records, []) == []
     assert await each_database.run(article_places.numbers, sorted(numbers[:20])[4], 3) == sorted(numbers[:20])[5:8]
 

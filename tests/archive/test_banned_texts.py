@@ -64,14 +64,16 @@ class Spammer:
         return found
 
     async def ban(self, group: str | None = None, until: int | None = None) -> ModerationAction:
-        done = await bans.ban(self.store.site, OPERATOR, "mallory", group, until, "spam", removes_texts=True)
+        done = await bans.ban(
+            self.store.site, OPERATOR, "mallory", group=group, until=until, reason="spam", removes_texts=True
+        )
         assert done.action
         return done.action
 
     async def settle(self) -> None:
         """Remove or bring back all texts that bans ask for, as the tasks of a server do."""
         for partition in range(self.store.site.partitions):
-            await banned_texts.WORK.settle_all(self.store, None, partition)
+            await banned_texts.WORK.settle_all(self.store, database=None, partition=partition)
         await effects.complete(self.store.site)
         for partition in range(self.store.site.partitions):
             await removals.remove_all(self.store.site, partition)
@@ -99,8 +101,9 @@ async def spammer(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -
                 await store.comments.post(number, parent=None, poster="Mallory", content=f"@bob look, {clock.now}")
             ).comment.number
         )
-    answer = await store.comments.post(others[2], comments[2], "carol", "an answer")
-    comments.append((await store.comments.post(others[2], answer.comment.number, "Mallory", "again")).comment.number)
+    answer = await store.comments.post(others[2], parent=comments[2], poster="carol", content="an answer")
+    again = await store.comments.post(others[2], parent=answer.comment.number, poster="Mallory", content="again")
+    comments.append(again.comment.number)
     await store.comments.post(articles[1], parent=None, poster="dave", content="below")
     await store.articles.vote(articles[0], "dave", Vote.UP)
     await store.comments.vote(comments[0], "dave", Vote.DOWN)
@@ -272,7 +275,7 @@ async def until_killed(work: Callable[[], Awaitable[None]]) -> bool:
 
 @pytest.mark.parametrize("after", [False, True])
 async def test_steps_of_a_killed_process_are_completed_by_another(spammer, redis, clock, monkeypatch, after):  # M3
-    """Killed at each call to Redis in turn, and taken up again, equals done once."""
+    """Killed at every third call to Redis in turn, and taken up again, equals done once."""
     store, before, kills = spammer.store, shown(redis), 0
     for call in range(1, 200, 3):
         clock.advance(1)
@@ -364,7 +367,7 @@ async def test_request_removes_some_and_the_task_the_rest(spammer, monkeypatch):
     ban = await spammer.ban()
     await banned_texts.begin(spammer.store, database=None, number=ban.number)
     first = list((await spammer.states()).values()).count("removed")
-    async with banned_texts.WORK.repeated(spammer.store, None):
+    async with banned_texts.WORK.repeated(spammer.store, database=None):
         await _until(lambda: _all_removed(spammer))
 
     assert 4 <= first < len(spammer.all)

@@ -20,7 +20,7 @@ from server.cli.backup import back_up
 from server.cli.restore import restore
 from store.records import article_number, comment_number
 from tests.archive.conftest import findings, settings_of
-from tests.archive.talks import NODES, THREAD, left, write
+from tests.archive.talks import NODES, THREAD, let_leave, write
 from tests.archive.worlds import Pair
 from tests.database.conftest import on_both
 from tests.examples import first
@@ -50,7 +50,7 @@ async def archived(pair: Pair) -> dict[str, int]:
     id = article["article"]["id"]
     first = (await write(pair, "comment", "carol", articleId=id, content="@Bob one"))["comment"]["id"]
     second = (await write(pair, "comment", "Bob", articleId=id, content="two", parentId=first))["comment"]["id"]
-    await left(pair, id)
+    await let_leave(pair, id)
     found = {"article": article_number(id), "first": comment_number(first), "second": comment_number(second)}
     return {name: number or 0 for name, number in found.items()}
 

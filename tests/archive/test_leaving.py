@@ -139,7 +139,7 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
     pages = await leavers.read_on(site.store.site, dict.fromkeys(range(site.store.site.partitions), log.START), 1_000)
     entries = [entry for page in pages.values() for entry in page]
     assert {entry.kind for entry in entries if naming(repr(entry))} == {"user_deleted"}
-    own = {"an old one", "mine", "a comment", "another comment", "it is changed", "I am zelda"}
+    own = {"an old one", "mine", "a comment", "another comment", "it is changed", "I am zelda"}  # texts of Zelda
     assert not [entry for entry in entries if own & set(entry.values.values())]
     await rebuilt(site.store, site.database)
     assert naming(await rows(site.database)) == []
@@ -251,7 +251,7 @@ async def test_killed_deletion_is_done_later(site: Site, monkeypatch: pytest.Mon
     await leavers.begin(site.store.site, NAME, password_hash="", removes_texts=removes_texts)
     await mirrored(site.store, site.database)
     site.clock.advance(leaving.WAIT + 1)
-    for call in itertools.count(2, 5):
+    for call in itertools.count(2, 5):  # in turn after a call and before one
         with monkeypatch.context() as killing:
             killed_at(site, killing, call)
             try:

@@ -156,10 +156,10 @@ def world(store: Store, each_database: Database, clock: Clock) -> ArchivingStore
 
 async def test_repairs_while_articles_move_lose_nothing_and_bring_no_deleted_article_back(world, slow_steps):
     posted = await world.begin(300)
-    left, deleted = sorted(posted), []
+    remaining, deleted = sorted(posted), []
 
     async def delete():
-        deleted.append(left.pop(len(left) // 3))
+        deleted.append(remaining.pop(len(remaining) // 3))
         await world.delete(deleted[-1])
 
     repair = partial(world.findings, repair=True)
@@ -284,7 +284,7 @@ async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(wo
 async def test_an_article_that_leaves_while_a_listing_is_renewed_is_not_above_its_greatest_value(world, monkeypatch):
     """Redis has the greatest value that an archived article has in a listing, and asks the database below it only."""
     await world.begin(40)
-    await reindex.set_weights(world.site, "show", {"vote_score": 9_000.0}, lambda count: None)
+    await reindex.set_weights(world.site, "show", {"vote_score": 9_000.0}, progress=lambda count: None)
     set_greatest, calls = steps.set_greatest, []
 
     async def after_another(*arguments):
@@ -352,12 +352,12 @@ async def test_an_article_that_came_back_while_it_was_looked_at_is_not_marked_ag
     await world.begin(40)
     await world.archive()
     number = min(await world.archived())
-    moving = maintenance._find_moving
+    find_moving = maintenance._find_moving
 
     async def after_its_return(site, numbers, *, repair):
         if number in numbers and await write_back.bring_back(world.store, world.database, number):
             await world.archive(40)
-        return await moving(site, numbers, repair=repair)
+        return await find_moving(site, numbers, repair=repair)
 
     monkeypatch.setattr(maintenance, "_find_moving", after_its_return)
     assert await world.findings(repair=True) == []

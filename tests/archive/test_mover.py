@@ -40,10 +40,10 @@ async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis
     number = await posted(calm)
     await calm.archive_all()
 
-    left = {key for key in redis.scan_iter() if str(number) in key or "alice" in key}
-    left -= set(redis.scan_iter("posted:*"))  # expires
+    remaining = {key for key in redis.scan_iter() if str(number) in key or "alice" in key}
+    remaining -= set(redis.scan_iter("posted:*"))  # expires
     assert calm.archived == {number}
-    assert left == {keys.user(0, "alice"), keys.sessions(0, "alice"), keys.logins(0, "alice")}
+    assert remaining == {keys.user(0, "alice"), keys.sessions(0, "alice"), keys.logins(0, "alice")}
     assert redis.hget(keys.archived(0), "count:group:show") == "1"
     assert redis.zrange(keys.groups(0), 0, -1) == ["show"]
 
@@ -162,13 +162,13 @@ async def test_feeds_and_groups_go_on_with_archived_articles_alone(calm: Pair) -
     await calm.archive_all(staying_share=0.5)
     assert calm.archived == {archived}
 
-    for left, number in (1, hot), (0, archived):
+    for remaining, number in (1, hot), (0, archived):
         await calm.mutate("delete", "alice", articleId=f"article:{number}")
         feed = await calm.ask(QUERIES["feed"], "carol", first=5)
         groups = await calm.ask("{ groups { nodes { name } } }", None)
 
-        assert len(feed["data"]["feed"]["listing"]["edges"]) == left
-        assert groups["data"] == {"groups": {"nodes": [{"name": "show"}] * left}}
+        assert len(feed["data"]["feed"]["listing"]["edges"]) == remaining
+        assert groups["data"] == {"groups": {"nodes": [{"name": "show"}] * remaining}}
 
 
 async def test_an_article_that_is_changed_while_it_leaves_stays(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,8 +256,8 @@ async def test_articles_that_redis_brings_back_after_a_kill_count_once(calm: Pai
     saved = {key: (redis.dump(key), max(redis.pttl(key), 0)) for key in redis.scan_iter()}
     await calm.archive_all()
     redis.flushdb()
-    for key, (value, left) in saved.items():
-        redis.restore(key, left, value)
+    for key, (value, lifetime) in saved.items():
+        redis.restore(key, lifetime, value)
 
     calm.archiver = None
     redis.delete(leases.lease(0, "archiver"))

@@ -54,10 +54,11 @@ async def subjects(store: Store, clock) -> tuple[int, int, int]:
     """
     for name in ("alice", "bob", "carol"):
         await registered(store, name)
-    article = (await post(store, "alice", f"about {SECRET}", ("show",))).number
+    article = (await post(store, "alice", title=f"about {SECRET}", groups=["show"])).number
     await store.articles.edit(article, "alice", {"content": f"{SECRET}, @bob", "link": f"https://example.com/{SECRET}"})
     first = (await store.comments.post(article, parent=None, poster="bob", content=f"{SECRET} first")).comment.number
-    second = (await store.comments.post(article, first, "carol", f"{SECRET} second")).comment.number
+    posted = await store.comments.post(article, parent=first, poster="carol", content=f"{SECRET} second")
+    second = posted.comment.number
     clock.advance(1)
     for number, poster in ((first, "bob"), (second, "carol")):
         await store.comments.edit(number, poster, f"{SECRET} again, @alice")
@@ -71,7 +72,7 @@ def purge(store: Store, number: int):
 
 
 def texts_in(redis: Redis) -> list[str]:
-    """The keys that have the secret, the log included."""
+    """The keys whose values have the secret, the log included."""
     found = [key for key, value in contents(redis).items() if SECRET in str(value)]
     return found + [key for key in redis.scan_iter("log:*") if SECRET in str(redis.xrange(key))]
 
@@ -197,7 +198,8 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
     """The mirror has read the texts before they were purged, and writes them with the purge."""
     article, first, _ = subjects
     read = {
-        partition: await log.read(store.site, partition, log.START, 1000) for partition in range(store.site.partitions)
+        partition: await log.read(store.site, partition, log.START, count=1000)
+        for partition in range(store.site.partitions)
     }
     for number in (article, first):
         await purge(store, number)
@@ -208,7 +210,7 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
             lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
         )
     await purge(store, subjects[2])
-    rest = await log.read(store.site, store.site.home_of_article(article), log.START, 1000)
+    rest = await log.read(store.site, store.site.home_of_article(article), log.START, count=1000)
     await each_database.write(lambda connection: Changes().add(rest).write(connection, store.site))
     assert await texts_in_tables(each_database) == []
 

@@ -20,7 +20,7 @@ from store import keys, roles
 from store.moderation_records import Role
 from store.records import article_number
 from tests.archive.queries import ERRORS
-from tests.archive.talks import DAY, OF_USER, REVERT, Talk, findings, in_redis, left, talked, write
+from tests.archive.talks import DAY, OF_USER, REVERT, Talk, findings, in_redis, let_leave, talked, write
 from tests.archive.worlds import Pair, World
 from tests.database.conftest import on_both
 from tests.store.held import holding
@@ -58,7 +58,7 @@ async def removed(pair: Pair) -> str:
     await write(pair, "voteOnComment", "erin", commentId=comment, value="UP")
     pair.clock.advance(DAY)
     await write(pair, "removeContent", "alice", subjectId=article, reason="off topic")
-    await left(pair, article)
+    await let_leave(pair, article)
     return article
 
 
@@ -94,7 +94,7 @@ async def test_a_removed_article_that_has_left_is_shown_to_its_poster_and_modera
     answers = await compare(pair, article)
     assert answers[None]["article"]["votes"] == 2
     assert answers[None]["article"]["commentCount"] == 2
-    await left(pair, article)
+    await let_leave(pair, article)
     assert (await compare(pair, article))[None]["article"] == answers[None]["article"]
 
 
@@ -138,7 +138,7 @@ async def test_lists_of_others_do_not_show_a_removed_article_that_has_left(pair:
     assert article in str(await pair.ask(PINNED, "carol", after=after))
 
     await write(pair, "removeContent", "alice", subjectId=article, reason="again")
-    await left(pair, article)
+    await let_leave(pair, article)
     for shown in await pair.ask(KEPT, "carol"), await pair.ask(PINNED, "carol", after=after):
         assert shown["data"], shown
         assert article not in str(shown)
@@ -177,7 +177,7 @@ async def test_what_was_held_and_removed_is_announced_when_it_is_approved_after_
         posted = await pair.mutate("post", "Bob", title="A title", content="For @carol.", groups=["show"])
     article = posted["article"]["id"]
     removal = await write(pair, "removeContent", "alice", subjectId=article, reason="spam")
-    await left(pair, article)
+    await let_leave(pair, article)
     await compare(pair, article)
 
     (await pair.ask(REVERT, "alice", input={"actionId": removal["action"]["id"], "reason": "no spam"}))["data"]
@@ -195,7 +195,7 @@ async def test_a_removed_article_without_comments_leaves_and_comes_back(pair: Pa
     await look_after(pair)
     article = (await pair.mutate("post", "Bob", title="A title", content="A text.", groups=["show"]))["article"]["id"]
     await write(pair, "removeContent", "alice", subjectId=article, reason="off topic")
-    await left(pair, article)
+    await let_leave(pair, article)
     await compare(pair, article)
     await write(pair, "approveContent", "alice", subjectId=article)
     assert (await compare(pair, article))[None]["article"]["title"] == "A title"

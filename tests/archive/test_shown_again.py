@@ -19,7 +19,7 @@ from store.moderation_records import Role
 from store.records import article_number
 from store.site import Site
 from tests.archive.conftest import findings
-from tests.archive.talks import DAY, left, talked, write
+from tests.archive.talks import DAY, let_leave, talked, write
 from tests.archive.worlds import Pair
 from tests.database.conftest import on_both
 
@@ -71,7 +71,7 @@ async def test_approved_article_stays_until_its_comments_are_back_in_all_lists(p
     assert article_number(article) in await pair.archiving.numbers()
     for world in pair.worlds:
         await remove_all(world.store.site)
-    await left(pair, article)
+    await let_leave(pair, article)
 
     await assert_shown(pair, article)
 
@@ -88,7 +88,7 @@ async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypa
     number, partition = article_number(article), site.home_of_article(article_number(article) or 0)
     with monkeypatch.context() as slow:  # Redis still has the comments of the article
         slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
-        await left(pair, article)
+        await let_leave(pair, article)
 
         await site.redis.run(("ZADD", removals.REMOVING(partition), 0, number))
         await remove_all(site)

@@ -39,7 +39,7 @@ from tests.archive.talks import MUTATIONS, NODES, OF_USER, REVERT, Question, Tal
 from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import first
-from tests.programs import missing
+from tests.programs import skip_or_fail
 from tests.store.held import holding
 
 pytestmark = [pytest.mark.one_server]
@@ -74,7 +74,7 @@ async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pai
     """Conversations leave and come back again and again, by processes that end at any moment, beside readers."""
     talk = await grown(pair, seed)
     expected = [(question, await talk.answer(pair.complete, question)) for question in talk.questions()]
-    moving = asyncio.create_task(talk.move_often(16))
+    moving = asyncio.create_task(talk.move_often(times=16))
     compared = 0
     while not moving.done():
         question, right = talk.chance.choice(expected)
@@ -114,7 +114,7 @@ async def test_comments_that_are_posted_while_conversations_leave_are_there_once
 def test_what_the_histories_have_to_reach_was_reached() -> None:
     """How much one of them reaches depends on chance and on the machine, all together do."""
     if not REACHED:
-        missing("the histories did not run in this process")
+        skip_or_fail("the histories did not run in this process")
     missed = [
         name
         for name in ("left", "came back", "ended", "pages of what has left", "posted", "lists without older comments")

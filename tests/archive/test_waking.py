@@ -3,8 +3,8 @@ Old conversations are articles with their comments that have left Redis for the 
 brings, or wakes, them back to Redis, such as a comment, how many may come back, and what does not (D5).
 
 A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does.
-`talked` posts an article with two comments, and `left` lets it leave. `ask` and `write` send the same to both stores,
-and check that the answers are equal. `woken_a_day` is how many a user may bring back, `woken_comments` how many
+`talked` posts an article with two comments, and `let_leave` lets it leave. `ask` and `write` send the same to both
+stores, and check that the answers are equal. `woken_a_day` is how many a user may bring back, `woken_comments` how many
 comments of woken conversations Redis has room for.
 
 `on_both` runs a test with SQLite and with PostgreSQL.
@@ -21,7 +21,7 @@ from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
 from tests.archive.conftest import findings
-from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, THREAD, left, talked, write
+from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, THREAD, let_leave, talked, write
 from tests.archive.worlds import Pair, World
 from tests.database.conftest import on_both, rebuilt
 
@@ -47,7 +47,7 @@ async def test_refusals_are_those_of_a_conversation_that_stays_in_redis(pair: Pa
     await write(pair, "lockArticle", "alice", articleId=article, reason="enough")
     for group, who in (("show", "Dave"), ("ask", "erin")):
         await write(pair, "banUser", "alice", userId=f"user:{who.lower()}", group=group, reason="noise")
-    await left(pair, article)
+    await let_leave(pair, article)
     given = {"articleId": article, "content": "late"}
 
     codes = []
@@ -69,7 +69,7 @@ async def test_the_revert_of_a_ban_reaches_comments_that_have_left(pair: Pair) -
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     article, first = await talked(pair, "alice")
     banned = await write(pair, "banUser", "alice", userId="user:carol", reason="noise", removeTexts=True)
-    await left(pair, article)
+    await let_leave(pair, article)
 
     given = {"actionId": banned["action"]["id"], "reason": "no noise"}
     answer = await pair.ask(REVERT, "alice", input=given)
@@ -86,7 +86,7 @@ async def test_deleted_comments_that_have_left_survive_a_rebuild(pair: Pair) -> 
     answer = await write(pair, "comment", "Bob", articleId=article, content="an answer", parentId=first)
     await write(pair, "comment", "carol", articleId=article, content="below", parentId=answer["comment"]["id"])
     await write(pair, "deleteComment", "Bob", commentId=answer["comment"]["id"])
-    await left(pair, article)
+    await let_leave(pair, article)
     assert pair.archiving.database
     await rebuilt(pair.archiving.store, pair.archiving.database)
 
@@ -100,7 +100,7 @@ async def test_a_repeated_comment_gives_the_one_that_has_left(pair: Pair) -> Non
     article, _ = await talked(pair, "alice")
     given = {"articleId": article, "content": "said once", "idempotencyKey": "a key"}
     said = await write(pair, "comment", "Bob", **given)
-    await left(pair, article, days=0)  # before the key is forgotten
+    await let_leave(pair, article, days=0)  # before the key is forgotten
 
     again = await write(pair, "comment", "Bob", **given)
 
@@ -111,7 +111,7 @@ async def test_a_repeated_comment_gives_the_one_that_has_left(pair: Pair) -> Non
 @on_both
 async def test_a_user_brings_a_limited_number_of_conversations_back_in_a_day(pair: Pair) -> None:  # D5
     articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob", "alice")]
-    await left(pair, *articles)
+    await let_leave(pair, *articles)
     world = pair.archiving
     world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=2)
 
@@ -126,7 +126,7 @@ async def test_a_user_brings_a_limited_number_of_conversations_back_in_a_day(pai
     assert article_number(articles[2]) not in await world.numbers()
 
     assert (await comment(world, "frank", articles[2]))["data"]["comment"]["userErrors"] == []
-    await left(pair, *articles)
+    await let_leave(pair, *articles)
     assert (await comment(world, "erin", articles[2]))["data"]["comment"]["userErrors"] == []
 
 
@@ -141,7 +141,7 @@ async def test_only_whom_an_action_is_about_brings_a_conversation_back_by_an_app
         articles.append(article)
         removals.append(removed["action"]["id"])
     locked = await write(pair, "lockArticle", "alice", articleId=articles[0], reason="enough")
-    await left(pair, *articles)
+    await let_leave(pair, *articles)
     world = pair.archiving
     world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=1)
 
@@ -166,7 +166,7 @@ async def test_conversations_that_came_back_share_the_room_for_their_comments(pa
     world, site = pair.archiving, pair.archiving.store.site
     await roles.grant(site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
     object.__setattr__(site, "woken_comments", 5)  # each has two
-    await left(pair, *articles)
+    await let_leave(pair, *articles)
 
     answers = [await comment(world, "frank", id) for id in articles]
 
@@ -194,15 +194,15 @@ async def test_a_conversation_without_enough_room_comes_back_alone(pair: Pair) -
     (article, _), (other, _) = [await talked(pair, poster) for poster in ("alice", "Bob")]
     world, site = pair.archiving, pair.archiving.store.site
     object.__setattr__(site, "woken_comments", 1)  # each has two
-    await left(pair, article, other)
+    await let_leave(pair, article, other)
 
     assert not (await comment(world, "frank", article))["errors"]
     (error,) = (await comment(world, "frank", other))["errors"]
 
     assert error["extensions"]["code"] == "UNAVAILABLE"
-    await left(pair, article, other)
+    await let_leave(pair, article, other)
     assert not (await comment(world, "frank", other))["errors"]
-    await left(pair, other)
+    await let_leave(pair, other)
     object.__setattr__(site, "woken_comments", 0)
     assert (await comment(world, "frank", other))["errors"]
 
@@ -210,7 +210,7 @@ async def test_a_conversation_without_enough_room_comes_back_alone(pair: Pair) -
 @on_both
 async def test_flags_count_toward_the_conversations_that_a_user_brings_back(pair: Pair) -> None:  # D5
     talks = [await talked(pair, poster) for poster in ("alice", "Bob")]
-    await left(pair, *(article for article, _ in talks))
+    await let_leave(pair, *(article for article, _ in talks))
     world = pair.archiving
     world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=1)
     flag = """mutation($input: FlagInput!) { flag(input: $input) { subject { id } userErrors { code } } }"""
@@ -230,13 +230,13 @@ async def test_what_moderators_have_decided_about_leaves_with_its_flags(pair: Pa
     removed = (await write(pair, "comment", "Bob", articleId=article, content="noise"))["comment"]["id"]
     for id in (article, approved, removed):
         await write(pair, "flag", "erin", subjectId=id, reason="SPAM")
-    await left(pair)
+    await let_leave(pair)
     assert article_number(article) in await pair.archiving.numbers()  # moderators have to decide
 
     for id in (article, approved):
         await write(pair, "approveContent", "alice", subjectId=id)
     await write(pair, "removeContent", "alice", subjectId=removed, reason="noise")
-    await left(pair, article)
+    await let_leave(pair, article)
 
     assert article_number(article) not in await pair.archiving.numbers()
     await pair.ask(NODES, "alice", ids=[approved, removed])
@@ -251,7 +251,7 @@ async def test_what_moderators_have_decided_about_leaves_with_its_flags(pair: Pa
 @on_both
 async def test_verify_brings_nothing_back(pair: Pair) -> None:  # D5
     articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob")]
-    await left(pair, *articles)
+    await let_leave(pair, *articles)
 
     for repair in (False, True):
         assert await findings(pair.archiving, repair=repair) == []
@@ -267,7 +267,7 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     (deleted, _), (dropped, _) = [await talked(pair, "alice") for _ in range(2)]
     world, site = pair.archiving, pair.archiving.store.site
     partition = site.home_of_article(article_number(deleted) or 0)
-    await left(pair, deleted, dropped)
+    await let_leave(pair, deleted, dropped)
     assert not (await comment(world, "frank", deleted))["errors"]
     number = article_number(dropped) or 0
     held = conversations.lease(site, partition)

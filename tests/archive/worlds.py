@@ -34,7 +34,7 @@ from tests.typed import typed
 
 T = TypeVar("T")
 
-WINDOW = 600  # seconds of voting
+WINDOW = 600  # seconds of voting; an article may leave Redis about 60 seconds later: see `archive.steps.GRACE`
 POLICY = Policy(good_votes=3, voting_window=WINDOW, duplicate_window=5 * 86_400)
 PEOPLE = ("alice", "Bob", "carol", "Dave", "erin", "frank")
 GROUPS = ("ask", "show", "tell", "news")
@@ -261,7 +261,7 @@ class Pair:
         group, hours = self.chance.choice(GROUPS), self.chance.choice([1, 5, 50])
         changes = {"vote_score": hours * 3600.0, "gravity_age": self.chance.choice([1.0, 1.8])}
         for world in self.worlds:
-            await reindex.set_weights(world.store.site, group, changes, lambda count: None)
+            await reindex.set_weights(world.store.site, group, changes, progress=lambda count: None)
         if self.archived and self.archiving.database:
             await renew_listings(self.archiving.store.site, self.archiving.database)
         self.reached["new weights"] += bool(self.archived)

@@ -47,7 +47,7 @@ PLAN = (ROOT / "docs" / "cluster.md").read_text()
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_query_is_not_compiled(store: Store):
     """Its row measures what is executed by graphql-core, and not by a compiled plan."""
-    operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, None)
+    operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, name=None)
     execution = Execution(SCHEMA)
 
     paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
@@ -90,7 +90,7 @@ def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
     monkeypatch.setattr(store_memory, "FREEING_SECONDS", 0)
-    await store_memory.main([40, 60], 20, None)
+    await store_memory.main([40, 60], hot=20, parent=None)
 
     *_, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("| 40 | 40 | ")
@@ -131,10 +131,14 @@ def test_targets_are_computed_from_samples():
     assert [each.is_missed_by_cpu for each in judgements(run)] == [True, False, True, False, False]
 
 
+def sample_of(cpu: float) -> Sample:
+    """A round of a server of which only the CPU time a response matters."""
+    return Sample(rate=1, p50=1, p99=2, cpu=cpu, memory=50, failed=0)
+
+
 @pytest.mark.parametrize(("ratio", "status"), [(44.0, 1), (46.0, 0)])
 def test_run_that_misses_a_target_has_a_status(monkeypatch, capsys, ratio, status):
-    # a server's only sample: its rate, p50, p99, CPU time, memory and failures
-    samples = {"upvote": [Sample(1, 1, 2, 1, 50, 0)], "strawberry": [Sample(1, 1, 2, ratio, 50, 0)]}
+    samples = {"upvote": [sample_of(cpu=1)], "strawberry": [sample_of(cpu=ratio)]}
     monkeypatch.setattr(bench, "filled", lambda articles: nullcontext(({}, None, None)))
     monkeypatch.setattr(bench, "measure", lambda plan, queries, ground: [(QUERIES["page"], samples)])
     monkeypatch.setattr(bench.os, "sched_setaffinity", lambda process, cores: None)
@@ -186,9 +190,7 @@ def test_bytecodes_of_a_thread_are_counted_and_calls_of_a_function():
 
 
 def test_sizes_are_compared_with_the_first():
-    sizes = {
-        count: {"page": {"upvote": [Sample(100, 1, 2, cpu, 50, 0)]}} for count, cpu in ((1_000, 200), (9_000, 250))
-    }
+    sizes = {count: {"page": {"upvote": [sample_of(cpu)]}} for count, cpu in ((1_000, 200), (9_000, 250))}
 
     assert growth(sizes).splitlines()[2:] == ["| `page` | upvote | 1.00 | 1.25 |"]
 

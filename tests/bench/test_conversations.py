@@ -34,13 +34,13 @@ def test_depths_are_those_that_the_module_documents(size, mean, greatest):
 
 
 def test_same_seed_gives_the_same_items():
-    first, second, other = [list(conversations.items(20, 100, seed)) for seed in (1, 1, 2)]
+    first, second, other = [list(conversations.items(stories=20, comments=100, seed=seed)) for seed in (1, 1, 2)]
 
     assert first == second != other
 
 
 def test_items_name_their_replies_and_parents():
-    made = {item["id"]: item for item in conversations.items(20, 132, 3)}
+    made = {item["id"]: item for item in conversations.items(stories=20, comments=132, seed=3)}
     replies = Counter(item["parent"] for item in made.values() if item["type"] == "comment")
 
     assert list(made) == list(range(1, len(made) + 1))

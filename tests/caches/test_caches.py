@@ -13,6 +13,7 @@ from caches import ENTRY_BYTES, FLOOR_SHARE, MAX_HITS, POOL, UNPROVEN, Pool, Usa
 # microseconds that one of its values takes to make: what takes longer is "dear", and kept longer.
 ENTRY = 1_000  # bytes of an entry with its overhead
 SIZE = ENTRY - ENTRY_BYTES
+NOTHING = Usage(bytes=0, entries=0, evictions=0)
 
 
 def room_for(count):
@@ -29,11 +30,11 @@ def filled(cache, count, first=0):
 
 def test_one_cache_may_use_what_others_do_not():
     pool = room_for(100)
-    pool.cache("idle", 1)
+    pool.cache("idle", microseconds=1)
 
-    cache = filled(pool.cache("busy", 1), 100)
+    cache = filled(pool.cache("busy", microseconds=1), 100)
 
-    assert pool.usages() == {"idle": Usage(0, 0, 0), "busy": Usage(100 * ENTRY, 100, 0)}
+    assert pool.usages() == {"idle": NOTHING, "busy": Usage(100 * ENTRY, entries=100, evictions=0)}
     assert pool.size == 100 * ENTRY
     cache.put("one more", 1, SIZE)
     assert pool.usages()["busy"].evictions == 1
@@ -41,7 +42,7 @@ def test_one_cache_may_use_what_others_do_not():
 
 def test_entry_with_the_fewest_hits_is_evicted_first():
     pool = room_for(100)
-    cache = filled(pool.cache("one", 1), 100)
+    cache = filled(pool.cache("one", microseconds=1), 100)
     for number in {*range(100)} - {42}:
         cache.get(number)
 
@@ -52,14 +53,14 @@ def test_entry_with_the_fewest_hits_is_evicted_first():
 
 def test_of_equal_entries_the_oldest_is_evicted():
     pool = room_for(100)
-    cache = filled(pool.cache("one", 1), 103)
+    cache = filled(pool.cache("one", microseconds=1), 103)
 
     assert [number for number in range(103) if number not in cache.entries] == [0, 1, 2]
 
 
 def test_large_entries_are_worth_less():
     pool = room_for(100)
-    cache = filled(pool.cache("one", 1), 90)
+    cache = filled(pool.cache("one", microseconds=1), 90)
     cache.put("large", 1, 10 * ENTRY - ENTRY_BYTES)
 
     cache.put("one more", 1, SIZE)
@@ -70,19 +71,19 @@ def test_large_entries_are_worth_less():
 
 def test_entries_that_take_long_to_make_are_worth_more():
     pool = room_for(100)
-    dear = filled(pool.cache("dear", 50), 50)
-    cheap = filled(pool.cache("cheap", 1), 1_000)
+    dear = filled(pool.cache("dear", microseconds=50), 50)
+    cheap = filled(pool.cache("cheap", microseconds=1), 1_000)
 
     assert (len(dear.entries), len(cheap.entries)) == (50, 50)
 
 
 def test_flood_of_dear_entries_does_not_evict_what_is_used():
     pool = room_for(100)
-    used = filled(pool.cache("used", 1), 90)
+    used = filled(pool.cache("used", microseconds=1), 90)
     for number in range(90):
         used.get(number)
 
-    flood = filled(pool.cache("flood", 10), 15)
+    flood = filled(pool.cache("flood", microseconds=10), 15)
 
     assert (len(used.entries), len(flood.entries)) == (90, 10)
 
@@ -90,31 +91,31 @@ def test_flood_of_dear_entries_does_not_evict_what_is_used():
 def test_what_was_dear_and_popular_once_is_evicted_in_the_end():
     """Each eviction raises the priority of what comes later, and only so many hits count."""
     pool = room_for(100)
-    dear = filled(pool.cache("dear", 3), 50)
+    dear = filled(pool.cache("dear", microseconds=3), 50)
     for number in range(50):
         for _ in range(1_000):
             dear.get(number)
 
-    filled(pool.cache("cheap", 1), round(50 * (3 * MAX_HITS / UNPROVEN + 50)))
+    filled(pool.cache("cheap", microseconds=1), round(50 * (3 * MAX_HITS / UNPROVEN + 50)))
 
     assert len(dear.entries) == 100 // FLOOR_SHARE
 
 
 def test_flood_of_one_cache_leaves_the_others_their_floor():
     pool = room_for(1_000)
-    poor = filled(pool.cache("poor", 0.001), 500)
-    few = filled(pool.cache("few", 0.001), 1_000 // FLOOR_SHARE)
+    poor = filled(pool.cache("poor", microseconds=0.001), 500)
+    few = filled(pool.cache("few", microseconds=0.001), 1_000 // FLOOR_SHARE)
 
-    filled(pool.cache("flood", 1_000), 5_000)
+    filled(pool.cache("flood", microseconds=1_000), 5_000)
 
     assert (len(poor.entries), len(few.entries)) == (1_000 // FLOOR_SHARE, 1_000 // FLOOR_SHARE)
 
 
 def test_caches_of_one_name_have_one_floor():
     pool = room_for(1_000)
-    both = [filled(pool.cache("poor", 0.001), 100) for _ in range(2)]
+    both = [filled(pool.cache("poor", microseconds=0.001), 100) for _ in range(2)]
 
-    filled(pool.cache("flood", 1_000), 5_000)
+    filled(pool.cache("flood", microseconds=1_000), 5_000)
 
     assert sum(len(cache.entries) for cache in both) == 1_000 // FLOOR_SHARE
     assert pool.usages()["poor"].evictions == 200 - 1_000 // FLOOR_SHARE
@@ -122,7 +123,7 @@ def test_caches_of_one_name_have_one_floor():
 
 def test_full_pool_frees_a_thousandth_at_once():
     pool = Pool(10_000 * ENTRY)
-    cache = filled(pool.cache("one", 1), 10_000)
+    cache = filled(pool.cache("one", microseconds=1), 10_000)
 
     sizes = []
     for number in range(10):
@@ -133,30 +134,30 @@ def test_full_pool_frees_a_thousandth_at_once():
 
 def test_growth_of_an_entry_evicts():
     pool = Pool(2 * ENTRY)
-    cache = filled(pool.cache("one", 1), 2)
+    cache = filled(pool.cache("one", microseconds=1), 2)
 
-    cache.grow(1, "another value", ENTRY)
+    cache.grow(1, "another value", more=ENTRY)
     assert len(cache.entries) == 2
-    cache.grow(1, 1, 1)
+    cache.grow(1, 1, more=1)
 
-    assert pool.usages()["one"] == Usage(ENTRY, 1, 1)
+    assert pool.usages()["one"] == Usage(ENTRY, entries=1, evictions=1)
     assert cache.get(0) == 0  # the larger one was worth less
 
 
 def test_second_value_of_a_key_replaces_the_first_and_keeps_its_hits():
     pool = room_for(2)
-    cache = filled(pool.cache("one", 1), 2)
+    cache = filled(pool.cache("one", microseconds=1), 2)
 
     cache.put(0, "another value", SIZE)
     cache.put(2, 2, SIZE)
 
     assert (cache.get(0), cache.get(1), cache.get(2)) == ("another value", None, 2)
-    assert pool.usages()["one"] == Usage(2 * ENTRY, 2, 1, hits=2, misses=1)
+    assert pool.usages()["one"] == Usage(2 * ENTRY, entries=2, evictions=1, hits=2, misses=1)
 
 
 def test_smaller_pool_evicts_at_once():
     pool = room_for(10)
-    cache = filled(pool.cache("one", 1), 10)
+    cache = filled(pool.cache("one", microseconds=1), 10)
 
     pool.resize(4 * ENTRY + ENTRY // 2)
 
@@ -166,22 +167,22 @@ def test_smaller_pool_evicts_at_once():
 class Measured:
     """Something besides caches for which a pool reserves bytes, with the usage that it reports."""
 
-    usage = Usage(300, 3, 7)
+    usage = Usage(bytes=300, entries=3, evictions=7)
 
 
 def test_reserved_bytes_are_left():
     pool = room_for(10)
-    cache = filled(pool.cache("one", 1), 10)
+    cache = filled(pool.cache("one", microseconds=1), 10)
 
     pool.reserve("state", Measured(), 4 * ENTRY)
     filled(cache, 10, first=10)
 
-    assert pool.usages() == {"one": Usage(6 * ENTRY, 6, 14), "state": Usage(300, 3, 7)}
+    assert pool.usages() == {"one": Usage(6 * ENTRY, entries=6, evictions=14), "state": Measured.usage}
 
 
 def test_entry_larger_than_the_pool_is_not_cached():
     pool, evicted = room_for(2), []
-    cache = filled(pool.cache("one", 1, lambda key, value: evicted.append((key, value))), 1)
+    cache = filled(pool.cache("one", microseconds=1, on_evict=lambda key, value: evicted.append((key, value))), 1)
 
     cache.put("large", 1, 3 * ENTRY)
 
@@ -190,7 +191,7 @@ def test_entry_larger_than_the_pool_is_not_cached():
 
 def test_evicted_entries_are_told_and_discarded_ones_are_not():
     pool, evicted = room_for(2), []
-    cache = filled(pool.cache("one", 1, lambda key, value: evicted.append((key, value))), 2)
+    cache = filled(pool.cache("one", microseconds=1, on_evict=lambda key, value: evicted.append((key, value))), 2)
 
     cache.discard(0)
     filled(cache, 2, first=2)
@@ -201,17 +202,17 @@ def test_evicted_entries_are_told_and_discarded_ones_are_not():
 
 def test_cache_that_is_dropped_leaves_the_pool():
     pool = room_for(10)
-    cache = filled(pool.cache("one", 1), 10)
+    cache = filled(pool.cache("one", microseconds=1), 10)
 
     del cache
 
-    assert (pool.size, pool.usages()) == (0, {"one": Usage(0, 0, 0)})
+    assert (pool.size, pool.usages()) == (0, {"one": NOTHING})
 
 
 def test_values_that_are_discarded_or_replaced_are_not_held():
     """Their places in the heap are removed later: there are at most as many as entries, and some."""
     pool = room_for(1_000)
-    cache = filled(pool.cache("one", 1), 10)
+    cache = filled(pool.cache("one", microseconds=1), 10)
     for number in range(10_000):
         cache.put(number % 10, object(), SIZE)
         cache.discard(number % 7)
@@ -223,7 +224,7 @@ def test_values_that_are_discarded_or_replaced_are_not_held():
 def test_many_hits_are_looked_at_in_steps():
     """An eviction among entries that were all hit since they came looks at some of them only."""
     pool = room_for(10_000)
-    cache = filled(pool.cache("one", 1), 10_000)
+    cache = filled(pool.cache("one", microseconds=1), 10_000)
     for number in range(10_000):
         cache.get(number)
     before = next(pool.ranks)
@@ -236,7 +237,7 @@ def test_many_hits_are_looked_at_in_steps():
 
 def test_lookups_of_many_keys_count_each():
     pool = room_for(10)
-    cache = filled(pool.cache("one", 1), 2)
+    cache = filled(pool.cache("one", microseconds=1), 2)
 
     assert cache.get_all([0, 7, 1, 0]) == [0, None, 1, 0]
     assert pool.usages()["one"][3:] == (3, 1)
@@ -247,10 +248,10 @@ def test_lookups_of_many_keys_count_each():
 def test_entries_that_are_looked_up_together_outlive_others():
     """Their hits are counted before something is evicted."""
     pool = room_for(10)
-    cache = filled(pool.cache("one", 1), 10)
+    cache = filled(pool.cache("one", microseconds=1), 10)
     cache.get_all(range(5))
 
-    filled(pool.cache("other", 1), 4)
+    filled(pool.cache("other", microseconds=1), 4)
 
     assert cache.entries.keys() >= {*range(5)}
 

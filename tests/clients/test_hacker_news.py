@@ -140,7 +140,7 @@ def karma(site, username):
 def wait_for_points(site):
     """Wait until the address has nearly all of its points again."""
     while True:
-        left = site.ask("{ rateLimit { remaining limit } }")["data"]["rateLimit"]
-        if left["remaining"] > 0.95 * left["limit"]:
+        points = site.ask("{ rateLimit { remaining limit } }")["data"]["rateLimit"]
+        if points["remaining"] > 0.95 * points["limit"]:
             return
         sleep(0.2)

@@ -153,7 +153,7 @@ class History:
         person, text = await registered(self.store, self.chance.choice(PEOPLE)), f"text {self.chance.random()}"
         parent = self.chance.choice([None, *self.comments]) if self.comments else None
         article = self.comments[parent][0] if parent else self._number()
-        comment = (await self.store.comments.post(article, parent, person, text)).comment
+        comment = (await self.store.comments.post(article, parent=parent, poster=person, content=text)).comment
         assert comment
         self.comments[comment.number] = article, person
         self.comment_votes[comment.number, person] = 1
@@ -178,7 +178,7 @@ class History:
         self.comment_votes = {key: value for key, value in self.comment_votes.items() if key[0] != number}
 
     async def load(self) -> None:
-        """Import a story, new or old. Its poster is among the voters, whom an old one loses at once."""
+        """Import a story, new or old. Its poster is among its voters; those of an old one expire at once."""
         person, self.stories = self.chance.choice(PEOPLE), self.stories + 1
         at = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR
         story = Story(str(self.stories), "a story", link="", poster=person, time=at, votes=20, groups=self._groups())

@@ -69,7 +69,7 @@ async def test_two_mirrors_and_crashes_double_nothing(
     appended = [
         (partition, entry.id)
         for partition in range(store.site.partitions)
-        for entry in await log.read(store.site, partition, log.START, 10**6)
+        for entry in await log.read(store.site, partition, log.START, count=10**6)
     ]
     found = await rows_of(each_database)
     edits = [row[:2] for name in ("edits", "comment_edits") for row in found[name]]
@@ -133,7 +133,7 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
     clock.advance(60)
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another", "link": "", "content": "some text"})
-    second = await commented(store, number, alice, first, "second")
+    second = await commented(store, number, alice, parent=first, text="second")
     await store.comments.vote(first.number, alice, Vote.UP)
     await store.comments.vote(first.number, "dave", Vote.UP)
     await store.comments.edit(first.number, bob, "other words")
@@ -171,7 +171,7 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
 
 async def test_view_of_moderation_has_actions_that_people_read(store, alice, bob, database):
     granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="the first")).action
-    other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
+    other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, group="show", reason="a good eye")).action
     revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
     await mirrored(store, database)
 

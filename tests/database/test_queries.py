@@ -41,7 +41,7 @@ async def filled(store, clock, database):
         await store.comments.vote(comment.number, voter, Vote.UP)
     await store.groups.add("show", {"title": "What we made", "about": "Anything that *works*."})
     await store.groups.add("empty")
-    action = (await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, "show", "a good eye")).action
+    action = (await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, group="show", reason="a good eye")).action
     await reverts.revert(store.site, OPERATOR, action.number, "a mistake")
     await mirrored(store, database)
 

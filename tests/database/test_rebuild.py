@@ -211,7 +211,9 @@ async def test_actions_of_moderators_are_the_same_after_a_rebuild_and_redacted_t
     store, alice, bob, each_database
 ):
     for group in (None, "show", "ask"):
-        action = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group, "secret words")).action
+        action = (
+            await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group=group, reason="secret words")
+        ).action
     await mirrored(store, each_database)
     await reverts.revert(store.site, OPERATOR, action.number, "a mistake", "a note")
     await redactions.redact(store.site, OPERATOR, action.number)

@@ -62,8 +62,8 @@ async def test_older_comments_follow_from_the_database(store, world, redis, cloc
         await set_comment_state(store, each.number, ContentState.PENDING)
     await mirrored(store, world.database)
     clock.advance(60)  # since they have left the index
-    left = [each for each in said if each not in gone and each not in hidden]
-    left.sort(key=lambda each: (each.posted_at, each.number), reverse=True)
+    remaining = [each for each in said if each not in gone and each not in hidden]
+    remaining.sort(key=lambda each: (each.posted_at, each.number), reverse=True)
     groups = {article.number: article.groups for article in articles}
 
     for _ in range(4):
@@ -72,7 +72,7 @@ async def test_older_comments_follow_from_the_database(store, world, redis, cloc
                 known = int(redis.hget(FLOORS(partition), place) or 0)
                 cut(redis, partition, place, max(known, chance.choice(said).posted_at - chance.randint(0, 1)))
         for group in (None, *GROUPS):
-            expected = [each.id for each in left if group is None or group in groups[each.article]]
+            expected = [each.id for each in remaining if group is None or group in groups[each.article]]
             assert await walked(ask, group, size=chance.choice((1, 3, 7, 100))) == expected
             assert (await ask(COMMENTS, group=group))["data"]["comments"]["totalCount"] == len(expected)
 

@@ -57,7 +57,7 @@ async def asked(http: httpx.AsyncClient, token: str | None, id: str = "user:ring
 async def token_of(store, name: str, role: Role | None = None, group: str | None = None) -> str:
     await registered(store, name)
     if role:
-        await roles.grant(store.site, OPERATOR, name, role, group, "helps")
+        await roles.grant(store.site, OPERATOR, name, role, group=group, reason="helps")
     return (await store.sessions.open(name)).token
 
 
@@ -127,7 +127,7 @@ async def test_moves_of_a_ring_are_those_that_annulling_its_votes_makes(store, e
 
     for name in RING:
         action = (await annulments.annul(store.site, OPERATOR, name, since=None, until=None, reason="a ring")).action
-        await archive_annulments.settle(store, None, action.number)
+        await archive_annulments.settle(store, database=None, number=action.number)
 
     after = [node["id"] for node in (await http.post("/", json=query)).json()["data"]["articles"]["nodes"]]
     moved = {id for id in before if before.index(id) != after.index(id)}

@@ -42,7 +42,7 @@ async def test_rules_are_tried_on_the_past(
     clock.advance(1)
     first = (await store.comments.post(posted.number, parent=None, poster=alice, content="harmless")).comment
     gone = (await store.comments.post(posted.number, parent=None, poster=alice, content="spam that is deleted")).comment
-    removed = (await store.comments.post(posted.number, first.number, bob, "more spam")).comment
+    removed = (await store.comments.post(posted.number, parent=first.number, poster=bob, content="more spam")).comment
     await store.comments.post(posted.number, parent=None, poster="mona", content="a moderator writes spam")
     await store.comments.delete(gone.number, alice)
     await set_comment_state(store, removed.number, ContentState.REMOVED)

@@ -131,7 +131,7 @@ async def test_deleted_and_changed_comments_are_gone_at_once(store, database, fo
     comments = [await commented(store, posted.number, alice, text=f"redis {turn}") for turn in range(3)]
     away = await commented(store, other.number, alice, text="redis")
     stub = await commented(store, posted.number, alice, text="redis")
-    await commented(store, posted.number, alice, stub, "an answer")
+    await commented(store, posted.number, alice, parent=stub, text="an answer")
     await mirrored(store, database)
 
     await store.comments.delete(comments[0].number, alice)
@@ -167,7 +167,7 @@ async def test_total_does_not_count_what_was_deleted(store, each_database, find,
     kept = [await commented(store, each.number, alice, text="redis") for each in (*posted, away)]
     await commented(store, away.number, alice, kept[2], "on redis, too")
     stub = await commented(store, posted[1].number, bob, text="redis")
-    await commented(store, posted[1].number, bob, stub, "an answer")
+    await commented(store, posted[1].number, bob, parent=stub, text="an answer")
     await mirrored(store, each_database)
     before = [(await find("redis", **of))["totalCount"] for of in ({}, {"group": "books"}, {"kinds": ["COMMENT"]})]
     await store.articles.delete(away.number, bob)

@@ -143,14 +143,14 @@ async def test_bytes_beyond_the_estimate_are_charged():
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 
-    assert rates.status(Client(None, "127.0.0.1")).remaining == 20  # of 100: 80,000 bytes cost 80 points
+    assert rates.status(Client(token=None, address="127.0.0.1")).remaining == 20  # of 100: 80,000 bytes cost 80 points
 
 
 def test_long_texts_cost_their_weight_for_each_alias():
     operations = Operations(SCHEMA, Limits(weights=Weights(long_texts={("Page", "text"): 4})), Pool(100_000))
 
     def cost(selected):
-        return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})
+        return operations.find(f"{{ pages {{ {selected} }} }}", name=None).cost.points({})
 
     assert cost("__typename") == 1
     assert cost("text text") == 41  # 4 points for each of 10 items, which a list without a size counts as

@@ -73,7 +73,7 @@ async def test_joining_an_execution_costs_a_tenth():
         answers = await at_once(http, *[(asks, {})] * 3)
 
     assert [answer.status_code for answer in answers] == [200] * 3
-    assert rates.status(Client(None, "127.0.0.1")).remaining == 1_000 - 50 - 5 - 5
+    assert rates.status(Client(token=None, address="127.0.0.1")).remaining == 1_000 - 50 - 5 - 5
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ class Executions:
         return await self.started[-1]
 
 
-ANSWER = EncodedResult(b"{}", False)
+ANSWER = EncodedResult(b"{}", has_errors=False)
 
 
 @pytest.fixture
@@ -298,8 +298,8 @@ async def test_query_does_not_join_an_ended_execution():
     "outcome",
     [
         pytest.param(ZeroDivisionError(), id="exception"),
-        pytest.param(EncodedResult(b"{}", True), id="errors"),
-        pytest.param(EncodedResult(b"{}", False, is_shareable=False), id="for one client alone"),
+        pytest.param(EncodedResult(b"{}", has_errors=True), id="errors"),
+        pytest.param(EncodedResult(b"{}", has_errors=False, is_shareable=False), id="for one client alone"),
     ],
 )
 async def test_outcome_of_an_event_that_is_not_shareable_is_not_kept(outcome):

@@ -165,7 +165,7 @@ def test_suggestions_are_hidden_if_the_schema_disables_them():
     schema = strawberry.Schema(Query, config=StrawberryConfig(disable_field_suggestions=True))
 
     with pytest.raises(Refused) as refused:
-        operations_of(schema).find("{ helo }", None)
+        operations_of(schema).find("{ helo }", name=None)
 
     assert refused.value.errors[0]["message"] == "Cannot query field 'helo' on type 'Query'."
 
@@ -173,7 +173,7 @@ def test_suggestions_are_hidden_if_the_schema_disables_them():
 def test_operation_is_parsed_once():
     operations = operations_of(SCHEMA)
 
-    assert operations.find("{ hello }", None) is operations.find("{ hello }", None)
+    assert operations.find("{ hello }", name=None) is operations.find("{ hello }", name=None)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_operation_is_parsed_once():
     ],
 )
 def test_depth_counts_fields_through_fragments(text, depth):
-    assert operations_of(SCHEMA, depth).find(text, None)
+    assert operations_of(SCHEMA, depth).find(text, name=None)
     with pytest.raises(Refused, match="nested"):
-        operations_of(SCHEMA, depth - 1).find(text, None)
+        operations_of(SCHEMA, depth - 1).find(text, name=None)
 
 
 def operations_of(schema, max_depth=9):

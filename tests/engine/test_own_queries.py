@@ -75,7 +75,7 @@ async def test_query_takes_points_of_the_client_and_is_refused_without_any(conte
         await own.query(scope(), TWICE, {})
     other = await own.query(scope(address="192.0.2.8"), TWICE, {})
 
-    assert rates.status(Client(None, "192.0.2.7")).remaining == 0
+    assert rates.status(Client(token=None, address="192.0.2.7")).remaining == 0
     assert b"ratelimit" in dict(charged.charge.headers())
     assert refused.value.code == "RATE_LIMITED"
     assert {b"retry-after", b"ratelimit"} <= dict(refused.value.headers).keys()

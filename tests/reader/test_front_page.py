@@ -278,16 +278,16 @@ async def test_back_shows_the_list_where_it_was_left(visit):
     await expect(page.get_by_role("article")).to_have_count(30)
     next_page = page.get_by_role("link", name="Next")
     await next_page.scroll_into_view_if_needed()
-    left = await page.evaluate("scrollY")
+    place = await page.evaluate("scrollY")
 
     await next_page.click()
     await expect(page).to_have_url(re.compile("page=2$"))
     await scrolled_to(page, 0)
     await page.go_back()
 
-    await scrolled_to(page, left)
+    await scrolled_to(page, place)
     await page.reload()
-    await scrolled_to(page, left)
+    await scrolled_to(page, place)
 
 
 async def test_network_fault_is_explained_and_tried_again(page, faults):

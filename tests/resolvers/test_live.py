@@ -91,7 +91,7 @@ async def test_subscribers_of_a_ranking_share_its_changes_and_their_read(store, 
     assert all(change is changes[0] for change in changes)
 
 
-async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live, alice, bob):
+async def test_slow_subscriber_is_sent_no_change_that_was_undone_meanwhile(store, live, alice, bob):
     """Between two reads of a slow subscriber the votes change and change back."""
     article = await post(store, alice)
     with live.ranking(Order.TIME, group=None, size=3, address=None) as ranking:
@@ -112,12 +112,12 @@ async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live,
 
 @pytest.mark.parametrize(
     ("interval", "took", "least", "most"),
-    [(0.1, 0.04, 0.095, 0.13), (0.001, 0.04, 0.048, 60)],  # seconds; the second: from a store that is slow
+    [(0.1, 0.04, 0.095, 0.13), (0.001, 0.04, 0.048, 60)],  # seconds; the second: from a slow store, which rests 0.01
 )
 async def test_ranking_is_read_as_often_as_it_may_be(store, live, monkeypatch, interval, took, least, most):
     """
     An interval is that between the beginnings of two reads, so that each of many rankings has its five messages a
-    second. A slow store has time for others.
+    second. A slow store rests for a quarter of the time that the read took.
     """
     began, enough = list[float](), asyncio.Event()
     monkeypatch.setattr("resolvers.live.READ_INTERVAL", interval)

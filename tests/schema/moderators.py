@@ -16,5 +16,5 @@ async def signed_in(store: Store, username: str, role: Role | None = None, *grou
     await registered(store, username)
     if role:
         for group in groups or [None]:
-            await roles.grant(store.site, OPERATOR, username, role, group, "a good eye")
+            await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a good eye")
     return (await store.sessions.open(username)).token

@@ -32,7 +32,7 @@ ARTICLE = """query($id: ID!) { article(id: $id) {
 async def moderator(store):
     """The token of a moderator of the site, mona."""
     await registered(store, "mona")
-    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
+    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, group=None, reason="helps")
     return (await store.sessions.open("mona")).token
 
 
@@ -149,9 +149,9 @@ async def test_action_whose_span_begins_before_1970_is_sound(store, ask, moderat
 
 
 async def test_other_actions_have_no_annulment(store, ask, moderator, voted):
-    done = await bans.ban(store.site, OPERATOR, "mallory", None, None, "spam")
+    done = await bans.ban(store.site, OPERATOR, "mallory", group=None, until=None, reason="spam")
     assert done.action
-    await annulments.begin(store, None, done.action.number)
+    await annulments.begin(store, database=None, number=done.action.number)
     query = f"query($id: ID!) {{ node(id: $id) {{ ... on ModerationAction {{ {ACTION} }} }} }}"
     found = (await ask(query, None, id=done.action.id))["data"]["node"]
 

@@ -101,7 +101,7 @@ async def test_appeal_is_shown_to_its_author_and_to_moderators_of_the_place(stor
     for _ in range(2):  # who may read it comes first
         assert [await text(each) for each in (sam, admin, of_go, token)] == ["I did not"] * 4
         assert [await text(each) for each in (of_lua, other, None)] == [None] * 3
-    await roles.revoke(store.site, OPERATOR, "go", Role.MODERATOR, "go", "on leave")
+    await roles.revoke(store.site, OPERATOR, "go", Role.MODERATOR, group="go", reason="on leave")
     assert await text(of_go) is None
 
 
@@ -120,7 +120,7 @@ async def test_queue_is_for_moderators_of_the_place(store, ask, token, removed, 
     for stranger in (token, None):
         for group in (None, "go"):
             assert await waiting(ask, stranger, group=group) is None
-    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, "go", "on leave")
+    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, group="go", reason="on leave")
     assert await waiting(ask, go) is await waiting(ask, go, group="go") is None
 
 

@@ -122,8 +122,8 @@ async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M
     await registered(store, "mona")
     await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason="stays when vera leaves")
     own, other = (await post(store, vera)).number, (await post(store, alice)).number
-    comment = (await store.comments.post(other, None, vera, "mine")).comment.number
-    reply = (await store.comments.post(own, None, bob, "theirs")).comment.number
+    comment = (await store.comments.post(other, parent=None, poster=vera, content="mine")).comment.number
+    reply = (await store.comments.post(own, parent=None, poster=bob, content="theirs")).comment.number
     action = (await bans.ban(store.site, OPERATOR, vera, group="lua", until=None, reason="spam")).action.number
     await store.follows.follow(vera, alice)
     seen = await ask("{ feed { articles { edges { cursor } } } inbox { notifications { edges { cursor } } } }", token)

@@ -88,7 +88,7 @@ async def write(store, times: int, seed: int = 1) -> None:
 async def stored(store) -> dict[int, list[log.Entry]]:
     """All entries of the log by partition, each of which has a log of its own."""
     return {
-        partition: await log.read(store.site, partition, log.START, 100_000)
+        partition: await log.read(store.site, partition, log.START, count=100_000)
         for partition in range(store.site.partitions)
     }
 
@@ -243,7 +243,7 @@ async def test_limit_is_bounded(ask, key, limit):
 
 @pytest.mark.parametrize(
     "text",
-    [
+    [  # a cursor is "changes|IDENTITY OF THE LOG|MILLISECONDS|OFFSETS", with an offset for each partition
         "",
         "changes|abc|1",
         "changes|abc|1|",
@@ -330,7 +330,7 @@ async def test_event_source_goes_on_after_the_last_event(store, url, key):  # D4
         last, data = await anext(events)
         assert last and data is None
     async for count in interruptions(store, received):
-        async with events_of(url, key, WHOLE, last) as events:
+        async with events_of(url, key, WHOLE, last_event_id=last) as events:
             assert await anext(events) == (last, None)
             for _ in range(count):
                 last, data = await anext(events)
@@ -342,7 +342,7 @@ async def test_event_source_goes_on_after_the_last_event(store, url, key):  # D4
 
 
 async def interruptions(store, received: list[dict[str, Any]]) -> AsyncIterator[int]:
-    """How many changes to receive until the next interruption, under writes, until all are received."""
+    """While others write: how many changes to receive before the next interruption, until all are received."""
     chance = random.Random(5)
     writers = asyncio.gather(*(write(store, 80, seed) for seed in range(3)))
     while not writers.done():
@@ -460,7 +460,7 @@ async def test_subscription_goes_on_after_the_store_was_unavailable(store, conte
 
 
 def failing_at_times(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
-    """The second, third and fifth call of a function find that the store does not answer."""
+    """Let the second, third and fifth call of a function fail, as if the store did not answer."""
     function, failures = getattr(owner, name), iter([False, True, True, False, True])
 
     async def failing(*arguments: Any) -> Any:

@@ -104,8 +104,8 @@ async def test_comments_of_a_user_are_the_newest_first(store, ask, article, cloc
     wanted.remove(own[0].number)
     assert await walked(ask, OF_USER, 4, id="user:bob") == wanted
     await store.articles.delete(other, "erin")
-    left = [each.number for each in own if each.article == article and each.number in wanted]
-    assert await walked(ask, OF_USER, 4, id="user:bob") == left[::-1]
+    remaining = [each.number for each in own if each.article == article and each.number in wanted]
+    assert await walked(ask, OF_USER, 4, id="user:bob") == remaining[::-1]
 
 
 async def test_comments_without_their_article_are_not_shown_in_the_list_of_their_poster(store, ask, article):

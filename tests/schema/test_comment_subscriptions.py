@@ -42,7 +42,7 @@ async def test_each_new_comment_of_the_article_is_sent(store, listen, alice, bob
     sent = [await subscriber.value()]
     await commented(store, other.number, bob)
     await store.comments.vote(first.number, alice, Vote.UP)
-    second = await commented(store, article.number, "vera", first, "second")
+    second = await commented(store, article.number, "vera", parent=first, text="second")
     sent.append(await subscriber.value())
 
     assert sent[0] == {
@@ -73,7 +73,7 @@ async def test_only_comments_below_another_one_are_sent(store, listen, live, ali
 async def test_comments_are_sent_after_votes_edits_and_deletions(store, listen, live, alice, bob, token):
     article = await post(store, alice)
     first = await commented(store, article.number, bob, text="first")
-    reply = await commented(store, article.number, alice, first, "reply")
+    reply = await commented(store, article.number, alice, parent=first, text="reply")
     subscriber, sent = await listen(COMMENT_CHANGED, token, id=article.id), []
     for change in (
         store.comments.vote(first.number, "vera", Vote.UP),
@@ -144,7 +144,7 @@ async def test_new_comments_of_the_site_and_of_a_group_are_sent(store, listen, a
 async def hold(store, article, poster):
     """Post a comment that waits for a moderator."""
     with holding(store):
-        return (await store.comments.post(article, None, poster, "a text that is held")).comment
+        return (await store.comments.post(article, parent=None, poster=poster, content="a text that is held")).comment
 
 
 async def test_missed_comments_of_the_site_are_sent_after_a_lost_connection(store, listen, live, alice, bob, redis):

@@ -42,9 +42,9 @@ async def found(ask, comment: Comment | int, token: str | None = None) -> dict |
 async def test_comment_has_all_fields(store, ask, token, article, clock):  # C1, C3
     top = await commented(store, article, "bob", text="*first*")
     clock.advance(1)
-    reply = await commented(store, article, "vera", top, "second")
+    reply = await commented(store, article, "vera", parent=top, text="second")
     await store.comments.edit(reply.number, "vera", "edited")
-    below = await commented(store, article, "alice", reply, "third")
+    below = await commented(store, article, "alice", parent=reply, text="third")
     await store.comments.vote(reply.number, "bob", Vote.DOWN)
 
     assert await found(ask, reply, token) == {

@@ -117,7 +117,7 @@ async def all_answers(store: Store, token: str | None, text: str, variables: dic
     them with all templates cached.
     """
     execution = Execution(SCHEMA)
-    operation = OPERATIONS.find(text, None)
+    operation = OPERATIONS.find(text, name=None)
     answers, paths = [], []
     for execute in (by_strawberry, *[execution.execute] * 4):
         try:
@@ -221,10 +221,10 @@ async def _check_document(url: str, text: str) -> None:
         if not known:
             await filled(store)
         try:
-            OPERATIONS.find(text, None)
+            OPERATIONS.find(text, name=None)
         except Exception:
             return
-        path, (right, by_core, *by_plan) = await all_answers(store, None, text, {})
+        path, (right, by_core, *by_plan) = await all_answers(store, token=None, text=text, variables={})
         assert by_core == right
         assert by_plan == [right] * 3, path
     finally:
@@ -244,7 +244,7 @@ async def test_error_of_a_batch_in_a_plan_leaves_the_operation_to_graphql_core(s
 
     monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     execution = Execution(SCHEMA)
-    operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
+    operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", name=None)
     expected = await SCHEMA.execute(operation.text, {}, Context(store))
     executed = [await execution.execute(operation, {}, Context(store)) for _ in range(3)]
 
@@ -255,7 +255,7 @@ async def test_error_of_a_batch_in_a_plan_leaves_the_operation_to_graphql_core(s
 
 async def test_plan_with_repeated_errors_is_not_used_again(store):
     execution = Execution(SCHEMA)
-    operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", None)
+    operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", name=None)
     paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
 
     assert paths == ["new"] + ["error"] * 11 + ["not worth it"] * 8
@@ -330,7 +330,7 @@ async def _mutated(store: Store, execute: Any) -> tuple[list[bytes], set[str]]:
     answers, paths = [], set()
     for text, variables in [mutation for mutation in MUTATIONS for _ in range(2)]:
         try:
-            result, path = await execute(OPERATIONS.find(text, None), variables, Context(store, token))
+            result, path = await execute(OPERATIONS.find(text, name=None), variables, Context(store, token))
         except Refused:
             answers.append(orjson.dumps([None, [True]]))
         else:
@@ -342,7 +342,7 @@ async def _mutated(store: Store, execute: Any) -> tuple[list[bytes], set[str]]:
 async def test_error_after_a_mutation_does_not_repeat_it(store, clock, monkeypatch):
     token = await filled(store)
     mutation = """mutation { post(input: {title: "once", content: "c"}) { article { title poster { karma } } } }"""
-    operation, execution = OPERATIONS.find(mutation, None), Execution(SCHEMA)
+    operation, execution = OPERATIONS.find(mutation, name=None), Execution(SCHEMA)
     await execution.execute(operation, {}, Context(store, token))
 
     async def broken(users: Any, context: Any) -> Any:
@@ -366,7 +366,7 @@ async def _posted(store: Store) -> int:
 
 async def test_new_documents_and_several_mutations_are_executed_by_graphql_core(store):
     execution = Execution(SCHEMA)
-    mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", None)
+    mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", name=None)
     paths = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]
 
     assert paths == ["new", "mutation"]
@@ -375,7 +375,7 @@ async def test_new_documents_and_several_mutations_are_executed_by_graphql_core(
 async def test_execution_by_graphql_core_leaves_its_context_in_no_cycle_of_references(store, alice):
     """The collector counts objects and not bytes: texts in cycles would stay for long."""
     await post(store, alice)
-    operation = OPERATIONS.find("{ articles { nodes { title poster { username karma } } } }", None)
+    operation = OPERATIONS.find("{ articles { nodes { title poster { username karma } } } }", name=None)
     contexts = WeakSet()
     gc.disable()
     try:
@@ -385,8 +385,8 @@ async def test_execution_by_graphql_core_leaves_its_context_in_no_cycle_of_refer
             assert path == "new"
         del context
         await asyncio.sleep(0.01)
-        left = list(contexts)
+        uncollected = list(contexts)
     finally:
         gc.enable()
 
-    assert left == []
+    assert uncollected == []

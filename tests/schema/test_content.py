@@ -41,7 +41,7 @@ from tests.store.reading import everything, post
 pytestmark = pytest.mark.many_partitions  # run also with several partitions of the store
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
-STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
+SHOWN = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
 LINK = "https://example.com/"
 REMOVE = """mutation($id: ID!, $group: String, $note: String) {
   removeContent(input: {subjectId: $id, group: $group, reason: "spam", note: $note}) {
@@ -85,7 +85,7 @@ NOTHING = {
 async def login(store, username, role=None, group=None):
     token = (await store.users.register(username, "correct horse")).token
     if role:
-        await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+        await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")
     return token
 
 
@@ -152,7 +152,7 @@ async def test_only_the_poster_and_its_moderators_read_a_removed_article(
             assert (await ask(STATE, reader, id=article.id))["data"]["article"] == expected
             listed = (await ask(READ, reader, id=article.id, link=LINK))["data"]
             assert listed["articles"] == NOTHING["articles"]
-    await roles.revoke(store.site, OPERATOR, "molly", Role.MODERATOR, "show", "a reason")
+    await roles.revoke(store.site, OPERATOR, "molly", Role.MODERATOR, group="show", reason="a reason")
     assert (await ask(STATE, moderator, id=article.id))["data"] == {"article": None}  # M1
 
 
@@ -269,7 +269,7 @@ async def test_comments_of_an_article_that_leaves_end_for_strangers(store, liste
     await remove(store, article.number)
     assert [(await stranger.message())["type"] for stranger in streams[1::2]] == ["complete"] * 2
     await approve(store, article.number)
-    await store.comments.post(article.number, None, "alice", "a text")
+    await store.comments.post(article.number, parent=None, poster="alice", content="a text")
     assert (await streams[0].value())["content"] == "a text"
 
 
@@ -293,11 +293,11 @@ async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
             await store.comments.delete(first.number, "alice")
             assert [(await each())["state"] for each in told] == ["DELETED"] * 3
             await comment_moderation.remove(store.site, OPERATOR, second.number, group=None, reason="a reason")
-            assert [STATES(await each()) for each in told] == [("REMOVED", None, None)] * 3
+            assert [SHOWN(await each()) for each in told] == [("REMOVED", None, None)] * 3
             # from then on, adam reads what everybody reads
             await roles.revoke(store.site, OPERATOR, "adam", Role.ADMIN, group=None, reason="a reason")
             await comment_moderation.approve(store.site, OPERATOR, second.number)
-            assert [STATES(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
+            assert [SHOWN(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
             await approve(store, article.number)
             await store.comments.vote(second.number, "vera", Vote.UP)
             assert [(await each())["votes"] for each in told] == [2] * 3

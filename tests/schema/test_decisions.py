@@ -114,7 +114,7 @@ async def test_moderators_of_the_site_are_listed_page_by_page(store, ask, alice,
     given = ((alice, Role.ADMIN, None), (bob, Role.MODERATOR, None), (alice, Role.MODERATOR, "show"))
     for username, role, group in given:
         clock.advance(1)
-        await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+        await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")
 
     first = (await ask(MODERATORS, first=1))["data"]["siteModerators"]
     second = (await ask(MODERATORS, first=1, after=first["pageInfo"]["endCursor"]))["data"]["siteModerators"]

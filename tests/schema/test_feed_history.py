@@ -66,7 +66,7 @@ def test_feed_is_the_merge_of_the_timelines_at_every_instant(
 
 async def _check_history(url, partitions, history):
     clock = Clock()
-    store = await Store.open(url, None, partitions, clock=clock)
+    store = await Store.open(url, policy=None, partitions=partitions, clock=clock)
     try:
         for name in PEOPLE:
             await registered(store, name)
@@ -99,7 +99,7 @@ async def _act(store, clock, model, kind, one, other):
             _, number, poster = model.posted.pop(one % len(model.posted))
             await store.articles.delete(number, poster)
         case "mark" if model.feed(one):
-            shown = (await _page(store, one, 100, None)).edges
+            shown = (await _page(store, one, size=100, cursor=None)).edges
             edge = shown[other % len(shown)]
             place = (edge.node.posted_at, edge.node.number)
             await store.follows.mark_seen(one, _place(one, edge.cursor))
@@ -121,7 +121,7 @@ async def _check_counts(store, model, reader):
     context = Context(store)
     (unseen,) = await feeds.unseen_count([Feed(reader)], context)
     assert unseen == len(model.feed(reader, unseen_only=True))
-    connection = await _page(store, reader, 1, None)
+    connection = await _page(store, reader, size=1, cursor=None)
     assert await connection.total.count(context) == len(model.feed(reader))
 
 

@@ -155,7 +155,7 @@ async def test_permissions_hold_on_every_kind_of_field(store, text, is_logged_in
     schema = guarded_schema()
     right = await schema.execute(text, context_value=Context(store, token))
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), Pool(1_000_000)).find(text, None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find(text, name=None)
 
     for turn in range(3):
         result, path = await execution.execute(operation, {}, Context(store, token))

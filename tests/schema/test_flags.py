@@ -83,7 +83,7 @@ async def test_viewer_flags_and_withdraws(store, ask, token, alice, site_moderat
 
 async def test_queue_has_flags_with_reasons(store, ask, token, alice, bob, site_moderator, clock):
     article = await post(store, alice, groups=["go"])
-    comment = (await store.comments.post(article.number, None, bob, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=bob, content="a text")).comment
     await ask(FLAG, token, id=article.id, reason="ILLEGAL", note="stolen")
     clock.advance(1)
     await ask(FLAG, token, id=comment.id)
@@ -130,14 +130,14 @@ async def test_queue_is_for_moderators_of_the_place(store, ask, token, alice, bo
     for stranger in (token, None):
         for group in (None, "go"):
             assert await queued(ask, stranger, group=group) is None
-    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, "go", "on leave")
+    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, group="go", reason="on leave")
     assert await queued(ask, one) is await queued(ask, one, group="go") is None
 
 
 async def test_moderator_of_a_group_sees_the_flags_that_were_set_there(store, ask, token, alice, bob):
     article = await post(store, alice, groups=["go"])
     await ask(FLAG, token, id=article.id, reason="ABUSE")
-    await store.articles.regroup(article.number, alice, ["lua"], ["go"])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
     one, other = [await signed_in(store, group, Role.MODERATOR, group) for group in ("go", "lua")]
 
@@ -148,7 +148,7 @@ async def test_moderator_of_a_group_sees_the_flags_that_were_set_there(store, as
 
 async def test_flags_on_a_subject_are_shown_to_moderators(store, ask, token, alice, site_moderator):
     article = await post(store, alice, groups=["go"])
-    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=alice, content="a text")).comment
     of_go, of_lua = [await signed_in(store, group, Role.MODERATOR, group) for group in ("go", "lua")]
     for subject in (article.id, comment.id):
         await ask(FLAG, token, id=subject, reason="ABUSE", note="rude")
@@ -168,7 +168,7 @@ async def test_flags_on_a_subject_are_shown_to_moderators(store, ask, token, ali
 
 async def test_viewer_sees_their_own_flag_and_nobody_elses(store, ask, token, alice, bob, site_moderator, clock):
     article = await post(store, alice, groups=["go"])
-    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=alice, content="a text")).comment
     ids = [article.id, comment.id]
     of_bob = await signed_in(store, "Robert")
 
@@ -223,7 +223,7 @@ async def test_queue_is_paged_both_ways(store, ask, token, alice, clock, groups)
 
 async def test_refused_flags_change_nothing(store, ask, token, redis, alice, bob):
     own, article = await post(store, "vera"), await post(store, alice)
-    comment = (await store.comments.post(article.number, None, "vera", "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster="vera", content="a text")).comment
     before = everything(redis)
 
     for id, code in (
@@ -261,7 +261,7 @@ async def test_flags_of_a_day_are_limited(store, token, alice):
 
 async def test_strangers_learn_nothing_of_flags(store, ask, token, alice, bob, live):
     article = await post(store, alice, groups=["go"])
-    comment = (await store.comments.post(article.number, None, bob, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=bob, content="a text")).comment
     key = await store.server_keys.create("shop")
     changes = "{ changes(limit: 1000) { changes { kind subjectId actorId fields { name value } } } }"
     public = """query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Article { state isLocked votes
@@ -299,7 +299,7 @@ async def test_counts_follow_a_flagged_comment_whose_article_is_removed(
     store, ask, token, alice, listen, site_moderator
 ):
     article = await post(store, alice)
-    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=alice, content="a text")).comment
     subscriber = await listen(QUEUE_CHANGED, site_moderator)
     await ask(FLAG, token, id=comment.id)
     assert await subscriber.value() == 1
@@ -314,7 +314,7 @@ async def test_counts_of_groups_follow_a_regrouped_article(store, alice, listen,
     """The held comment counts in the queues of the groups of its article."""
     article = await post(store, alice, groups=["go"])
     with holding(store):
-        await store.comments.post(article.number, None, alice, "a text that is held")
+        await store.comments.post(article.number, parent=None, poster=alice, content="a text that is held")
     before, after = [await listen(QUEUE_CHANGED, site_moderator, group=group) for group in ("go", "lua")]
     await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
 
@@ -327,7 +327,7 @@ async def test_subscription_is_for_moderators_and_ends_with_the_role(store, ask,
     subscriber = await listen(QUEUE_CHANGED, of_go, group="go")
     await ask(FLAG, token, id=article.id)
     assert await subscriber.value() == 1
-    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, "go", "on leave")
+    await roles.revoke(store.site, OPERATOR, "gus", Role.MODERATOR, group="go", reason="on leave")
 
     assert await subscriber.refusal() == ("NOT_A_MODERATOR", "you are no moderator of the group go")
 
@@ -362,7 +362,7 @@ async def test_approval_of_a_comment_clears_its_flags_and_a_revert_brings_them_b
     store, ask, token, bob, alice
 ):  # M5
     article = await post(store, alice)
-    comment = (await store.comments.post(article.number, None, bob, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=bob, content="a text")).comment
     admin = await signed_in(store, "root-of-all", Role.ADMIN)
     await ask(FLAG, token, id=comment.id)
     approved = await ask(APPROVE, admin, id=comment.id)
@@ -385,7 +385,10 @@ async def test_pending_comments_wait_for_moderators_of_the_groups_of_their_artic
 ):
     article = await post(store, alice, groups=["go"])
     clock.advance(1)
-    comment, other = [(await store.comments.post(article.number, None, bob, text)).comment for text in ("one", "two")]
+    comment, other = [
+        (await store.comments.post(article.number, parent=None, poster=bob, content=text)).comment
+        for text in ("one", "two")
+    ]
     of_go, of_lua = [await signed_in(store, name, Role.MODERATOR, name) for name in ("go", "lua")]
     subscriber = await listen(QUEUE_CHANGED, of_go)
     clock.advance(1)
@@ -402,10 +405,10 @@ async def test_pending_comments_wait_for_moderators_of_the_groups_of_their_artic
     assert await verified(store) == []
 
     redis.delete(*redis.keys("queue:*"))
-    assert len(await verified(store, repair=True)) == 2
+    assert len(await verified(store, repair=True)) == 2  # the comment in both queues
     assert await queued(ask, of_go, kind="PENDING") == [comment.id]
 
-    await store.articles.regroup(article.number, alice, ["lua"], ["go"])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
     assert await queued(ask, of_lua, kind="PENDING") == [comment.id]
     assert await queued(ask, of_go, kind="PENDING") == []
     assert await verified(store) == []

@@ -107,7 +107,7 @@ async def test_page_reads_texts_of_groups_only_if_it_asks_for_them(store, ask: A
 
 
 async def test_moderator_edits_a_group_and_sees_it_at_once(store, ask: Ask, token):
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "lua", "a reason")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group="lua", reason="a reason")
     texts = {"title": "Lua", "about": "Small *languages*."}
     edited = (await ask(EDIT, token, input={"group": "Lua", **texts}))["data"]["editGroup"]
     changed = (await ask(EDIT, token, input={"group": "lua", "title": None}))["data"]["editGroup"]

@@ -102,9 +102,9 @@ async def test_held_comment_is_announced_once_when_it_is_approved(  # M2, M3
     ]
     content = " ".join(f"@{name}" for name in readers)
     with holding(store):
-        held = (await store.comments.post(article.number, None, bob, content)).comment
+        held = (await store.comments.post(article.number, parent=None, poster=bob, content=content)).comment
     clock.advance(1)
-    newer = (await store.comments.post(article.number, None, bob, "a newer one")).comment
+    newer = (await store.comments.post(article.number, parent=None, poster=bob, content="a newer one")).comment
     late = await listen(COMMENTED, id=article.id)
     assert (await subscribers[0].value())["id"] == newer.id  # nothing of the held one came before
     for each in readers.values():
@@ -133,7 +133,7 @@ async def test_held_comment_is_announced_once_when_it_is_approved(  # M2, M3
     await reverts.revert(store.site, OPERATOR, approved.number, "an error")
     assert await inbox(ask, next(iter(readers.values()))) == []
     await comment_moderation.approve(store.site, OPERATOR, held.number)
-    newest = (await store.comments.post(article.number, None, bob, "the newest")).comment
+    newest = (await store.comments.post(article.number, parent=None, poster=bob, content="the newest")).comment
     for each in (subscribers[0], late):
         assert (await each.value())["id"] == newest.id
     for each in readers.values():
@@ -145,7 +145,7 @@ async def test_held_comment_is_announced_when_its_article_is_shown(store, ask, a
     article = await post(store, alice, groups=["go"])
     content = " ".join(f"@{name}" for name in readers)
     with holding(store):
-        held = (await store.comments.post(article.number, None, bob, content)).comment
+        held = (await store.comments.post(article.number, parent=None, poster=bob, content=content)).comment
     removed = (await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")).action
     await comment_moderation.approve(store.site, OPERATOR, held.number)
     subscribers = [await listen(NOTIFIED, each) for each in readers.values()]

@@ -72,7 +72,7 @@ async def article(store):
 
 @pytest.fixture
 async def comment(store, article):
-    return (await store.comments.post(article.number, None, "vera", "a text")).comment
+    return (await store.comments.post(article.number, parent=None, poster="vera", content="a text")).comment
 
 
 async def payload(ask, query, token, **variables):
@@ -263,7 +263,7 @@ class TestEither:
         assert await queue(ask, moderator) == []
         assert (await payload(ask, NODE, moderator, id=subject.id))["heldEdit"] is None
         await payload(ask, APPROVE, moderator, id=subject.id)
-        assert (await payload(ask, NODE, None, id=subject.id))["content"] == subject.content
+        assert (await payload(ask, NODE, token=None, id=subject.id))["content"] == subject.content
         await held(ask, token, subject)
 
         await payload(ask, DELETE if kind == "article" else DELETE_COMMENT, token, id=subject.id)
@@ -327,7 +327,7 @@ class TestEither:
 
         await payload(ask, APPROVE, moderator, id=subject.id)
         assert await queue(ask, moderator) == []
-        assert (await payload(ask, NODE, None, id=subject.id))["content"] == subject.content
+        assert (await payload(ask, NODE, token=None, id=subject.id))["content"] == subject.content
         assert await verified(store) == []
 
     async def test_edits_approvals_and_rejections_at_once_leave_one_outcome(  # M10
@@ -370,7 +370,7 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
     partition = store.site.home_of_article(article.number)
     redis.delete(*(flags.QUEUE(partition, "pending", scope) for scope in ("all", "group:go")))
 
-    assert len(await verified(store, repair=True)) == 4
+    assert len(await verified(store, repair=True)) == 4  # each of the two in both queues
     assert await queue(ask, moderator) == await queue(ask, moderator, "go") == waits
     assert await verified(store) == []
 
@@ -427,7 +427,9 @@ async def test_moderators_of_the_place_read_why_the_check_holds_a_text(store, as
         if kind == "article":
             posted = (await store.articles.post("vera", Draft("a title", content="a text", groups=("go",)))).article
         elif kind == "comment":
-            posted = (await store.comments.post(article.number, None, "vera", "an answer")).comment
+            posted = (
+                await store.comments.post(article.number, parent=None, poster="vera", content="an answer")
+            ).comment
         else:
             posted = (await store.articles.edit(article.number, "vera", {"title": "another"})).article
 

@@ -49,7 +49,7 @@ async def tokens(store):
     names = ("alice", "bob", "carol", "molly", "other")
     found = {name: (await store.users.register(name, "correct horse")).token for name in names}
     for name, group in (("molly", "show"), ("other", "ask")):
-        await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group, "a reason")
+        await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group=group, reason="a reason")
     return found
 
 
@@ -170,9 +170,9 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
     async with (
         subscribe(*watched, tokens["molly"], id=ids["article"]) as watching,
         subscribe(*watched, tokens["carol"], id=ids["article"]) as reading,
-        subscribe(*watched, None, id=ids["article"]) as stranger,
+        subscribe(*watched, token=None, id=ids["article"]) as stranger,
         subscribe(url, live, COMMENTED, tokens["molly"], id=ids["article"]) as moderators_new,
-        subscribe(url, live, COMMENTED, None, id=ids["article"]) as new,
+        subscribe(url, live, COMMENTED, token=None, id=ids["article"]) as new,
     ):
         subscribers = (watching, reading, stranger)
         await removed(ask, tokens, ids["id"])
@@ -188,8 +188,8 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
             assert (await each())["content"] == "another answer"
         number = int(ids["article"].removeprefix("article:"))
         with holding(store):
-            held = (await store.comments.post(number, None, "bob", "held back")).comment
-        await store.comments.post(number, None, "bob", "not held")
+            held = (await store.comments.post(number, parent=None, poster="bob", content="held back")).comment
+        await store.comments.post(number, parent=None, poster="bob", content="not held")
         for each in (moderators_new, new):
             assert (await each())["content"] == "not held"
         await store.comments.edit(held.number, "bob", "held back again")

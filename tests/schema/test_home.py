@@ -30,13 +30,13 @@ async def test_groups_are_followed_and_unfollowed(store, ask: Ask, alice, token)
     await post(store, alice, groups=["lua"])
     followed = (await ask(FOLLOW, token, group="LUA"))["data"]["followGroup"]
     again = (await ask(FOLLOW, token, group="lua"))["data"]["followGroup"]
-    left = (await ask(FOLLOW.replace("follow", "unfollow", 1), token, group="lua"))["data"]["unfollowGroup"]
+    unfollowed = (await ask(FOLLOW.replace("follow", "unfollow", 1), token, group="lua"))["data"]["unfollowGroup"]
     nobodys = (await ask('{ group(name: "lua") { viewerIsFollowing followerCount } }'))["data"]["group"]
 
     lua = {"name": "lua", "viewerIsFollowing": True, "followerCount": 1}
     assert followed == {"changed": True, "userErrors": [], "group": lua}
     assert again == {"changed": False, "userErrors": [], "group": lua}
-    assert left["group"] == {"name": "lua", "viewerIsFollowing": False, "followerCount": 0}
+    assert unfollowed["group"] == {"name": "lua", "viewerIsFollowing": False, "followerCount": 0}
     assert nobodys == {"viewerIsFollowing": False, "followerCount": 0}
 
 
@@ -84,7 +84,7 @@ async def test_blocked_users_are_shown_nowhere_and_hidden_articles_leave_home_an
     assert (await ask(BLOCK, token, id="user:bob"))["data"]["blockUser"] == {"changed": True, "userErrors": []}
     assert (await ask(HIDE, token, id=others.id))["data"]["hideArticle"] == {"changed": True, "userErrors": []}
     clock.advance(1)
-    await store.comments.post(mine.number, None, bob, "a reply, @vera")
+    await store.comments.post(mine.number, parent=None, poster=bob, content="a reply, @vera")
     after = (await ask(HOME, token))["data"]
     assert ids(after["home"]["articles"]) == ids(after["feed"]["articles"]) == [mine.id]
     assert (after["feed"]["articles"]["totalCount"], after["feed"]["unseenCount"]) == (1, 1)
@@ -97,7 +97,7 @@ async def test_blocked_users_are_shown_nowhere_and_hidden_articles_leave_home_an
 
     assert (await ask(UNBLOCK, token, id="user:bob"))["data"]["unblockUser"]["changed"]
     clock.advance(1)
-    await store.comments.post(mine.number, None, bob, "another reply")
+    await store.comments.post(mine.number, parent=None, poster=bob, content="another reply")
     unblocked = (await ask(HOME, token))["data"]
     assert ids(unblocked["home"]["articles"]) == [theirs.id, mine.id]
     assert len(unblocked["inbox"]["notifications"]["nodes"]) == 1

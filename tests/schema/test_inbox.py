@@ -50,7 +50,7 @@ async def test_inbox_has_replies_and_mentions_newest_first(store, ask, article, 
     other = (await store.articles.post(alice, Draft("a title", content="see @Vera"))).article
     clock.advance(1)
     second = await commented(store, other.number, "bob", text="@vera too")
-    await commented(store, article, "vera", first, "an answer to bob")
+    await commented(store, article, "vera", parent=first, text="an answer to bob")
 
     answer = await ask(INBOX, token)
     assert answer["data"]["inbox"]["id"] == "inbox:vera"
@@ -147,7 +147,7 @@ async def test_mark_of_others_or_nobody_is_refused(store, ask, article, token):
 
 async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token, monkeypatch):  # C8
     first = await commented(store, article, "bob")
-    await commented(store, article, "Alice", first, "@vera")
+    await commented(store, article, "Alice", parent=first, text="@vera")
     await store.comments.delete(first.number, "bob")
     assert len(ids(await ask(INBOX, token))) == 1
 
@@ -155,8 +155,11 @@ async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token,
     await commented(store, other.number, "Alice", text="@vera")
     monkeypatch.setattr(removals, "remove_thread", died)
     await store.articles.delete(other.number, "bob")
-    left = [edge["node"] for edge in notifications(await ask(INBOX, token))["edges"]]
-    assert sorted((each["subject"] is None, each["actor"] is None) for each in left) == [(False, False), (True, True)]
+    remaining = [edge["node"] for edge in notifications(await ask(INBOX, token))["edges"]]
+    assert sorted((each["subject"] is None, each["actor"] is None) for each in remaining) == [
+        (False, False),
+        (True, True),
+    ]
 
     await removals.remove_all(store.site, store.site.home_of_article(other.number))
     assert len(ids(await ask(INBOX, token))) == 1
@@ -165,12 +168,12 @@ async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token,
 async def test_each_notification_is_sent(store, listen, live, article, alice, token):  # C8
     subscriber = await listen(NOTIFIED, token)
     first = await commented(store, article, "bob", text="a reply")
-    await commented(store, article, "Alice", first, "not about her")
+    await commented(store, article, "Alice", parent=first, text="not about her")
     await store.comments.vote(first.number, alice, Vote.UP)
     sent = [await subscriber.value()]
     other = (await store.articles.post(alice, Draft("a title", content="@vera"))).article
     sent.append(await subscriber.value())
-    third = await commented(store, article, "Alice", first, "another")
+    third = await commented(store, article, "Alice", parent=first, text="another")
     await store.comments.edit(third.number, alice, "another, @vera")
     sent.append(await subscriber.value())
 

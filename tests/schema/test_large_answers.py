@@ -37,7 +37,7 @@ async def long_articles(store):
 @pytest.mark.parametrize("text", REPEATED.values(), ids=REPEATED.keys())
 async def test_each_repetition_of_a_content_counts(store, long_articles, text):
     execution = Execution(SCHEMA)
-    operation = OPERATIONS.find(text, None)
+    operation = OPERATIONS.find(text, name=None)
     for _ in range(4):
         with pytest.raises(AnswerTooLarge):
             await execution.execute(operation, {}, Context(store))
@@ -45,7 +45,7 @@ async def test_each_repetition_of_a_content_counts(store, long_articles, text):
 
 async def test_contents_within_the_limit_are_returned_by_each_executor(store, long_articles):
     execution = Execution(SCHEMA)
-    operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", None)
+    operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", name=None)
 
     paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(4)]
 
@@ -55,11 +55,11 @@ async def test_contents_within_the_limit_are_returned_by_each_executor(store, lo
 def test_cost_of_content_is_its_maximum_size():
     operations = Operations(SCHEMA, document_limits(Settings()), Pool(1_000_000))
 
-    assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 1 + 10
+    assert operations.find("{ articles(first: 10) { nodes { title } } }", name=None).cost.points({}) == 1 + 10
     assert (
-        operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({})
+        operations.find("{ articles(first: 10) { nodes { content b: content } } }", name=None).cost.points({})
         == 1 + 10 + 20 * 4
     )
-    nested = operations.find(REPEATED["by nesting"], None).cost.points({})
+    nested = operations.find(REPEATED["by nesting"], name=None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
         check_cost(nested, document_limits(Settings()).cost)

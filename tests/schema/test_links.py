@@ -30,7 +30,7 @@ pytestmark = pytest.mark.many_partitions  # run also with several partitions of 
 
 
 async def posted_by(store, *posters: str) -> list[str]:
-    """Post articles with one link at one time, and return their ids, newest first."""
+    """Post articles with LINK, which `post` gives to all, at one time. Return their ids, newest first."""
     ids = [(await post(store, poster)).id for poster in posters]
     return sorted(ids, key=lambda id: int(id.partition(":")[2]), reverse=True)
 
@@ -101,8 +101,10 @@ async def test_page_of_a_link_reads_one_index_for_each_partition(store, ask, ali
 def test_each_article_of_a_link_costs_a_point_and_the_duplicate_of_a_post_two():
     operations = Operations(SCHEMA, Limits(), Pool(1_000_000))
 
-    assert operations.find(PAGE, None).cost.points({"first": 7}) == 1 + 7
-    assert operations.find(POST, None).cost.points({}) == operations.find(POST_ALONE, None).cost.points({}) + 2
+    assert operations.find(PAGE, name=None).cost.points({"first": 7}) == 1 + 7
+    assert (
+        operations.find(POST, name=None).cost.points({}) == operations.find(POST_ALONE, name=None).cost.points({}) + 2
+    )
 
 
 async def test_post_names_the_newest_other_article_with_its_link(store, ask, alice, bob, token, clock):  # A9
@@ -163,7 +165,7 @@ async def test_deleted_and_edited_articles_are_no_duplicates(store, ask, alice, 
 
 async def test_links_that_are_not_indexed_yet_are_refused(store, ask, redis):
     redis.hdel("store", "links")
-    await store.site.rankings.read(store.site.redis)
+    await store.site.rankings.read(store.site.redis)  # as a server does when it starts
     answer = await ask(PAGE, link=LINK)
 
     assert answer["errors"][0]["message"] == "links are not indexed in this store yet: `upvote reindex` does it"

@@ -112,7 +112,7 @@ async def test_viewer_can_moderate_by_a_role_of_the_site_or_of_the_group(store, 
         return [each["viewerCanModerate"] for each in (await ask(can, viewer))["data"].values()]
 
     assert await answers(token) == await answers(None) == [False, False]
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "show", "a reason")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group="show", reason="a reason")
     assert (await answers(token), await answers(None)) == ([True, False], [False, False])
     await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group=None, reason="a reason")
     assert await answers(token) == [True, True]
@@ -122,7 +122,9 @@ async def test_log_is_read_by_everybody_page_by_page(store, ask, alice, bob, clo
     made = []
     for username, group in ((alice, None), (bob, "show"), (alice, "ask"), (bob, "ask")):
         clock.advance(1)
-        done = await roles.grant(store.site, OPERATOR, username, Role.MODERATOR, group, f"reason {len(made)}")
+        done = await roles.grant(
+            store.site, OPERATOR, username, Role.MODERATOR, group=group, reason=f"reason {len(made)}"
+        )
         made.append(done.action.id)
 
     async def read(**given):
@@ -148,9 +150,9 @@ async def test_log_of_a_subject_in_a_group_is_paged_both_ways(store, ask, alice,
         for group in ("ask", "show", None):
             for change in (roles.grant, roles.revoke):
                 clock.advance(1)
-                done = await change(store.site, OPERATOR, alice, Role.MODERATOR, group, "a reason")
+                done = await change(store.site, OPERATOR, alice, Role.MODERATOR, group=group, reason="a reason")
                 made += [done.action.id] if group == "ask" else []
-        await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "ask", "another user")
+        await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="ask", reason="another user")
     forward, backward, after, before = [], [], None, None
     for n in range(3):
         given = {"group": "ask", "subjectId": "user:alice", "first": 2, "after": after}
@@ -183,7 +185,7 @@ async def test_wrong_arguments_of_the_log_are_errors(ask, alice, given, message)
 
 
 async def test_cursor_of_another_list_is_refused(store, ask, bob):
-    await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "show", "a reason")
+    await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="show", reason="a reason")
     cursor = (await ask(LOG))["data"]["moderationLog"]["pageInfo"]["endCursor"]
 
     (error,) = (await ask(LOG, group="show", after=cursor))["errors"]
@@ -191,7 +193,7 @@ async def test_cursor_of_another_list_is_refused(store, ask, bob):
 
 
 async def test_subject_is_null_once_it_is_gone(store, ask, redis, bob):
-    action = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "show", "a reason")).action
+    action = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="show", reason="a reason")).action
     redis.delete(keys.user(store.site.home_of_user("bob"), "bob"))
     (found,) = (await ask(LOG))["data"]["moderationLog"]["nodes"]
 
@@ -216,13 +218,13 @@ async def test_note_is_for_moderators_of_the_place(store, ask, redis, token, ali
         return [found[0]["data"]["node"]["note"], found[1]["data"]["moderationLog"]["nodes"][0]["note"]]
 
     assert await notes(token) == await notes(None) == [None, None]
-    made = await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "show", "a reason")
-    await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, "ask", "a reason")
+    made = await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group="show", reason="a reason")
+    await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, group="ask", reason="a reason")
     log = f'{{ moderationLog(subjectId: "{article.id}") {{ nodes {{ note }} }} }}'
     for _ in range(2):
         assert await notes(token) == ["for us", "for us"]
         assert await notes(None) == await notes(tokens["Alice"]) == await notes(tokens["bob"]) == [None, None]
-    await roles.revoke(store.site, OPERATOR, "vera", Role.MODERATOR, "show", "a reason")
+    await roles.revoke(store.site, OPERATOR, "vera", Role.MODERATOR, group="show", reason="a reason")
     assert made.changed
     assert await notes(token) == [None, None]
 
@@ -301,9 +303,9 @@ async def test_refused_revert_names_a_field_of_its_input(store, ask, admin):  # 
     carol = await signed_in(store, "carol", Role.MODERATOR)
     dave = await signed_in(store, "dave", Role.MODERATOR, "show")
     of_vera = await numbers(store, moderation.log(site, "user:vera"))
-    annulled = await annulments.annul(site, OPERATOR, "carol", None, None, "a reason")
+    annulled = await annulments.annul(site, OPERATOR, "carol", since=None, until=None, reason="a reason")
     banned = [
-        (await bans.ban(site, OPERATOR, username, group, None, "a reason")).action
+        (await bans.ban(site, OPERATOR, username, group=group, until=None, reason="a reason")).action
         for username, group in (("carol", "show"), ("dave", "tell"))
     ]
     for number, viewer, code in (

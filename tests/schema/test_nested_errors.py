@@ -42,7 +42,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
-    operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
+    operation, execution = OPERATIONS.find(text, name=None), Execution(SCHEMA)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         for _ in range(6):
@@ -59,7 +59,7 @@ async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, cap
 @pytest.mark.slow
 async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
-    operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
+    operation, execution = OPERATIONS.find(text, name=None), Execution(SCHEMA)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         for ticks in range(40):  # turns of the event loop, after which the execution is cancelled

@@ -88,7 +88,7 @@ async def test_gravity_cursor_without_an_instant_is_refused(ask):
 
 async def test_order_that_is_not_maintained_is_refused(ask, store, alice):
     article = await post(store, alice, groups=["show"])
-    await reindex.reindex(store.site, [Order.TIME, Order.GRAVITY], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME, Order.GRAVITY], progress=lambda count: None)
     message = "SCORE is not maintained here; valid orders are TIME, GRAVITY"
     queries = [
         "{ articles { totalCount } }",
@@ -113,7 +113,7 @@ async def test_standing_in_a_group_uses_the_weights_of_the_group(ask, store, ali
     article = await post(store, alice, groups=["show"])
     await store.articles.vote(article.number, bob, Vote.UP)
     weights = {"vote_score": 100.0, "gravity_age": 1.0}
-    await reindex.set_weights(store.site, "show", weights, lambda count: None)
+    await reindex.set_weights(store.site, "show", weights, progress=lambda count: None)
     clock.advance(3600)
     query = """query($id: ID!, $group: String, $order: ArticleOrder) {
       article(id: $id) { score standing(order: $order, group: $group) { rank value terms { value } } } }"""

@@ -155,12 +155,12 @@ def test_cost_of_a_pin_is_the_articles_that_it_copies():
     def cost(argument: str, **variables: object) -> int:
         declared = "($p: Boolean = true)" if "$" in argument else ""
         text = f"query{declared} {{ articles(first: 1, {argument}) {{ totalCount }} }}"
-        return operations.find(text, None).cost.points(variables)
+        return operations.find(text, name=None).cost.points(variables)
 
     assert cost("pinned: false, page: 1") == cost("pinned: $p", p=False) == 1
     assert cost("pinned: true") == cost("pinned: $p") == cost("pinned: $p", p=True) == 1 + 100
     text = '{ article(id: "article:1541") { thread(first: 1%s) { totalCount } } }'
-    plain, pinned = (operations.find(text % argument, None).cost.points({}) for argument in ("", ", pinned: true"))
+    plain, pinned = (operations.find(text % argument, name=None).cost.points({}) for argument in ("", ", pinned: true"))
     assert pinned == plain + 10
 
 

@@ -141,7 +141,7 @@ async def test_errors_at_random_places_give_equal_responses(uncached, caplog):
 
 async def _answers(store: Any, token: str, text: str, seed: int, caplog: Any) -> list[bytes]:
     """The responses of Strawberry, of the first execution and of later ones."""
-    operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
+    operation, execution = OPERATIONS.find(text, name=None), Execution(SCHEMA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answers = [outline(await SCHEMA.execute(text, {}, Context(store, token)))]

@@ -79,7 +79,7 @@ async def test_comments_move_articles_in_the_ranking_by_activity(store, listen, 
     by_activity = await listen(RANKING, order="ACTIVE", group=group, first=2)
     sent = [(await by_activity.value())["articles"]]
     clock.advance(1)
-    comment = (await store.comments.post(older.number, None, bob, "a text")).comment
+    comment = (await store.comments.post(older.number, parent=None, poster=bob, content="a text")).comment
     sent.append((await by_activity.value())["articles"])
     await store.comments.delete(comment.number, bob)
     sent.append((await by_activity.value())["articles"])
@@ -97,12 +97,12 @@ async def test_ranking_is_sent_when_only_numbers_of_comments_change(store, liste
     subscriber = await listen(query, order=order, group=group)
     await subscriber.value()
 
-    await store.comments.post(newer.number, None, bob, "a text")
+    await store.comments.post(newer.number, parent=None, poster=bob, content="a text")
     commented = await subscriber.value()
     if order == "TIME":
-        await store.comments.post(older.number, None, bob, "a text")  # not the first one
+        await store.comments.post(older.number, parent=None, poster=bob, content="a text")  # not the first one
         await asyncio.sleep(2 * READ_INTERVAL)
-    await store.comments.post(newer.number, None, bob, "another text")
+    await store.comments.post(newer.number, parent=None, poster=bob, content="another text")
 
     assert commented == {"articles": [{"commentCount": 1}], "moves": []}
     assert await subscriber.value() == {"articles": [{"commentCount": 2}], "moves": []}
@@ -163,7 +163,7 @@ async def change_something(store: Store, chance: random.Random, posted: list[Any
             await store.articles.delete(article.number, poster)
         case 2 | 3:
             add, remove = chance.sample(["show", "ask", "new"], 2)
-            await store.articles.regroup(article.number, poster, [add], [remove])
+            await store.articles.regroup(article.number, poster, add=[add], remove=[remove])
         case _:
             await store.articles.vote(article.number, f"voter-{chance.randrange(9)}", chance.choice(list(Vote)))
 
@@ -175,9 +175,9 @@ async def queried(store: Store, order: Order, group: str | None, first: int) -> 
 
 def moved(listing: dict[str, int], moves: Any) -> dict[str, int]:
     """The rank of each article after moves."""
-    left = {move["articleId"] for move in moves if move["to"] is None}
+    gone = {move["articleId"] for move in moves if move["to"] is None}
     placed = {move["articleId"]: move["to"] for move in moves if move["to"] is not None}
-    return {id: place for id, place in (listing | placed).items() if id not in left}
+    return {id: place for id, place in (listing | placed).items() if id not in gone}
 
 
 def in_order(listing: dict[str, int]) -> list[str]:
@@ -232,7 +232,7 @@ async def test_places_of_rankings_per_address_are_limited(store, redis_url, part
 
         def watched(first: int, address: str | None = "1.1.1.1") -> AsyncGenerator[RankingChange, None]:
             context = Context(store, live=live, address=address)
-            return subscriptions.ranking_changed(context, Order.VOTES, None, first)
+            return subscriptions.ranking_changed(context, Order.VOTES, group=None, first=first)
 
         async with AsyncExitStack() as stack:
             # one address has 110 places: an equal ranking counts once, and one of 3 articles as 50 places

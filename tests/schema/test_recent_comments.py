@@ -83,19 +83,19 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
         patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
         partition = store.site.home_of_article(article.number)
-        left = redis.zcard(RECENT(partition, "all"))
+        still_listed = redis.zcard(RECENT(partition, "all"))
 
-        assert left >= 60 and redis.zcard(RELISTING(partition)) == 2
+        assert still_listed >= 60 and redis.zcard(RELISTING(partition)) == 2
         assert await listed(ask, first=5) == await listed(ask, "go", last=5) == [last.id]
     await removals.remove_all(store.site, partition)
-    assert redis.zcard(RECENT(partition, "all")) == left - 60 and not redis.exists(RELISTING(partition))
+    assert redis.zcard(RECENT(partition, "all")) == still_listed - 60 and not redis.exists(RELISTING(partition))
     assert await verified(store) == []
 
 
 async def test_regrouped_article_takes_its_comments_along(store, ask, alice, bob, clock):
     article = await post(store, alice, groups=["go"])
     posted = [await say(store, clock, article, bob) for _ in range(3)]
-    await store.articles.regroup(article.number, alice, ["lua"], ["go"])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=["go"])
 
     assert await walked(ask, "lua") == await walked(ask) == [each.id for each in reversed(posted)]
     assert await listed(ask, "go") == []
@@ -110,7 +110,7 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
     for n in range(1_003):
         await say(store, clock, article, bob, f"text {n}")
     home = store.site.home_of_article(article.number)
-    await store.articles.regroup(article.number, alice, ["lua"], [])
+    await store.articles.regroup(article.number, alice, add=["lua"], remove=[])
 
     for group in ("go", "lua"):
         assert redis.zcard(RECENT(home, f"group:{group}")) == 1_000
@@ -143,7 +143,7 @@ class Discussions:
         article = self.chance.choice(list(self.groups))
         if article not in self.removed:
             content = f"text {len(self.posted)} {self.chance.random()}"
-            found = (await self.store.comments.post(article, None, self.bob, content)).comment
+            found = (await self.store.comments.post(article, parent=None, poster=self.bob, content=content)).comment
             self.posted[found.number] = found
 
     async def delete(self):

@@ -205,7 +205,7 @@ async def test_texts_without_a_flag_count_after_a_day(store, ask, token, alice, 
 
 async def test_votes_downvotes_and_flags_take_age_and_karma(store, ask, token, alice, bob, clock, ruled):  # M10
     article, carol = await post(store, alice), await registered(store, "carol")
-    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster=alice, content="a text")).comment
     ruled(f"[votes]\nleast_age_days = 1\n[downvotes]\n{LEAST}\n[flagging]\nleast_karma = 1")
     up, down = partial(refusal, ask, VOTE, token, id=article.id), {"id": comment.id, "value": "DOWN"}
     assert await up(value="UP") == (
@@ -311,7 +311,7 @@ async def test_registrations_from_an_address_have_a_limit(store, ruled, clock): 
 
 async def test_edit_that_breaks_a_rule_changes_nothing(store, ask, token, redis, ruled, moderator):  # M10
     article = await post(store, "vera")
-    comment = (await store.comments.post(article.number, None, "vera", "a text")).comment
+    comment = (await store.comments.post(article.number, parent=None, poster="vera", content="a text")).comment
     ruled('[words]\nrefuse = ["spam"]\n[[texts_a_day]]\nyounger_than_days = 9\nmost = 1')
     before = everything(redis)
 
@@ -351,12 +351,12 @@ async def test_whoever_may_not_write_is_told_so_before_any_rule(store, ask, toke
     ruled('[words]\nrefuse = ["spam"]\n[votes]\nleast_karma = 1')
 
     for query, given in ((POST, {"title": "spam"}), (VOTE, {"id": article.id, "value": "UP"})):
-        (error,) = (await payload(ask, query, None, **given))["userErrors"]
+        (error,) = (await payload(ask, query, token=None, **given))["userErrors"]
         assert (error["code"], error["rule"], error["params"]) == ("UNAUTHENTICATED", None, [])
 
 
 async def test_role_in_a_group_exempts_from_rules_too(store, ask, token, ruled):
-    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, "lua", "helps")
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, group="lua", reason="helps")
     ruled('[words]\nrefuse = ["spam"]\n[first_texts]\nhold = 1')
 
     await assert_accepted(ask, POST, token, title="spam")

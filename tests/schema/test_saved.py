@@ -32,7 +32,7 @@ HAS_SAVED = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable { viewerHas
 
 
 async def comment_on(store, article, poster, content="a text"):
-    return (await store.comments.post(article.number, None, poster, content)).comment
+    return (await store.comments.post(article.number, parent=None, poster=poster, content=content)).comment
 
 
 async def listed(ask, token, **paging):
@@ -132,7 +132,7 @@ async def test_what_cannot_be_saved_is_refused(store, ask, token, alice, bob, re
     below = await comment_on(store, removed, bob)
     await article_moderation.remove(store.site, OPERATOR, removed.number, group=None, reason="spam")
     first = await comment_on(store, article, alice)
-    await store.comments.post(article.number, first.number, bob, "an answer")
+    await store.comments.post(article.number, parent=first.number, poster=bob, content="an answer")
     await store.comments.delete(first.number, alice)
     before = everything(redis)
 
@@ -147,8 +147,8 @@ async def test_what_cannot_be_saved_is_refused(store, ask, token, alice, bob, re
     assert await refusal(first.id) == ("NOT_FOUND", field)
     assert await refusal(removed.id) == ("FORBIDDEN", field)
     assert await refusal(below.id) == ("FORBIDDEN", field)
-    assert await refusal(article.id, None) == ("UNAUTHENTICATED", None)
-    assert await refusal(article.id, None, UNSAVE, "unsave") == ("UNAUTHENTICATED", None)
+    assert await refusal(article.id, token=None) == ("UNAUTHENTICATED", None)
+    assert await refusal(article.id, token=None, document=UNSAVE, name="unsave") == ("UNAUTHENTICATED", None)
     assert everything(redis) == before
 
 
@@ -178,7 +178,7 @@ async def test_banned_user_saves_nothing(store, ask, token, alice):  # M7
 async def test_edited_article_stays_and_deleted_texts_leave(store, ask, token, alice, bob, redis):  # H5
     kept, gone = await post(store, alice), await post(store, alice)
     under, stub = await comment_on(store, gone, bob), await comment_on(store, kept, bob)
-    await store.comments.post(kept.number, stub.number, alice, "an answer")
+    await store.comments.post(kept.number, parent=stub.number, poster=alice, content="an answer")
     await saves(ask, token, kept, gone, under, stub)
     await store.articles.edit(kept.number, alice, {"title": "another title"})
     await store.articles.delete(gone.number, alice)

@@ -151,9 +151,9 @@ async def test_orders_that_cannot_be_listed_since_an_instant_are_refused(ask, st
         assert await refused(ask, order=order.name, since=since) == message.format(order.name, "TIME, VOTES")
     unordered = f'{{ articles(since: "{since}") {{ totalCount }} }}'
     assert await refused(ask, unordered) == message.format("SCORE", "TIME, VOTES")
-    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], progress=lambda count: None)
     assert await refused(ask, order="VOTES", since=since) == message.format("VOTES", "TIME")
-    await reindex.reindex(store.site, [Order.SCORE], lambda count: None)
+    await reindex.reindex(store.site, [Order.SCORE], progress=lambda count: None)
     assert await refused(ask, order="SCORE", since=since) == message.format("SCORE", "none")
 
 
@@ -178,7 +178,7 @@ def test_since_costs_as_much_as_a_page():
     def cost(argument: str, **variables: object) -> int:
         declared = "($s: DateTime)" if "$" in argument else ""
         text = f"query{declared} {{ articles(first: 1, order: VOTES, {argument}) {{ totalCount }} }}"
-        return operations.find(text, None).cost.points(variables)
+        return operations.find(text, name=None).cost.points(variables)
 
     assert cost("since: null") == cost("since: $s") == cost("since: $s", s=None) == 1
     assert cost('since: "2016-08-04T11:52:00Z"') == cost("since: $s", s="2016-08-04T11:52:00Z") == 1 + 25

@@ -71,9 +71,12 @@ async def test_slow_reader_of_new_articles_gets_each_of_them_once(store, live, a
 
 
 async def test_slow_reader_of_a_ranking_can_apply_its_moves(store, live, alice, clock):
-    async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as rankings:
+    def top_3():
+        return subscriptions.ranking_changed(Context(store, live=live), Order.TIME, group=None, first=3)
+
+    async with aclosing(top_3()) as rankings:
         assert (await anext(rankings)).moves == []
-        async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as others:
+        async with aclosing(top_3()) as others:
             for _ in range(3):
                 clock.advance(1)
                 await post(store, alice)

@@ -36,7 +36,7 @@ async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, a
         store.articles.vote(article.number, "vera", Vote.UP),
         store.articles.vote(article.number, bob, Vote.DOWN),
         store.articles.edit(article.number, alice, {"title": "another"}),
-        store.articles.regroup(article.number, alice, ["show"], []),
+        store.articles.regroup(article.number, alice, add=["show"], remove=[]),
     ):
         await change
         sent.append(await subscriber.value())
@@ -90,7 +90,7 @@ async def test_command_without_a_change_sends_nothing(store, listen, alice, bob)
     subscriber = await listen(CHANGED, id=article.id)
     await store.articles.vote(article.number, alice, Vote.UP)
     await store.articles.edit(article.number, alice, {})
-    await store.articles.regroup(article.number, alice, [], ["show"])
+    await store.articles.regroup(article.number, alice, add=[], remove=["show"])
     await store.articles.vote(other.number, bob, Vote.UP)
     await store.articles.edit(article.number, alice, {"title": "another"})
 

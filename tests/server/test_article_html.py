@@ -39,7 +39,7 @@ def comment(store, number):
     """A function that posts a comment on the article, and returns its number."""
 
     async def comment(poster, text, parent=None):
-        return (await store.comments.post(number, parent, poster, text)).comment.number
+        return (await store.comments.post(number, parent=parent, poster=poster, content=text)).comment.number
 
     return comment
 

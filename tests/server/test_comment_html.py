@@ -24,7 +24,7 @@ def comment(store, number, clock):
 
     async def post(poster, text, parent=None):
         clock.advance(1)
-        return (await store.comments.post(number, parent, poster, text)).comment.number
+        return (await store.comments.post(number, parent=parent, poster=poster, content=text)).comment.number
 
     return post
 

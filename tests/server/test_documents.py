@@ -77,8 +77,12 @@ async def test_response_has_a_tag_and_costs_one_point_if_the_client_has_it(redis
     assert (first.status_code, first.text, again.status_code, again.text, other.status_code) == (200, "0", 304, "", 200)
     assert first.headers["cache-control"] == "public, max-age=0, s-maxage=30, must-revalidate"
     assert first.headers["vary"] == "Accept-Encoding"
-    left = [int(each.headers["ratelimit"].split(";")[1].removeprefix("r=")) for each in (first, again, other)]
-    assert (300 - left[0], left[0] - left[1], left[1] - left[2]) == (101, 1, 101)  # 1 and one for each article
+    points_left = [int(each.headers["ratelimit"].split(";")[1].removeprefix("r=")) for each in (first, again, other)]
+    assert (300 - points_left[0], points_left[0] - points_left[1], points_left[1] - points_left[2]) == (
+        101,
+        1,
+        101,
+    )  # 1 and one for each article
     assert again.headers["etag"] == first.headers["etag"]
     assert len({each.headers["x-request-id"] for each in (first, again, other)}) == 3
 

@@ -228,7 +228,7 @@ async def test_removed_comment_says_why(http, store, number, bob):  # M2
 
 async def test_removed_comment_that_has_answers_keeps_its_place_and_them(http, store, number, bob, alice):  # M2
     comment = (await store.comments.post(number, parent=None, poster=bob, content="a bad word")).comment.number
-    answer = (await store.comments.post(number, comment, alice, "an answer")).comment.number
+    answer = (await store.comments.post(number, parent=comment, poster=alice, content="an answer")).comment.number
     await comment_moderation.remove(store.site, OPERATOR, comment, group=None, reason="Rude")
 
     page = await read(http, f"/article/{number}/comment/{comment}")

@@ -49,10 +49,10 @@ async def test_user_who_left_is_gone_in_all_processes_and_after_a_restore(tmp_pa
             for socket in (*sockets["alice"], *sockets["bob"]):
                 stack.push_async_callback(socket.close)
             answer = await asyncio.to_thread(live.ask, DELETE, tokens["alice"])
-            left = answer["data"]["deleteUser"]["deletedUserId"]
+            pseudonym = answer["data"]["deleteUser"]["deletedUserId"]
             for _ in range(CONNECTIONS):
                 found = live.ask(STATE, id=id, name="alice")["data"]
-                assert found == {"user": None, "node": {"poster": {"id": left, "username": "[deleted]"}}}
+                assert found == {"user": None, "node": {"poster": {"id": pseudonym, "username": "[deleted]"}}}
                 refused = live.ask(VOTE, tokens["alice"], id=id)["data"]["vote"]
                 assert refused == {"userErrors": [{"code": "UNAUTHENTICATED"}]}
                 assert not any("alice" in page(url) for url in shown)

@@ -328,7 +328,7 @@ async def test_markup_in_texts_makes_no_long_page(http, store, alice, path):
 async def test_deleted_comment_is_in_no_list(http, store, alice, bob):
     number = await posted(store, alice, "A title")
     comment = (await store.comments.post(number, parent=None, poster=bob, content="gone")).comment
-    await store.comments.post(number, comment.number, alice, "stays")
+    await store.comments.post(number, parent=comment.number, poster=alice, content="stays")
     await store.comments.delete(comment.number, bob)
 
     assert [each.text.strip() for each in (await read(http, "/comments")).select(".items .markdown")] == ["stays"]

@@ -133,7 +133,7 @@ async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_
     await confirm(store, smtp, outbox, "Ada", ADDRESS)
     await store.mailboxes.set_first("Ada", "new@example.com")
     await outbox.turn()
-    smtp.taken()
+    smtp.taken()  # leaves out the mail that confirms the new address
     await mails.ask_for_identity(store.site, "Ada")
     await outbox.turn()
 
@@ -230,7 +230,7 @@ async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, ou
     await store.users.register("bob", PASSWORD)
     await store.mailboxes.set_first("bob", "bob@example.com")
     await outbox.turn()
-    smtp.taken()
+    smtp.taken()  # leaves out the mail that confirms the address
     await replies(store, "bob", MailFrequency.AT_ONCE)
     comment = await answered(store, text="@bob look")
     await bans.ban(store.site, roles.OPERATOR, "alice", group=None, until=None, reason="noise")
@@ -320,7 +320,7 @@ async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url)
             clock.advance(3 * MINUTE)
             await mailing.turn()
             await store.comments.post(comment.article, parent=None, poster="bob", content=f"text {number}")
-        assert len(smtp.taken()) == 1  # one is kept for what an account needs
+        assert len(smtp.taken()) == 1  # one confirmed the address, and one is kept for what an account needs
         await mails.ask_for_reset(store.site, "alice")
         await mailing.turn()
         (mail,) = smtp.taken()
@@ -331,7 +331,7 @@ async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url)
             hours += 1
             await mails.ask_for_reset(store.site, "alice")
             await mailing.turn()
-        assert len(smtp.taken()) <= 20
+        assert len(smtp.taken()) <= 20  # of two days
         assert "limited" in mailing.results
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.server.conftest import serving
 from tests.servers import until
-from tests.support.points import LIMIT, PAGE, SLOW_REFILL, SMALL, bearer, left, registered
+from tests.support.points import LIMIT, PAGE, SLOW_REFILL, SMALL, bearer, points_left, registered
 
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
@@ -31,7 +31,7 @@ def limited(tmp_path_factory):
 
 def spent(live, request=SMALL, headers=None):
     """The cost of the second of two requests, from the headers of both responses."""
-    (kind, before), (same, after) = [left(live.post(request, headers)) for _ in range(2)]
+    (kind, before), (same, after) = [points_left(live.post(request, headers)) for _ in range(2)]
     assert kind == same
     return kind, before - after
 
@@ -50,7 +50,7 @@ def test_users_behind_one_address_do_not_take_from_each_other(tmp_path):
         answers = [live.post(PAGE, bearer(token)) for token in tokens for _ in range(2)]
 
         assert {answer.status_code for answer in answers} == {200}
-        assert {left(answer)[0] for answer in answers} == {"user"}
+        assert {points_left(answer)[0] for answer in answers} == {"user"}
         assert is_spent(live)
 
 
@@ -69,9 +69,9 @@ def test_junk_token_takes_from_the_address(limited, junk):
 
 def test_ended_session_takes_from_the_address(limited):
     token = registered(limited, "bob")
-    assert left(limited.post(SMALL, bearer(token))) == ("user", 198)
+    assert points_left(limited.post(SMALL, bearer(token))) == ("user", 198)
     limited.ask(LOG_OUT, token)
-    until(lambda: left(limited.post(SMALL, bearer(token)))[0] == "address")
+    until(lambda: points_left(limited.post(SMALL, bearer(token)))[0] == "address")
 
     assert spent(limited, SMALL, bearer(token)) == ("address", 2)
 
@@ -82,16 +82,16 @@ def test_not_modified_costs_one_point(limited):
     again = [httpx.get(url, params=PAGE, headers={"If-None-Match": first.headers["etag"]}) for _ in range(2)]
 
     assert [answer.status_code for answer in again] == [304, 304]
-    assert left(first)[1] - left(again[0])[1] == left(again[0])[1] - left(again[1])[1] == 1
+    assert points_left(first)[1] - points_left(again[0])[1] == points_left(again[0])[1] - points_left(again[1])[1] == 1
 
 
 async def test_joining_an_equal_request_costs_a_tenth(limited):
     """Requests on many connections, sent before any is answered; some of them arrive together."""
     asks = {"query": "{ articles(first: 100) { nodes { id } } }"}  # 101 points, a tenth of which is 11
     for _ in range(50):
-        before = left(limited.post(SMALL))[1]
+        before = points_left(limited.post(SMALL))[1]
         await at_once(limited, asks, 10)
-        spent = before - left(limited.post(SMALL))[1] - 2
+        spent = before - points_left(limited.post(SMALL))[1] - 2
         assert 101 + 9 * 11 <= spent <= 10 * 101
         if spent < 10 * 101:
             assert (10 * 101 - spent) % (101 - 11) == 0
@@ -145,7 +145,7 @@ def test_every_response_has_the_remaining_points(limited):
     ]
 
     assert [answer.status_code for answer in answers] == [400, 415, 200, 200, 200, 303, 405, 204]
-    assert {left(answer)[0] for answer in answers} == {"address"}
+    assert {points_left(answer)[0] for answer in answers} == {"address"}
     assert all("ratelimit-policy" in answer.headers for answer in answers)
 
 
@@ -155,7 +155,7 @@ def test_field_has_the_values_of_the_headers(limited):
     for headers, kind, limit in ((bearer(token), "user", 200), ({}, "address", 100_000)):
         answer = limited.post(asks, headers)
         shown = answer.json()["data"]["rateLimit"]
-        assert left(answer) == (kind, shown["remaining"])
+        assert points_left(answer) == (kind, shown["remaining"])
         assert (shown["limit"], shown["restoreRate"]) == (limit, 0)
         reset_at = datetime.fromisoformat(shown["resetAt"]).timestamp()
         assert reset_at - time.time() == pytest.approx((limit - shown["remaining"]) / 0.001, abs=1_000)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.commands import run
 from tests.server.conftest import serving
-from tests.support.points import PAGE, SLOW_REFILL, SMALL, bearer, left, registered
+from tests.support.points import PAGE, SLOW_REFILL, SMALL, bearer, points_left, registered
 
 KEY = re.compile(r"[a-z0-9-]+\.[A-Za-z0-9_-]{43}")
 REGISTER_AND_TELL = """mutation { register(input: {username: "%s", password: "correct horse"}) {
@@ -55,22 +55,22 @@ def test_command_shows_a_key_once_and_lists_and_revokes_names(limited):
 
 def test_key_has_a_bucket_of_its_own_and_a_session_behind_it_its_users(limited):
     key = {"X-Upvote-Key": created(limited, "own")}
-    before = left(limited.post(SMALL))[1]
-    keyed = [left(limited.post(PAGE, key)) for _ in range(2)]
+    before = points_left(limited.post(SMALL))[1]
+    keyed = [points_left(limited.post(PAGE, key)) for _ in range(2)]
     token = registered(limited, "alice")
     session = limited.post(PAGE, key | bearer(token))
 
     assert keyed == [("key", 100_000 - 41), ("key", 100_000 - 82)]
-    assert left(session) == ("user", 200 - 41)
-    assert left(limited.post(SMALL, key)) == ("key", 100_000 - 84)
-    assert before - left(limited.post(SMALL))[1] < 41  # one registration and two little queries
+    assert points_left(session) == ("user", 200 - 41)
+    assert points_left(limited.post(SMALL, key)) == ("key", 100_000 - 84)
+    assert before - points_left(limited.post(SMALL))[1] < 41  # one registration and two little queries
     assert limited.post(PAGE, key).headers["ratelimit-policy"].startswith('"key";q=100000;qu="points";w=')
 
 
 def test_junk_token_behind_a_key_takes_from_the_key(limited):
     key = {"X-Upvote-Key": created(limited, "junk")}
 
-    assert left(limited.post(SMALL, key | bearer("A" * 46))) == ("key", 99_998)
+    assert points_left(limited.post(SMALL, key | bearer("A" * 46))) == ("key", 99_998)
 
 
 def test_key_reads_the_log_for_points_by_the_size_of_the_page(limited):
@@ -80,7 +80,7 @@ def test_key_reads_the_log_for_points_by_the_size_of_the_page(limited):
     answer, refused = limited.post({"query": query % 400}, key), limited.post({"query": query % 1})
 
     assert {"kind": "registered", "subjectId": "user:carol"} in answer.json()["data"]["changes"]["changes"]
-    assert left(answer) == ("key", 100_000 - 401)
+    assert points_left(answer) == ("key", 100_000 - 401)
     assert [error["extensions"]["code"] for error in refused.json()["errors"]] == ["FORBIDDEN"]
 
 
@@ -119,7 +119,7 @@ def test_wrong_key_is_refused_and_a_visitor_without_a_key_is_ignored(limited, he
 
     assert answer.status_code == status
     assert [error["extensions"]["code"] for error in answer.json().get("errors", [])] == ([code] if code else [])
-    assert left(answer)[0] == "address"
+    assert points_left(answer)[0] == "address"
 
 
 def test_visitor_that_is_no_address_is_refused(limited):

@@ -297,7 +297,7 @@ async def test_comments_have_a_feed(http, store, articles, alice, bob, clock, na
     first = (await store.comments.post(link, parent=None, poster=bob, content="A *first* <b>")).comment
     clock.advance(60)
     second = (await store.comments.post(text, parent=None, poster=alice, content="second")).comment
-    gone = (await store.comments.post(text, second.number, bob, "gone")).comment
+    gone = (await store.comments.post(text, parent=second.number, poster=bob, content="gone")).comment
     await store.comments.delete(gone.number, bob)
     _, site = await read(http, f"/comments/{name}")
     _, group = await read(http, f"/group/Ask/comments/{name}")

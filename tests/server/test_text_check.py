@@ -56,7 +56,7 @@ async def checked(store, service, results):
 async def test_new_and_edited_texts_are_sent_signed(checked, service, alice, bob, clock, results):
     posted = (await checked.articles.post(alice, TEXT)).article
     comment = (await checked.comments.post(posted.number, parent=None, poster=bob, content="an answer")).comment
-    reply = (await checked.comments.post(posted.number, comment.number, bob, "another")).comment
+    reply = (await checked.comments.post(posted.number, parent=comment.number, poster=bob, content="another")).comment
     await checked.articles.edit(posted.number, alice, {"title": "another title", "link": ""})
     await checked.comments.edit(reply.number, bob, "a better one")
 
@@ -118,7 +118,7 @@ async def test_post_that_ends_during_the_check_counts_in_no_limit(checked, servi
 
 
 async def test_texts_of_who_has_a_role_are_not_sent(checked, service, alice):
-    await roles.grant(checked.site, OPERATOR, alice, Role.MODERATOR, "lua", "helps")
+    await roles.grant(checked.site, OPERATOR, alice, Role.MODERATOR, group="lua", reason="helps")
 
     await checked.articles.post(alice, TEXT)
 

@@ -95,8 +95,7 @@ class Site:
         """
         Kill the server and all its processes when it has done a part of the action with this number, and start it
         again. `is_between` tells by the count of annulled votes whether only a part is done. Returns whether that was
-        so: the new server does nothing yet when this is read, as the lease of the killed one, by which it alone does
-        this work, has to end first.
+        so. When this is read, the new server has not gone on yet: it waits until the lease of the killed one ends.
         """
         assert self.server.process
         family = processes_below(self.server.process.pid)
@@ -170,7 +169,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
         before: Shown | None = None
         for _ in range(TRIES):
             async with site.store() as store:
-                done = await annulments.annul(store.site, OPERATOR, VOTER, None, None, "a ring")
+                done = await annulments.annul(store.site, OPERATOR, VOTER, since=None, until=None, reason="a ring")
             assert done.action
             number = done.action.number
             proven[AnnulmentState.DONE] += await site.killed_when(number, lambda held: 0 < held < ARTICLES)

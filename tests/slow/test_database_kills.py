@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 
-from tests.programs import missing
+from tests import programs
 from tests.servers import postgres_folder
 from tests.soak import kills
 
@@ -22,7 +22,7 @@ def test_database_has_each_change_once_whatever_is_killed(database):  # D1 D5
         try:
             postgres_folder()
         except FileNotFoundError as error:
-            missing(str(error))
+            programs.skip_or_fail(str(error))
     seed = secrets.randbelow(2**32)
     print(f"seed {seed}: python -m tests.soak.kills --kills {KILLS} --seed {seed}")
 

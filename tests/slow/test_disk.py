@@ -46,13 +46,13 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def fill(folder: Path, left: int = 0) -> Path:
+def fill(folder: Path, free: int = 0) -> Path:
     """Write a file that leaves so many bytes free, even while a server writes to the same disk."""
     file = folder / OTHER
     with file.open("wb") as opened:
         while not opened.seek(0, os.SEEK_END):
             with suppress(OSError):  # the server has written meanwhile
-                os.posix_fallocate(opened.fileno(), 0, disk.free_bytes(folder) - left)
+                os.posix_fallocate(opened.fileno(), 0, disk.free_bytes(folder) - free)
     return file
 
 
@@ -73,7 +73,7 @@ def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, du
         assert live.ask(POST, token)["data"]["post"]["article"]
         process = valkey_of(small)
         until(lambda: health(live)[0] == 200)  # the database is opened while there is room
-        other = fill(small, RESERVE // 2)
+        other = fill(small, free=RESERVE // 2)
         until(lambda: "writes" in health(live)[1])
 
         status, body = health(live)
@@ -188,7 +188,7 @@ def test_rewrite_that_fails_on_a_full_disk_loses_nothing(small, caplog):
     with server.running(small, ValkeyOptions(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         for number in range(7_000):
             redis.set(f"key:{number}", random.randbytes(1_000))  # cannot be compressed
-        fill(small, RESERVE + 500_000)
+        fill(small, free=RESERVE + 500_000)
         redis.bgrewriteaof()
         until(lambda: redis.info("persistence")["aof_last_bgrewrite_status"] == "err")
         until(lambda: redis.set("another", 1))
@@ -202,7 +202,7 @@ def test_rewrite_that_fails_on_a_full_disk_loses_nothing(small, caplog):
 def test_pending_writes_are_written_before_valkey_stops(small, monkeypatch):
     """They take the space of the reserve file."""
     with unmonitored(small, monkeypatch) as redis:
-        fill(small, 100_000)
+        fill(small, free=100_000)
         count = set_until_refused(redis)
         assert redis.info("persistence")["aof_buffer_length"] > 0
     (small / OTHER).unlink()

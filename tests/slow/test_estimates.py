@@ -78,7 +78,7 @@ class Compiler:
         self.execution = Execution(SCHEMA, TemplateCache(self.pool), self.operations.add_size)
 
     async def compile(self, text: str) -> None:
-        operation = self.operations.find(text, None)
+        operation = self.operations.find(text, name=None)
         for _ in range(3):
             with pytest.raises((NotCompilable, AttributeError)):  # it is compiled, and then fails without a context
                 await self.execution._plans.setdefault(operation, self.execution._new_plan_cache(operation)).data(
@@ -93,7 +93,7 @@ async def test_operations_take_at_most_their_estimated_size(document, is_compile
 
     async def add(number: int) -> None:
         text = document.replace("%d", str(number))
-        await compiler.compile(text) if is_compiled else compiler.operations.find(text, None)
+        await compiler.compile(text) if is_compiled else compiler.operations.find(text, name=None)
 
     for number in range(3):
         await add(number)
@@ -156,7 +156,7 @@ def test_entries_take_at_most_their_estimated_size():
 
     with tracing() as traced:
         for key in keys:
-            cache.put(key, None, 0)
+            cache.put(key, None, size=0)
 
     assert traced.bytes < pool.size < 1.5 * traced.bytes
 

@@ -61,7 +61,7 @@ class Checkout:
         self.ids: dict[str, str] = {}  # those of this store, by the shown ones
         self._server: subprocess.Popen[str] | None = None
         if not Path(sys.prefix, "serve.stamp").exists():
-            programs.missing("the virtual environment was not made by `make`")
+            programs.skip_or_fail("the virtual environment was not made by `make`")
         (folder / ".venv").symlink_to(sys.prefix)
         for name in PACKAGES:
             (folder / name).symlink_to(ROOT / name)

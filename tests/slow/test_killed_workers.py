@@ -136,7 +136,9 @@ async def test_follows_are_complete_and_sent_once_though_workers_are_killed(tmp_
             while await effects.pending(store.site):  # noqa: ASYNC110 - other processes apply them
                 await asyncio.sleep(0.05)
         followed, following = await sides(store)
-        written: list[Any] = [await log.read(store.site, partition, id, 100_000) for partition, id in enumerate(before)]
+        written: list[Any] = [
+            await log.read(store.site, partition, after=id, count=100_000) for partition, id in enumerate(before)
+        ]
         async with asyncio.timeout(30):
             while len(source.received) < sum(map(len, written)):  # noqa: ASYNC110 - another task receives them
                 await asyncio.sleep(0.05)

@@ -44,8 +44,8 @@ BASE = re.compile(r'<base href="([^"]*)"')
 FILE = re.compile(r'<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*? (?:src|href)="([^"]+)"')
 WAIT = 1000 * PATIENCE  # milliseconds, as Playwright takes them
 FAULT = re.compile(r'.*(?:\[(?:error|crit|alert|emerg)\]|"level":"(?:error|fatal)").*')  # a line of a log
-BY_CLIENTS = ("context canceled", "too large body")  # a client left a stream, or sent too much
-FENCES = {"nginx": "nginx", "caddy": "caddyfile"}  # languages of the blocks of the page
+BY_CLIENTS = ("context canceled", "too large body")  # no faults: a client left a stream, or sent too much
+FENCES = {"nginx": "nginx", "caddy": "caddyfile"}  # languages of the page's code blocks
 NGINX = """
 daemon off;
 pid {folder}/pid;
@@ -144,7 +144,7 @@ def below_path(request, live, certificate, tmp_path_factory) -> Iterator[Proxy]:
     text, (added,) = (DEPLOY / FILES[request.param]).read_text(), blocks(FENCES[request.param])[1:]
     before = {"nginx": "    location / {", "caddy": "\trespond /metrics"}[request.param]
     text = text.replace(before, f"{added}{before}", 1)
-    with running(request.param, text, live, certificate, tmp_path_factory, PREFIX) as found:
+    with running(request.param, text, live, certificate, tmp_path_factory, prefix=PREFIX) as found:
         yield found
 
 
@@ -240,9 +240,9 @@ def test_event_of_a_stream_arrives_before_the_next_is_caused(proxy, accepted):
 def test_address_of_the_client_is_counted_whatever_it_claims(proxy, live):
     visitor, other = next(VISITORS), next(VISITORS)
     claims = [{}, {}, {"X-Forwarded-For": "198.51.100.7"}, {"X-Forwarded-For": "127.0.0.1"}]
-    codes = [proxy.ask(REGISTER % next(NAMES), address=visitor, **claim) for claim in claims]
+    answers = [proxy.ask(REGISTER % next(NAMES), address=visitor, **claim) for claim in claims]
 
-    assert [errors(data) for data in codes] == [[], [], ["RATE_LIMITED"], ["RATE_LIMITED"]]
+    assert [errors(data) for data in answers] == [[], [], ["RATE_LIMITED"], ["RATE_LIMITED"]]
     assert errors(proxy.ask(REGISTER % next(NAMES), address=other)) == []
     assert live.logged(level="warning") == []
 

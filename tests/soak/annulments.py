@@ -62,12 +62,12 @@ def annul(model: Model, action: Action, span: Annulment) -> None:
     assert isinstance(user, User)
     for subject in _voted_by(model, user, span):
         before = subject.annulled.get(user, AnnulledVote(vote_of(subject, user), ()))
-        if action in before.cases:
+        if action in before.actions:
             continue
-        if not before.cases:
+        if not before.actions:
             _count(model, subject, user, "NONE")
-        subject.annulled[user] = before._replace(cases=(*before.cases, action))
-        model.reached.count("votes held by two actions", bool(before.cases))
+        subject.annulled[user] = before._replace(actions=(*before.actions, action))
+        model.reached.count("votes held by two actions", bool(before.actions))
         _count_reach(model, subject, "annulled")
     span.held = span.total = sum(_is_held(each, user, action) for each in _in_order(model))
     model.version += 1
@@ -91,9 +91,9 @@ def _restore(model: Model, action: Action, span: Annulment) -> None:
         if not _is_held(subject, user, action):
             continue
         restored, held = restored + 1, subject.annulled[user]
-        others = tuple(each for each in held.cases if each is not action)
+        others = tuple(each for each in held.actions if each is not action)
         if others:
-            subject.annulled[user] = held._replace(cases=others)
+            subject.annulled[user] = held._replace(actions=others)
             model.reached.count("votes that another action still holds")
             continue
         del subject.annulled[user]
@@ -113,7 +113,7 @@ def _voted_by(model: Model, user: User, span: Annulment) -> Iterator[Subject]:
 
 
 def _is_held(subject: Subject, user: User, action: Action) -> bool:
-    return user in subject.annulled and action in subject.annulled[user].cases
+    return user in subject.annulled and action in subject.annulled[user].actions
 
 
 def _in_order(model: Model) -> Iterator[Subject]:

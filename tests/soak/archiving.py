@@ -22,8 +22,8 @@ LISTED_COMMENTS = 1  # how many comments of each user Redis lists, once older on
 DAYS = 0  # the setting UPVOTE_HOT_DAYS: conversations leave Redis as soon as voting in them is closed
 QUIET = 0.25  # probability that, before articles leave, the clock is moved until all conversations may leave
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")
-SHARED = 16  # one of 16 stories has a link that is also posted by others; of 20 stories with one host `upvote import`
-# would make a group
+# one of 16 stories has a link that is also posted by others: `upvote import` would make a group of 20 with one host
+SHARED = 16
 
 
 class RedisLimits(NamedTuple):
@@ -59,7 +59,8 @@ class Story(NamedTuple):
 
 def chosen_limits(random: Random, imported: int) -> RedisLimits:
     articles = random.choice((0, 5, imported // 2, imported - 10, imported))
-    return RedisLimits(articles, random.choice((0, 3, 1_000)), random.choice((1, 3, 10, 200)), DAYS)
+    per_user, at_once = random.choice((0, 3, 1_000)), random.choice((1, 3, 10, 200))
+    return RedisLimits(articles, per_user, at_once=at_once, days=DAYS)
 
 
 def quiet_time(policy: Policy) -> int:
@@ -131,11 +132,11 @@ def stories(random: Random, posters: Sequence[str], before: int, count: int) -> 
     titles = ("Ask HN: imported", "Imported from elsewhere")
     return tuple(
         Story(
-            f"{random.choice(titles)} {number}",
-            f"https://example.com/{number % 9}" if number % SHARED == 0 else f"https://b{number}.example/",
-            random.choice(posters),
-            before - (24 + random.randint(0, 2 * count)) * HOUR,
-            random.choice((1, 1, 1, 2, 2, 3, 5, 8)),
+            title=f"{random.choice(titles)} {number}",
+            link=f"https://example.com/{number % 9}" if number % SHARED == 0 else f"https://b{number}.example/",
+            poster=random.choice(posters),
+            posted_at=before - (24 + random.randint(0, 2 * count)) * HOUR,
+            votes=random.choice((1, 1, 1, 2, 2, 3, 5, 8)),
         )
         for number in range(count)
     )

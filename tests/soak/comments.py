@@ -188,9 +188,9 @@ def _own(model: Model, token: str | None, id: str) -> tuple[Comment, User]:
 
 def _merged(first: Move, second: Move) -> Move:
     return Move(
-        second.number,
-        min(first.up_low, second.up_low),
-        max(first.up_high, second.up_high),
-        min(first.down_low, second.down_low),
-        max(first.down_high, second.down_high),
+        number=second.number,
+        up_low=min(first.up_low, second.up_low),
+        up_high=max(first.up_high, second.up_high),
+        down_low=min(first.down_low, second.down_low),
+        down_high=max(first.down_high, second.down_high),
     )

@@ -35,7 +35,7 @@ def difference(
         errors = [each for each in answered["errors"] if not _is_below(each["path"], unavailable)]
         answered = answered | {"errors": errors}
     wrong = _errors(expected, answered) or _extensions(expected, answered)
-    return next(_data(expected.data, answered["data"], (), check_cursor), None) or wrong
+    return next(_data(expected.data, answered["data"], path=(), check_cursor=check_cursor), None) or wrong
 
 
 def unanswered(answered: dict[str, Any]) -> frozenset[Path]:
@@ -94,12 +94,12 @@ def _data(expected: Any, got: Any, path: Path, check_cursor: CheckCursor) -> Ite
 def _unordered(expected: Unordered, got: list[Any], path: Path, check_cursor: CheckCursor) -> Iterator[str]:
     if expected.count_shown != len(got):
         yield f"{written(path)}: {len(got)} items for {expected.count_shown}: {got!r:.600}, of {expected!r:.600}"
-    left = list(expected)
+    unmatched = list(expected)
     for index, item in enumerate(got):
-        same = [each for each in left if not list(_data(each, item, (*path, index), check_cursor))]
+        same = [each for each in unmatched if not list(_data(each, item, (*path, index), check_cursor))]
         if not same:
-            yield f"{written((*path, index))}: {item!r:.600}, expected one of {left!r:.1000}"
-        left = [each for each in left if each is not same[0]] if same else left
+            yield f"{written((*path, index))}: {item!r:.600}, expected one of {unmatched!r:.1000}"
+        unmatched = [each for each in unmatched if each is not same[0]] if same else unmatched
 
 
 def is_same(expected: Any, got: Any) -> bool:

@@ -22,14 +22,14 @@ class Crowd:
     def __init__(self, random: Random, model: Model, known: KnownValues) -> None:
         self.random, self.model, self.known = random, model, known
         self.article: Article | None = None
-        self.left = 0
+        self.to_come = 0
 
     def answer(self) -> dict[str, Any] | None:
         """The input of the next answer; mostly None."""
-        if not self.left and self.model.articles and self.random.random() < BEGINS:
-            self.article, self.left = self.random.choice(list(self.model.articles.values())[-NEWEST:]), MOST
-        if self.article is None or not self.left or self.random.random() > ANSWERS:
+        if not self.to_come and self.model.articles and self.random.random() < BEGINS:
+            self.article, self.to_come = self.random.choice(list(self.model.articles.values())[-NEWEST:]), MOST
+        if self.article is None or not self.to_come or self.random.random() > ANSWERS:
             return None
-        self.left = self.left - 1 if self.article.number in self.model.articles else 0
+        self.to_come = self.to_come - 1 if self.article.number in self.model.articles else 0
         content = f"one of many {self.random.randint(1, 9_999)}"
-        return {"articleId": self.known.articles[self.article.number], "content": content} if self.left else None
+        return {"articleId": self.known.articles[self.article.number], "content": content} if self.to_come else None

@@ -81,7 +81,7 @@ MODERATION = {  # by name, how often relative to each other where only these are
 }
 ACTING = (*MODERATION, "annulVotes")  # mutations whose payload has an action of a moderator
 OF_COMMENTS = ("thread", "comments", "replies")  # fields whose cursors belong to one article or comment
-# mutations that hash a password: once in a document at most, and first
+# mutations that hash a password: a document has one at most, as its first
 HASHING = (
     "register",
     "logIn",
@@ -89,7 +89,8 @@ HASHING = (
     "resetPassword",
     "editAccount",
 )
-NOT_IN_PAYLOADS = ("search",)  # as it finds what the same mutation has changed only a little later
+NOT_IN_PAYLOADS = ("search",)  # a search finds a change of the same mutation only a little later
+# ends the selection of `userErrors`, with its closing brace
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 HELD = "heldEdit { id title link content heldBy at }"
 # fields of the edges of a queue of moderators

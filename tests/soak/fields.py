@@ -93,7 +93,7 @@ def _nodes(request: Request, parent: Any, ids: list[str]) -> list[Any]:
 
 def _node_or_error(request: Request, id: str) -> Any:
     try:
-        return _node(request, None, id)
+        return _node(request, parent=None, id=id)
     except BadInput as error:
         return error
 
@@ -101,14 +101,14 @@ def _node_or_error(request: Request, id: str) -> Any:
 def _article(request: Request, parent: Any, id: str) -> Article | None:
     if not id.startswith("article:"):
         raise BadInput
-    article: Article | None = _node(request, None, id)
+    article: Article | None = _node(request, parent=None, id=id)
     return article
 
 
 def _comment(request: Request, parent: Any, id: str) -> Comment | None:
     if not id.startswith("comment:"):
         raise BadInput
-    comment: Comment | None = _node(request, None, id)
+    comment: Comment | None = _node(request, parent=None, id=id)
     return comment
 
 

@@ -14,7 +14,7 @@ from tests.soak import states
 from tests.soak.input_checks import Refused, check, is_id, number_of
 from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
-from tests.soak.records import Article, Comment, Flag, Reading, User, newest, standing
+from tests.soak.records import Article, Comment, Flag, Reading, User, newest_standing, standing
 
 LONGEST_NOTE = 5_000  # characters
 
@@ -113,7 +113,7 @@ def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
         return False
     rule = model.policy.rules.flags
     counted = sum(not any(model.bans_of(user)) for user in counting)
-    approval = newest(subject.decisions, "APPROVE")
+    approval = newest_standing(subject.decisions, "APPROVE")
     is_approved = approval is not None and approval.at >= (subject.edited_at or 0)
     is_enough = counted >= rule.hide_at and counted * rule.votes_per_flag >= subject.votes
     return is_enough and not is_approved

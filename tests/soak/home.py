@@ -131,7 +131,7 @@ def _articles(request: Request, home: Home, **given: Any) -> Page:
     at = (position.at if position else now) if order == "GRAVITY" else None
     entries = [
         entry
-        for entry in request.listings.articles(order, None, now if at is None else at)
+        for entry in request.listings.articles(order, group=None, at=now if at is None else at)
         if (not user.groups or user.groups & entry.node.groups)
         and entry.node not in user.hidden
         and entry.node.poster not in user.blocked

@@ -56,7 +56,7 @@ class VariableGenerator(ModeratorInputs):
 
     def _input_resetpassword(self) -> dict[str, Any]:
         """Mostly by a link that was used, or that has ended."""
-        links = list(self.model.links.values())[-6:]
+        links = list(self.model.password_links.values())[-6:]
         known = self.random.choice(links).ref if links and not self._chance(0.1) else "nonsense"
         return {"token": known, "newPassword": self._password()}
 

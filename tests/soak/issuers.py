@@ -102,11 +102,11 @@ def accept(model: Model, text: str, numbers: Sequence[int]) -> User:
     is_new = identity is None
     if identity is None:
         identity = model.identities[claims["sub"]] = Identity(_new_user(model, claims["name"]))
-    left = iter(numbers)
+    unused = iter(numbers)
     if is_new or issued_at > identity.issued_at:
         identity.issued_at = issued_at or identity.issued_at
-        _bring_up_to(model, identity, claims, left)
-    assert next(left, None) is None, "the token has changed more roles"
+        _bring_up_to(model, identity, claims, unused)
+    assert next(unused, None) is None, "the token has changed more roles"
     model.reached.count("tokens that are older", not is_new and issued_at < identity.issued_at)
     model.reached.count("tokens of the banned", model.ban_of(identity.user, group=None) is not None)
     return identity.user

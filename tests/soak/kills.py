@@ -71,7 +71,7 @@ class Kills:
         server = ServeProcess(folder / "data", postgres.url() if postgres else None, environment)
         self.server, self._log = server, folder / "archiver.log"
         self._archiver = EagerArchiver(ROOT, server.environment(), self._log)
-        self._left: set[int] = set()  # numbers of articles with comments that have left Redis
+        self._gone: set[int] = set()  # numbers of articles with comments that have left Redis
         self._archiving = asyncio.Lock()  # no pass begins while the server is down: it would start a Valkey of its own
         self.postgres = postgres
         self.random = random.Random(seed)
@@ -98,8 +98,8 @@ class Kills:
 
     async def _kill_often(self, kills: int) -> None:
         began, done = time.monotonic(), 0
-        while done < kills or not self._left:
-            print(f"{time.monotonic() - began:6.1f} s  {done} kills, {len(self._left)} conversations left", flush=True)
+        while done < kills or not self._gone:
+            print(f"{time.monotonic() - began:6.1f} s  {done} kills, {len(self._gone)} conversations left", flush=True)
             if done > kills + MOST_MORE:
                 raise WrongAnswer(f"no conversation has left Redis: {self._log.read_text()[-2_000:]}")
             self._close()
@@ -131,15 +131,15 @@ class Kills:
             limits = RedisLimits(articles, articles_per_user=1_000, at_once=at_once, days=0)
             async with self._archiving:
                 await self._archiver.start()
-                left = await self._archiver.archive(limits)
-            if isinstance(left, str):
+                outcome = await self._archiver.archive(limits)
+            if isinstance(outcome, str):  # an error
                 self.counts["passes that were interrupted"] += 1
                 await self._archiver.kill()
             else:
-                found = {number_of(each.article) for each in self.writers.comments.values()} & set(left)
-                self.counts["conversations that have left"] += len(found - self._left)
-                self.counts["conversations that came back"] += len(self._left - found)
-                self._left = found
+                found = {number_of(each.article) for each in self.writers.comments.values()} & set(outcome)
+                self.counts["conversations that have left"] += len(found - self._gone)
+                self.counts["conversations that came back"] += len(self._gone - found)
+                self._gone = found
             await asyncio.sleep(PAUSE)
 
     async def _verify(self) -> None:

@@ -43,7 +43,7 @@ def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseud
 def _forget(model: Model, user: User) -> None:
     """Forget all that goes in any case, whether texts are kept or not."""
     model.sessions = {token: other for token, other in model.sessions.items() if other is not user}
-    model.end_links(user)
+    model.end_password_links(user)
     user.following.clear()
     user.groups.clear()
     user.profile.clear()

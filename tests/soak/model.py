@@ -3,8 +3,8 @@ The model: a server in plain Python, with which the soak test compares the real 
 docs/behaviours.md describes.
 
 A command checks its input, `given`, and then changes the model, or raises `Refused`. Nothing is stored twice: karma,
-counts and orders are computed from the votes when they are read. `version` counts the changes, `reached` the cases that
-occurred.
+counts and orders are computed from the votes when they are read. `version` grows with each change that a listing may
+show: `pages` and `threads` keep what they have sorted until then. `reached` counts the cases that occurred.
 
 A text, or subject, is an article or a comment. An action is what a moderator has done to a text or a user; an annulled
 vote is one that an action keeps from counting. A held text waits for a moderator, because a rule or flags hold it. An
@@ -30,7 +30,7 @@ from tests.soak.input_checks import (
     number_of,
 )
 from tests.soak.reached import Reached
-from tests.soak.records import Action, Article, Comment, Key, User, newest, set_vote, vote_of
+from tests.soak.records import Action, Article, Comment, Key, User, newest_standing, set_vote, vote_of
 from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
@@ -61,18 +61,18 @@ class Model:
         self.articles: dict[int, Article] = {}  # by number, without deleted ones
         self.comments: dict[int, Comment] = {}  # by number; of deleted ones only stubs, which have replies
         self.actions: dict[int, Action] = {}  # of moderators, by number
-        self.texts_of_ban: dict[str, int] = {}  # numbers of the actions that a ban or its revert made, by subject
+        self.texts_of_ban: dict[str, int] = {}  # by id of a text: the action about it that a ban or its revert has made
         self.operator = User("operator", password="", joined_at=0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes that may have moved a comment in its thread, by partition
         self.sessions: dict[str, User] = {}  # by token
-        self.identities: dict[str, Any] = {}  # of those who log in by tokens of an issuer, by subject: see `issuers`
-        self.exchanged: dict[str, int] = {}  # when a token of the issuer was exchanged for a session, by session
-        self.roles_by_claims: list[int] = []  # numbers of the actions by the token of an issuer that is exchanged now
-        self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
+        self.identities: dict[str, Any] = {}  # of users of an issuer, by its id of the user: see `issuers`
+        self.exchanged: dict[str, int] = {}  # by session: when it was got for a token of the issuer
+        self.roles_by_claims: list[int] = []  # numbers of the actions that the claims of the latest token cause
+        self.password_links: dict[str, Any] = {}  # to choose a new password, by token: see `resets`
         self._hidden_tokens = 0  # tokens that no answer has shown
-        self.pins: dict[tuple[Any, ...], Any] = {}  # entries of copied listings, by listing and instant: see `pages`
+        self.pins: dict[tuple[Any, ...], Any] = {}  # copies of listings that are read page by page: see `pages`
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that are in the database instead of Redis; no answer depends on it
@@ -160,10 +160,10 @@ class Model:
         if article is None or not article.link:
             return None
         others = [each for each in self.by_link(article.link) if each is not article]
-        newest = max(others, key=lambda each: (each.posted_at, each.number), default=None)
-        is_late = newest is not None and self.now - newest.posted_at > DUPLICATE_WINDOW
-        self.reached.count("duplicates", newest is not None and not is_late)
-        return None if is_late else newest
+        duplicate = max(others, key=lambda each: (each.posted_at, each.number), default=None)
+        is_late = duplicate is not None and self.now - duplicate.posted_at > DUPLICATE_WINDOW
+        self.reached.count("duplicates", duplicate is not None and not is_late)
+        return None if is_late else duplicate
 
     def text(self, id: str) -> Article | Comment | None:
         """The article or comment with an id, unless it was deleted."""
@@ -249,13 +249,13 @@ class Model:
         if user.password != current:
             raise Refused("BAD_CREDENTIALS", "currentPassword")
         user.password = new
-        self.end_links(user)
+        self.end_password_links(user)
         self.sessions = {key: other for key, other in self.sessions.items() if other is not user or key == token}
         self.reached.count("passwords changed")
         return user
 
-    def end_links(self, user: User) -> None:
-        for link in self.links.values():
+    def end_password_links(self, user: User) -> None:
+        for link in self.password_links.values():
             link.is_good = link.is_good and link.user is not user
 
     def end_sessions(self) -> None:
@@ -317,7 +317,16 @@ class Model:
         poster = self.users[story.poster.lower()]
         up = {poster, *(User(f"voter {each}", password="", joined_at=0) for each in range(1, story.votes))}
         number = self.new_number(number)
-        article = Article(number, story.title, story.link, None, poster, story.posted_at, story.groups, up=up)
+        article = Article(
+            number,
+            story.title,
+            story.link,
+            content=None,
+            poster=poster,
+            posted_at=story.posted_at,
+            groups=story.groups,
+            up=up,
+        )
         self.articles[number] = article
         self.version += 1
         return article
@@ -427,7 +436,7 @@ class Model:
         self.version += 1
 
     def regroup(self, token: str | None, given: Mapping[str, Any]) -> Article:
-        """Add an article to groups, then remove it from others: a group in both ends removed."""
+        """Add an article to groups, then remove it from groups. A group that is in both lists is removed."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         add, wrong_adds = group_names(given.get("add"), "add")
@@ -440,7 +449,7 @@ class Model:
             raise Refused("LOCKED", "articleId")
         after = (article.groups | set(add)) - set(remove)
         for name in after - article.groups:
-            if newest((each for each in article.actions if each.group == name), "REMOVE"):
+            if newest_standing((each for each in article.actions if each.group == name), "REMOVE"):
                 self.reached.count("groups that an article was taken out of")
                 raise Refused("FORBIDDEN", "add")
         check(len(after) <= GROUPS_OF_AN_ARTICLE, "add")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tests.soak import held_edits, inboxes, states
 from tests.soak.input_checks import GROUP, PSEUDONYM, USERNAME, Refused, check, is_id, number_of
 from tests.soak.model import GROUPS_OF_AN_ARTICLE, Model
-from tests.soak.records import Action, Article, Comment, User, named, newest, standing
+from tests.soak.records import Action, Article, Comment, User, named, newest_standing, standing
 
 LONGEST_REASON, LONGEST_NOTE = 1_000, 5_000  # characters
 PURGED = "[purged]"
@@ -27,7 +27,7 @@ class Texts(NamedTuple):
     note: str | None
 
 
-def remove(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+def remove(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
     """Remove an article or a comment; with a group, an article is taken out of that group only."""
     kind = _kind(given["subjectId"], "subjectId")
     actor, texts = model.actor(token), checked_texts(given)
@@ -35,66 +35,66 @@ def remove(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
     of_group = isinstance(subject, Article) and texts.group is not None
     _require_rank(actor, subject, texts.group, of_group=of_group)
     if isinstance(subject, Article) and texts.group is not None:
-        return _take_out(model, actor, subject, texts, number)
+        return _take_out(model, actor, subject, texts, number_of_new)
     check(texts.group is None or texts.group in _article(subject).groups, "group")
     if subject.state == "REMOVED":
         return states.decided(subject).action, False
-    return _decide(model, actor, subject, "REMOVE", texts, number), True
+    return _decide(model, actor, subject, "REMOVE", texts, number_of_new), True
 
 
-def approve(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+def approve(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
     kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given, is_optional=True)
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
     _require_rank(actor, subject, group=None)
-    check(newest(subject.actions, "PURGE") is None, "subjectId")
+    check(newest_standing(subject.actions, "PURGE") is None, "subjectId")
     decision = states.decided(subject)
     if subject.is_visible and decision.kind == "APPROVE" and not (standing(subject.flags) or subject.held_edit):
         return decision.action, False
-    action = _decide(model, actor, subject, "APPROVE", texts, number)
+    action = _decide(model, actor, subject, "APPROVE", texts, number_of_new)
     held_edits.put_in_place(model, subject)
     _clear_flags(model, subject, before=None, decision=action)
     return action, True
 
 
-def reject_edit(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+def reject_edit(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
     """Discard the edit of a text that a rule holds."""
     kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given)
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
     _require_rank(actor, subject, group=None)
     if subject.held_edit is None:
-        return newest(subject.actions, "REJECT_EDIT"), False
+        return newest_standing(subject.actions, "REJECT_EDIT"), False
     subject.held_edit = None
-    return record(model, number, "REJECT_EDIT", subject, actor, texts), True
+    return record(model, number_of_new, "REJECT_EDIT", subject, actor, texts), True
 
 
-def lock(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+def lock(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
     number_of(given["articleId"])
     require_token(token)
     texts = checked_texts(given)
     actor = model.actor(token)
     article = _subject(model, actor, "article", given["articleId"], "articleId")
     _require_rank(actor, article, group=None)
-    known = newest(article.actions, "LOCK")
+    known = newest_standing(article.actions, "LOCK")
     if known is not None:
         return known, False
-    return record(model, number, "LOCK", article, actor, texts), True
+    return record(model, number_of_new, "LOCK", article, actor, texts), True
 
 
-def grant(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
-    return _set_role(model, token, "GRANT_ROLE", given, number)
+def grant(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
+    return _set_role(model, token, "GRANT_ROLE", given, number_of_new)
 
 
-def revoke(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
-    return _set_role(model, token, "REVOKE_ROLE", given, number)
+def revoke(model: Model, token: str | None, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
+    return _set_role(model, token, "REVOKE_ROLE", given, number_of_new)
 
 
 def grant_at_shell(model: Model, username: str, number: int) -> None:
     """`upvote role grant NAME ADMIN`. `number` is that of the action."""
     user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", note=None)
     record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
-    write_role(user, "ADMIN", None)
+    write_role(user, "ADMIN", group=None)
 
 
 def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
@@ -123,7 +123,7 @@ def is_group(name: str) -> bool:
 
 def record(
     model: Model,
-    number: NewNumber,
+    number_of_new: NewNumber,
     kind: str,
     subject: Article | Comment | User,
     moderator: User,
@@ -133,10 +133,10 @@ def record(
     **more: Any,
 ) -> Action:
     """
-    A new action, with `more` of its fields; `number` gives the one that the server has assigned. It notifies the user,
-    or the poster of the text, whom it is about.
+    A new action, with `more` of its fields; `number_of_new` gives the number that the server has assigned. It notifies
+    the user whom it is about, or the poster of the text.
     """
-    new = model.new_number(number(moderator))
+    new = model.new_number(number_of_new(moderator))
     action = Action(new, kind, model.now, moderator, subject, texts.group, texts.reason, texts.note, **more)
     concerned = subject if isinstance(subject, User) else subject.poster
     if notifies and named(concerned) is not None and concerned is not moderator:
@@ -150,31 +150,31 @@ def record(
 
 
 def _decide(
-    model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number: NewNumber
+    model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number_of_new: NewNumber
 ) -> Action:
     """Remove or approve a text. The approval of one that is shown, and has no edit that waits, notifies nobody."""
     before = subject.state
     notifies = kind == "REMOVE" or not subject.is_visible or subject.held_edit is not None
-    action = record(model, number, kind, subject, actor, texts, notifies=notifies, before=before)
+    action = record(model, number_of_new, kind, subject, actor, texts, notifies=notifies, before=before)
     model.reached.count(f"{kind} of what is pending", before == "PENDING")
     states.set_state(model, subject, "REMOVED" if kind == "REMOVE" else "VISIBLE")
     _count_reach(model, subject, kind)
     return action
 
 
-def _take_out(model: Model, actor: User, article: Article, texts: Texts, number: NewNumber) -> Done:
+def _take_out(model: Model, actor: User, article: Article, texts: Texts, number_of_new: NewNumber) -> Done:
     """Take an article out of the group of `texts`."""
     if texts.group not in article.groups:
-        known = newest((each for each in article.actions if each.group == texts.group), "REMOVE")
+        known = newest_standing((each for each in article.actions if each.group == texts.group), "REMOVE")
         check(known, "group")
         return known, False
-    action = record(model, number, "REMOVE", article, actor, texts)
+    action = record(model, number_of_new, "REMOVE", article, actor, texts)
     article.groups = article.groups - {texts.group}
     model.reached.count("articles taken out of a group")
     return action, True
 
 
-def revert_content(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+def revert_content(model: Model, actor: User, action: Action, texts: Texts, number_of_new: NewNumber) -> Action:
     subject = action.subject
     assert not isinstance(subject, User)
     is_gone = subject.number not in (model.articles if isinstance(subject, Article) else model.comments)
@@ -187,18 +187,18 @@ def revert_content(model: Model, actor: User, action: Action, texts: Texts, numb
     _require_rank(actor, subject, action.group, of_group=of_group)
     if isinstance(subject, Article) and of_group:
         check(action.group in subject.groups or len(subject.groups) < GROUPS_OF_AN_ARTICLE, "actionId")
-    reverted = bring_back(model, actor, action, texts, number, notifies=True)
+    reverted = bring_back(model, actor, action, texts, number_of_new, notifies=True)
     model.reached.count(f"reverts of {action.kind} of {type(subject).__name__.lower()}s")
     return reverted
 
 
 def bring_back(
-    model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, notifies: bool = False
+    model: Model, actor: User, action: Action, texts: Texts, number_of_new: NewNumber, *, notifies: bool = False
 ) -> Action:
     """Revert an action on an article or a comment, which exists and may come back."""
     subject = action.subject
     assert not isinstance(subject, User)
-    reverted = record_revert(model, actor, action, texts, number, notifies=notifies)
+    reverted = record_revert(model, actor, action, texts, number_of_new, notifies=notifies)
     if isinstance(subject, Article) and action.kind == "REMOVE" and action.group is not None:
         subject.groups = subject.groups | {action.group}
     elif action.kind != "LOCK":
@@ -208,7 +208,7 @@ def bring_back(
     return reverted
 
 
-def revert_role(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+def revert_role(model: Model, actor: User, action: Action, texts: Texts, number_of_new: NewNumber) -> Action:
     user = action.subject
     assert isinstance(user, User) and action.role
     if action.kind == "GRANT_ROLE":
@@ -218,16 +218,18 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number:
     if user.has_left:
         raise Refused("NOT_FOUND", "actionId")
     require_unreverted(action)
-    reverted = record_revert(model, actor, action, texts, number, role=action.role)
+    reverted = record_revert(model, actor, action, texts, number_of_new, role=action.role)
     write_role(user, action.role, action.group)
     model.reached.count("reverts of roles")
     return reverted
 
 
-def record_revert(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, **more: Any) -> Action:
+def record_revert(
+    model: Model, actor: User, action: Action, texts: Texts, number_of_new: NewNumber, **more: Any
+) -> Action:
     """Record a revert, in the group of the action that it reverts."""
     texts = texts._replace(group=action.group)
-    reverted = record(model, number, "REVERT", action.subject, actor, texts, reverts=action, **more)
+    reverted = record(model, number_of_new, "REVERT", action.subject, actor, texts, reverts=action, **more)
     action.reverted_by = reverted
     if action.appeal and action.appeal.answered_by is None:
         action.appeal.answered_by, action.appeal.answered_at = actor, model.now
@@ -235,7 +237,7 @@ def record_revert(model: Model, actor: User, action: Action, texts: Texts, numbe
     return reverted
 
 
-def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, Any], number: NewNumber) -> Done:
+def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, Any], number_of_new: NewNumber) -> Done:
     name, role = username(given["userId"]), given["role"]
     require_token(token)
     check(role != "ADMIN" or given.get("group") is None, "group")
@@ -250,8 +252,8 @@ def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, An
         raise Refused("NOT_FOUND", "userId")
     if ((role, group) in user.roles) == (kind == "GRANT_ROLE"):
         model.reached.count("roles that are so already")
-        return newest(_about_role(user, role, group), kind), False
-    action = record(model, number, kind, user, actor, texts, role=role)
+        return newest_standing(_about_role(user, role, group), kind), False
+    action = record(model, number_of_new, kind, user, actor, texts, role=role)
     write_role(user, role, group)
     return action, True
 
@@ -259,7 +261,7 @@ def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, An
 def write_role(user: User, role: str, group: str | None) -> None:
     """Give the role, or take it, as the newest action says. A role that is given becomes the user's last."""
     user.roles.pop((role, group), None)
-    decision = newest(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")
+    decision = newest_standing(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")
     if decision is not None and decision.kind == "GRANT_ROLE":
         user.roles[role, group] = decision.at
 

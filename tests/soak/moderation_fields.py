@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tests.soak import appeals, flags, held_edits
 from tests.soak.input_checks import PSEUDONYM, USERNAME, BadInput, group_or_none, is_id
 from tests.soak.pages import ListingEntry, Page, cut, descending
-from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
+from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest_standing, standing
 from tests.soak.requests import Request
 
 HELD = ("PENDING", "REMOVED")  # states of texts that only their posters and moderators read
@@ -96,11 +96,11 @@ def removal(request: Request, subject: Article | Comment | Reading) -> Action | 
     """The action that has removed an article or a comment, for all who may read the text or see that it is missing."""
     thing = subject.comment if isinstance(subject, Reading) else subject
     request.model.reached.count("removals of what is read", thing.state == "REMOVED")
-    return newest(thing.decisions, "REMOVE", "PURGE") if thing.state == "REMOVED" else None
+    return newest_standing(thing.decisions, "REMOVE", "PURGE") if thing.state == "REMOVED" else None
 
 
 def lock(request: Request, article: Article) -> Action | None:
-    found = newest(article.actions, "LOCK")
+    found = newest_standing(article.actions, "LOCK")
     request.model.reached.count("locks of what is read", found is not None)
     return found
 

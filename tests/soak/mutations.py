@@ -105,8 +105,8 @@ def _edit_profile(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"user": profiles.edit(request.model, request.token, given)}
 
 
-def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
-    article, replayed = request.model.post(request.token, given, number)
+def _post(request: Request, given: Any, number_of_new: moderation.NewNumber) -> dict[str, Any]:
+    article, replayed = request.model.post(request.token, given, number_of_new)
     if article and not replayed:
         inboxes.notify(request.model, article)
     payload = {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
@@ -133,8 +133,8 @@ def _vote(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"article": article, "changed": changed}
 
 
-def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
-    comment, replayed = comments.post(request.model, request.token, given, number)
+def _comment(request: Request, given: Any, number_of_new: moderation.NewNumber) -> dict[str, Any]:
+    comment, replayed = comments.post(request.model, request.token, given, number_of_new)
     if comment and not replayed:
         inboxes.notify(request.model, comment, (comment.parent or comment.article).poster)
     is_removed = comment is not None and comment.state == "REMOVED"
@@ -194,8 +194,8 @@ def _mark_inbox(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 def _moderation(command: Callable[..., moderation.Done]) -> Callable[[Request, Any, Any], dict[str, Any]]:
     """The mutation that does a command of moderators."""
 
-    def mutation(request: Request, given: Any, number: moderation.NewNumber) -> dict[str, Any]:
-        action, changed = command(request.model, request.token, given, number)
+    def mutation(request: Request, given: Any, number_of_new: moderation.NewNumber) -> dict[str, Any]:
+        action, changed = command(request.model, request.token, given, number_of_new)
         request.model.reached.count("actions that change nothing", not changed)
         return {"action": action, "changed": changed}
 

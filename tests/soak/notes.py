@@ -161,7 +161,7 @@ class Notes:
         """The name of the user whose session a mutation opens, in lower case; "" of a link that nobody has."""
         if "username" in given:
             return str(given["username"]).lower()
-        link = self._model.links.get(given["token"])
+        link = self._model.password_links.get(given["token"])
         return link.user.lower if link else ""
 
     def _may_share_cursor(self, one: Position, other: Position) -> bool:

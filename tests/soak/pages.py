@@ -18,7 +18,7 @@ from tests.soak.records import Article, Key, User
 # a pin is the copy of a listing that a client reads page by page, so that votes meanwhile move nothing
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
-OWN_PIN_MS = 5_000  # a viewer who has posted since this time before the shared pin gets a separate one
+OWN_PIN_MS = 5_000  # a viewer who has posted since so long before the shared pin gets another one
 SINCE_ORDERS = ("TIME", "VOTES")  # orders of which the articles since an instant can be listed
 Listing = tuple[Any, ...]  # the kind of a listing, and what distinguishes it from others: ("timeline", "alice")
 
@@ -188,7 +188,8 @@ class Listings:
         paging.check()
         listing, now = ("articles", order, group, since), self._model.now
         position = paging.position(listing)
-        if position.pin is not None if position else pinned:
+        is_pinned = position.pin is not None if position else pinned
+        if is_pinned:
             pin = position.pin if position else self._pin(order, group, since, viewer)
             return self._pinned(listing, paging, position, pin or ())
         at = (position.at if position else now) if order == "GRAVITY" else None

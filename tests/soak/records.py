@@ -101,7 +101,7 @@ class AnnulledVote(NamedTuple):
     """The vote that a user has cast last ("UP", "DOWN" or "NONE"), and the actions that keep it from counting."""
 
     value: str
-    cases: tuple[Action, ...]
+    actions: tuple[Action, ...]
 
 
 class Flag(NamedTuple):
@@ -127,8 +127,8 @@ class HeldEdit(NamedTuple):
     changes: Mapping[str, str | None]
 
 
-def newest(actions: "Iterable[Action]", *kinds: str) -> "Action | None":
-    """The newest of these kinds that was not reverted. `actions` are in the order in which they were done."""
+def newest_standing(actions: "Iterable[Action]", *kinds: str) -> "Action | None":
+    """The newest action of these kinds that was not reverted. `actions` are in the order in which they were done."""
     standing = [each for each in actions if each.kind in kinds and each.reverted_by is None]
     return standing[-1] if standing else None
 
@@ -245,7 +245,7 @@ class Article:
 
     @property
     def is_locked(self) -> bool:
-        return newest(self.actions, "LOCK") is not None
+        return newest_standing(self.actions, "LOCK") is not None
 
 
 class Move(NamedTuple):

@@ -79,8 +79,8 @@ class SessionEnd:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, str):
             return False
-        left = (datetime.fromisoformat(other) - EPOCH) // timedelta(milliseconds=1) - self.now
-        return self.lifetime - self.lifetime // 24 <= left <= self.lifetime
+        remaining = (datetime.fromisoformat(other) - EPOCH) // timedelta(milliseconds=1) - self.now
+        return self.lifetime - self.lifetime // 24 <= remaining <= self.lifetime
 
 
 def instant(milliseconds: int) -> str:

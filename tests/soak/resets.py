@@ -30,8 +30,9 @@ class Link:
 
 def issue_at_shell(model: Model, user: User, token: str, ref: Ref) -> None:
     """Issue a link, as the command `password` does. Beyond `MOST_LINKS` the oldest link ends."""
-    model.links[token] = Link(user, model.now + LIFETIME, ref)
-    good = [each for each in model.links.values() if each.user is user and each.is_good and model.now <= each.ends]
+    model.password_links[token] = Link(user, model.now + LIFETIME, ref)
+    own = [each for each in model.password_links.values() if each.user is user]
+    good = [each for each in own if each.is_good and model.now <= each.ends]
     for link in good[:-MOST_LINKS]:
         link.is_good = False
 
@@ -42,11 +43,11 @@ def reset_password(model: Model, given: Mapping[str, Any], token: str) -> User:
     that of the new session.
     """
     check(8 <= len(given["newPassword"]) <= 128, "newPassword")
-    link = model.links.get(given["token"])
+    link = model.password_links.get(given["token"])
     if link is None or not link.is_good or model.now > link.ends:
         model.reached.count("links that were used, or have ended", link is not None)
         raise Refused("BAD_TOKEN", "token")
-    model.end_links(link.user)
+    model.end_password_links(link.user)
     link.user.password = given["newPassword"]
     model.sessions = {key: other for key, other in model.sessions.items() if other is not link.user}
     model.sessions[token] = link.user

@@ -84,7 +84,7 @@ class HistoryRun:
         until = time.monotonic() + PATIENCE
         while (state := await self.server.database_state()) != "up to date":
             if time.monotonic() > until:
-                raise Difference(step, None, f"the database stays behind: {state}")
+                raise Difference(step, operation=None, what=f"the database stays behind: {state}")
             await asyncio.sleep(0.02)
 
     async def note_archived(self) -> None:

@@ -172,7 +172,7 @@ def phrases(query: str) -> tuple[Phrase, ...]:
     The phrases of a query: texts in quotation marks, and others between spaces. The last word of one without quotation
     marks finds its other forms, too: `vote~`.
     """
-    parts = query.split('"')
+    parts = query.split('"')  # every second one stood in quotation marks
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
     texts = [text for index, part in enumerate(parts) for text in ([words(part)] if index % 2 else _apart(part))]
@@ -341,7 +341,7 @@ def _are_forms(word: str, other: str) -> bool:
 
 
 def _bases(word: str) -> set[str]:
-    cut = [word.removesuffix(ending) for ending in ("s", "es", "ed", "ing") if word.endswith(ending)]
-    doubled = [each[:-1] for each in cut if each[-2:-1] == each[-1:]]
+    shortened = [word.removesuffix(ending) for ending in ("s", "es", "ed", "ing") if word.endswith(ending)]
+    doubled = [each[:-1] for each in shortened if each[-2:-1] == each[-1:]]
     with_y = [f"{word[:-3]}y"] if word.endswith(("ies", "ied")) else []
-    return {word, *cut, *(f"{each}e" for each in cut), *doubled, *with_y}
+    return {word, *shortened, *(f"{each}e" for each in shortened), *doubled, *with_y}

@@ -69,12 +69,12 @@ def change(random: Random, model: Model, known: KnownValues) -> Change | None:
 
 def holding_open_votes(model: Model) -> list[Action]:
     """
-    The annulments of votes on what still takes votes that can be reverted: few, as voting closes soon. Only while it is
-    open, a vote that counts again is also known as that of its voter.
+    The actions that can be reverted and annul votes on texts that still take votes: few, as voting closes soon. While
+    it is open, the voters are known, so that a vote that is restored also shows whose it is.
     """
-    annulled = (each.annulled for each in _subjects(model) if each.annulled and model.has_voters(each))
-    cases = dict.fromkeys(case for held in annulled for vote in held.values() for case in vote.cases)
-    return [each for each in cases if each.reverted_by is None]
+    annulled = (each.annulled.values() for each in _subjects(model) if model.has_voters(each))
+    actions = dict.fromkeys(action for votes in annulled for vote in votes for action in vote.actions)  # each once
+    return [each for each in actions if each.reverted_by is None]
 
 
 def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:
@@ -139,7 +139,7 @@ def _ban(random: Random, model: Model, known: KnownValues, user: User) -> dict[s
         given |= {"removeTexts": True, "group": random.choice((None, *GROUPS))}
     if with_votes:
         given["annulVotes"] = True
-        if random.random() < 0.95:
+        if random.random() < 0.95:  # else the server may refuse it: a ban from a group annuls no votes
             given["group"] = None
     return given
 

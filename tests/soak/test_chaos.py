@@ -6,7 +6,7 @@ Codes such as A6 after the name of the test are rows of `docs/behaviours.md`, wh
 
 import pytest
 
-from tests.programs import missing
+from tests.programs import skip_or_fail
 from tests.soak import chaos
 from tests.soak.seeds import seeds
 
@@ -17,7 +17,7 @@ def test_faults_lose_nothing_acknowledged():  # A6, V9
     print(f"seed {seed}: python -m tests.soak.chaos --minutes 0 --seed {seed}")
     with chaos.small_disk() as disk:
         if disk is None:
-            missing("no small file system can be mounted here, which the full disk needs")
+            skip_or_fail("no small file system can be mounted here, which the full disk needs")
 
     reached = chaos.run(0, seed)
 

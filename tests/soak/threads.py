@@ -37,7 +37,7 @@ MOST_PLACES = 500  # of a page
 USUAL_PLACES = 25  # of a page, by default
 BY_TIME = ("NEWEST", "OLDEST")
 FEW_REPLIES = 16  # up to so many to one comment have one index only, and not one for each order
-PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds; in the latter, walks that begin share a pin
+PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds; walks that begin within the latter share a pin
 Values = Mapping[int, float]  # of comments, by number
 
 
@@ -77,10 +77,10 @@ class Threads:
         self._model = model
         self._replies: dict[Any, list[Comment]] = {}
         self._version = -1
-        # by article: when they were made, by order and moves
+        # by article, then by order and moves: when the pin was made
         self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(dict)
         self._pinned: dict[tuple[int, str, int], Values] = {}  # by article, order and moves
-        self._replaced: set[tuple[int, str, int]] = set()  # pins, by the same, that this step replaces
+        self._replaced: set[tuple[int, str, int]] = set()  # pins, named likewise, that this step replaces
 
     def replies(self, parent: Article | Comment) -> list[Comment]:
         """What answers an article or a comment, in the order of posting, with stubs and what was removed."""
@@ -180,7 +180,7 @@ class Threads:
         has_left = article.number in self._model.archived and bool(edges)
         self._model.reached.count("thread pages of what has left", has_left)
         if values is not None:
-            present = [place.comment for place in self._places(root, order, deepest, ())]
+            present = [place.comment for place in self._places(root, order, deepest, known=())]
             is_other = [each.comment for each in places] != present
             self._model.reached.count("pinned thread pages of an order of before", is_other and bool(key.levels))
         total = self._model.comment_count(article) if isinstance(root, Article) else self.visible_descendants(root)
@@ -189,9 +189,9 @@ class Threads:
     def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
         """
         Whether the server may have forgotten the values with which a walk began, or those of a pin that its first page
-        would share: they are lost when the conversation leaves Redis or comes back. That matters only if there were
-        votes since then, or comments that the pin does not show. The walk goes on by the values of now; after a return,
-        with all comments.
+        would share: they are lost when the conversation leaves Redis, and when it comes back. The walk then goes on by
+        the present values; after a return, also with newer comments than the pin has. That is the same walk unless
+        there were votes or comments since.
         """
         comments = [each for each in self._model.comments.values() if each.article is article]
         leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
@@ -206,21 +206,21 @@ class Threads:
         model, partition = self._model, self._model.partition(article)
         moves = model.moves[partition]
         if not pinned:
-            return ThreadKey((), moves)
+            return ThreadKey(levels=(), moves=moves)
         newest = max(number for number in model.numbers if model.home(number) == partition)
         if order in BY_TIME:
-            return ThreadKey((), 0, newest)
+            return ThreadKey(levels=(), moves=0, newest=newest)  # votes move nothing
         pins = self._pins[article.number]
-        made = {number: at for (of_order, number), at in pins.items() if of_order == order}
-        last = max(made, key=lambda number: made[number], default=None)
-        if last is not None and made[last] > model.now - SHARING_PERIOD:
-            model.reached.count("shared pins of threads", last != moves)
-            return ThreadKey((), last, newest)
+        made_at = {of_moves: at for (of_order, of_moves), at in pins.items() if of_order == order}
+        latest = max(made_at, key=lambda of_moves: made_at[of_moves], default=None)
+        if latest is not None and made_at[latest] > model.now - SHARING_PERIOD:
+            model.reached.count("shared pins of threads", latest != moves)
+            return ThreadKey(levels=(), moves=latest, newest=newest)
         self._replaced |= {(article.number, *pin) for pin in self._overdue(article.number)}
         pins[order, moves] = model.now
         self._replaced.discard((article.number, order, moves))
         self._pinned.setdefault((article.number, order, moves), self._values_of(article, order))
-        return ThreadKey((), moves, newest)
+        return ThreadKey(levels=(), moves=moves, newest=newest)
 
     def _overdue(self, article: int) -> list[tuple[str, int]]:
         return [pin for pin, at in self._pins[article].items() if at <= self._model.now - PIN_LIFETIME]
@@ -245,7 +245,7 @@ class Threads:
         return {each.number: self._value(each, order) for each in of_article}
 
     def _unless_expired(self, article: Article, order: str, key: ThreadKey) -> ThreadKey:
-        """An expired pin is forgotten when another one of the article is made. A walk then goes on without it."""
+        """The key; without its pin if that is gone. An expired pin is there until the article gets another one."""
         if key.newest is None or order in BY_TIME or (order, key.moves) in self._pins[article.number]:
             return key
         self._model.reached.count("expired pins of threads")
@@ -302,15 +302,15 @@ class Threads:
         apart = next(((own, other) for own, other in zip(place.levels, key.levels, strict=False) if own != other), None)
         if apart is None or order in BY_TIME or key.newest is not None:
             return True
-        level, at = apart
+        level, of_cursor = apart
         comment = self._model.comments[abs(level.number)]
         bounds = [_bounds(self._model.policy, order, move) for move in comment.moves if move.number > key.moves]
-        if level > at:
-            passed = any(Level(-high, level.number) < at for _, high in bounds)
+        if level > of_cursor:
+            has_crossed = any(Level(-high, level.number) < of_cursor for _, high in bounds)
         else:
-            passed = any(Level(-low, level.number) > at for low, _ in bounds)
-        self._model.reached.count("thread pages without comments that crossed the cursor", passed)
-        return not passed
+            has_crossed = any(Level(-low, level.number) > of_cursor for low, _ in bounds)
+        self._model.reached.count("thread pages without comments that crossed the cursor", has_crossed)
+        return not has_crossed
 
     def _hidden(self, place: Place, deepest: int) -> int:
         return self.visible_descendants(place.comment) if len(place.levels) > deepest else 0
@@ -353,4 +353,4 @@ def _bounds(policy: formulas.Policy, order: str, move: Move) -> tuple[float, flo
     if up_low == up_high and down_low == down_high:
         exact = formulas.value(policy, order, posted_at=0, up=up_low, down=down_low, now=0)
         return exact, exact
-    return 0, up_high + down_high
+    return 0, up_high + down_high  # of CONTROVERSIAL: no value is above the number of votes

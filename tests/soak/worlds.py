@@ -54,8 +54,8 @@ LAG = 20_000  # milliseconds that the clock of a world may be behind the real on
 DAY = "day"  # an event that moves the clock by a fifth of the lifetime of sessions
 EVENTS = (StepKind.CONNECTIONS_BREAK, StepKind.RESTART, StepKind.KILL, StepKind.SESSIONS_END, DAY)
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
-FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
-NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
+FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # sent during each fault; when paused, one takes seconds
+NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")  # mutations
 TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # mutations that change what searches find
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # likewise, by moderators
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")  # sent by many at once
@@ -113,7 +113,8 @@ class World:
         for index, name in enumerate(USERS):
             given = {INPUT: {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
-            values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
+            generator = VariableGenerator(self.random, self.run.model, self._known, viewer=None)
+            values = generator.variables(document) | given
             yield self._step(StepKind.TOGETHER, [self._operation(document, viewer=None, variables=values)])
             self._now += index  # milliseconds
         if count := self.settings.imported:
@@ -263,7 +264,7 @@ class World:
             self._now += 1_000 - self._now % 1_000
 
     def _step(self, kind: StepKind, operations: list[Operation]) -> Step:
-        count = 2 * len(operations)  # reads that a write overtakes are sent again, over other connections
+        count = 2 * len(operations)  # two each: reads that a write overtakes are sent again, over other connections
         connections = tuple(self.random.sample(range(len(self.server.connections)), count))
         self._operations += len(operations)
         return Step(kind, self._now, tuple(operations), connections)
@@ -329,7 +330,7 @@ class World:
         write = self._operation(document, writer, {INPUT: chosen.given})
         users = list(self.run.model.users.values())
         viewers = [None, *self.random.sample(users, min(len(users), 4))]
-        subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
+        subscription = Document(SUBSCRIPTIONS["articleChanged"], ())  # stands for those that `listening.tell` sends
         return [write, *(self._operation(subscription, each, {}) for each in viewers)]
 
     def _moderation(self) -> Operation:
@@ -398,7 +399,7 @@ class World:
         return self._step(StepKind.TOKEN_OF_ISSUER, [replace(self._with_variables(document, user), token=text)])
 
     def _ends(self) -> Step | None:
-        """Somebody posts by the newer one of two tokens, beside sockets and a stream that end with the other."""
+        """Somebody posts by the newer of two tokens of an issuer; sockets and a stream beside it end with the other."""
         chosen = bearers.ending(self.random, self.run.model)
         if chosen is None:
             return None

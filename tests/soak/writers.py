@@ -17,7 +17,7 @@ import httpx
 
 from tests.soak.serve_process import PATIENCE, ServeProcess, WrongAnswer
 
-PEOPLE = 12
+PEOPLE = 12  # who write at once
 ALLOWED_CODES = {"UNAVAILABLE"}  # of requests during a fault
 
 REGISTER = "mutation($name: String!) { register(input: {username: $name, password: $name}) { token } }"
@@ -154,12 +154,12 @@ class Writers:
 
     async def _comment(self, client: httpx.AsyncClient, person: Person) -> None:
         """Answer one of the newest articles or comments, so that deep threads arise, and sometimes any of them."""
-        newest = 20 if self.random.random() < 0.9 else len(self.comments) + len(self.articles)
-        parents = [id for id in list(self.comments)[-newest:] if not self.comments[id].is_deleted]
+        among = 20 if self.random.random() < 0.9 else len(self.comments) + len(self.articles)  # so many of the newest
+        parents = [id for id in list(self.comments)[-among:] if not self.comments[id].is_deleted]
         parent = self.random.choice([None, *parents])
         if parent is None and not self.articles:
             return
-        article = self.comments[parent].article if parent else self.random.choice(self.articles[-newest:])
+        article = self.comments[parent].article if parent else self.random.choice(self.articles[-among:])
         content = f"{person.name} comment {len(person.comments)}"
         given = {"key": content, "article": article, **({"parent": parent} if parent else {})}
         comment = (await self._send(client, COMMENT, **given))["comment"]["comment"]
@@ -236,7 +236,7 @@ class Writers:
             WrongAnswer: something acknowledged is missing or is there twice.
         """
         await asyncio.gather(*map(self._compare_person, self.people))
-        votes = Counter([id for person in self.people for id in person.posts.values()])
+        votes = Counter([id for person in self.people for id in person.posts.values()])  # those of the posters
         for person in self.people:
             for id, value in person.votes.items():
                 votes[id] += {"UP": 1, "DOWN": -1, "NONE": 0}[value]
@@ -257,7 +257,7 @@ class Writers:
 
     async def _compare_comments(self, client: httpx.AsyncClient) -> None:
         """All comments that were not deleted are there, and those deleted ones that have any of them below."""
-        votes = Counter([id for id, comment in self.comments.items() if not comment.is_deleted])
+        votes = Counter([id for id, comment in self.comments.items() if not comment.is_deleted])  # of the posters
         for person in self.people:
             for id, value in person.comment_votes.items():
                 votes[id] += {"UP": 1, "DOWN": -1, "NONE": 0}[value]

@@ -79,7 +79,7 @@ class InboxModel:
     def _notify(self, text: Text, name: str, kind: str, now: int) -> None:
         if name != text.poster and name not in text.notified:
             seen, _ = self.seen.get(name, (0, 0))
-            text.notified[name] = (kind, max(now, seen + 1))
+            text.notified[name] = (kind, max(now, seen + 1))  # a late one counts as unseen: nobody has seen it
 
 
 async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
@@ -96,7 +96,7 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
     elif turn < 0.55:
         article = text.article or text
         parent = None if text.is_article else text.number
-        comment = (await store.comments.post(article.number, parent, who, content)).comment
+        comment = (await store.comments.post(article.number, parent=parent, poster=who, content=content)).comment
         model.post(Text("comment", comment.number, who, article, text), mentioned, now)
     elif turn < 0.75:
         if text.is_article:
@@ -112,7 +112,8 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
         except Refusal:
             assert text.is_article  # the command that deletes comments refuses an article
     elif found := model.inbox(who):
-        time, number, *_ = chance.choice([*found, (now + 1_000, 5)])  # the last one is after all notifications
+        after_all = (now + 1_000, 5)
+        time, number, *_ = chance.choice([*found, after_all])
         await store.inboxes.mark_seen(who, Position(float(time), f"{number:016d}"))
         model.mark(who, (time, number))
 

@@ -30,8 +30,8 @@ PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]  # its a
 class Node:
     """
     A comment. `votes` has those of others than the poster. A stub is deleted or hidden. `exists` is false once the
-    comment is removed from the store; `is_there`, whether a thread shows a place for it, also while it is a stub
-    without anything visible below.
+    comment is removed from the store. `is_there` says whether the thread has a place for it: a stub has one only while
+    something visible is below it.
     """
 
     number: int
@@ -215,7 +215,14 @@ async def begin_walk(model: Model, order: CommentOrder, *, is_pinned: bool) -> W
     size, max_depth = chance.choice((1, 1, 2, 5)), chance.choice((UNLIMITED, UNLIMITED, 0, 3))
     newest = max(model.nodes)
     return Walk(
-        order, chance.random() < 0.5, size, under, max_depth, newest, start or ThreadPosition((), moves=0), start
+        order,
+        upwards=chance.random() < 0.5,
+        size=size,
+        under=under,
+        max_depth=max_depth,
+        newest=newest,
+        start=start or ThreadPosition(levels=(), moves=0),
+        beyond=start,
     )
 
 

@@ -192,7 +192,7 @@ async def entries(store: Store) -> list[Entry]:
     return [
         entry
         for partition in range(store.site.partitions)
-        for entry in await log.read(store.site, partition, log.START, 100_000)
+        for entry in await log.read(store.site, partition, log.START, count=100_000)
     ]
 
 

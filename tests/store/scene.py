@@ -176,9 +176,12 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
     """Comment on an article, and return the numbers of a comment that is deleted, of its reply, and of the answer."""
     first = (await store.comments.post(article, parent=None, poster="bob", content="a first text")).comment
     assert first is not None
-    second = (await store.comments.post(article, first.number, "carol", "@dave and @nobody", "a key")).comment
+    posted = await store.comments.post(
+        article, parent=first.number, poster="carol", content="@dave and @nobody", idempotency_key="a key"
+    )
+    second = posted.comment
     assert second is not None
-    third = (await store.comments.post(article, second.number, "Alice", "an answer")).comment
+    third = (await store.comments.post(article, parent=second.number, poster="Alice", content="an answer")).comment
     assert third is not None
     await store.comments.vote(second.number, "dave", Vote.DOWN)
     await store.comments.vote(second.number, "bob", Vote.UP)
@@ -195,7 +198,7 @@ async def choose_home(scene: Scene) -> None:
     await blocked.unblock(site, "bob", "carol")
     pass_time(scene.redis, scene.clock, 1)
     await post(scene.store, "carol", groups=["weighted"])
-    await reindex.set_weights(site, "weighted", {"vote_score": 300.0}, lambda count: None)
+    await reindex.set_weights(site, "weighted", {"vote_score": 300.0}, progress=lambda count: None)
     listing = home.listing_of(home.Choices("bob"), Order.SCORE, listings.whole(site, Order.SCORE))
     await home_pins.pin(site, listing, site.clock(), [Position(1.0, keys.member(scene.open.number))])
 
@@ -215,21 +218,22 @@ async def _fill_lists(scene: Scene) -> Comment:
     await store.follows.follow("bob", "alice")
     await store.follows.follow_group("bob", "show")
     await choose_home(scene)
-    await reindex.reindex(site, tuple(Order), lambda count: None)
-    await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
+    await reindex.reindex(site, tuple(Order), progress=lambda count: None)
+    await reindex.set_weights(site, "video", {"gravity_age": 1.5}, progress=lambda count: None)
     listing = listings.whole(site, Order.SCORE)
-    moved = (
-        await store.comments.post(scene.open.number, parent=None, poster="carol", content="a text that is voted on")
-    ).comment
+    posted = await store.comments.post(
+        scene.open.number, parent=None, poster="carol", content="a text that is voted on"
+    )
+    moved = posted.comment
     assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
     await store.comments.vote(moved.number, "bob", Vote.UP)
     long = [
         store.comments.post(scene.story, parent=None, poster="carol", content=f"text {n}, @bob") for n in range(LONG)
     ]
-    posted = (await asyncio.gather(*long))[0].comment
-    assert posted is not None
-    await set_comment_state(store, posted.number, ContentState.REMOVED)
+    removed = (await asyncio.gather(*long))[0].comment
+    assert removed is not None
+    await set_comment_state(store, removed.number, ContentState.REMOVED)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(store, listing))
     for number in (scene.open.number, scene.answer):
         await saved.save(site, "dave", number)
@@ -253,7 +257,7 @@ async def _moderate(scene: Scene) -> None:
     """
     site = scene.store.site
     await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, group=None, reason="the first of them")
-    await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
+    await roles.grant(site, "bob", "dave", Role.MODERATOR, group="show", reason="a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
     all_count = FlagRules(
@@ -340,14 +344,16 @@ def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
     """Advance the store's clock, and bring all expiries nearer by the same time."""
     clock.advance(seconds)
     for key in redis.scan_iter():
-        if (left := redis.pttl(key)) >= 0:
-            redis.pexpire(key, left - seconds * 1000)
+        if (remaining := redis.pttl(key)) >= 0:
+            redis.pexpire(key, remaining - seconds * 1000)
 
 
 async def meanwhile(scene: Scene, action: Callable[[], Awaitable[object]], times: int = 1) -> None:
     """Repeat an operation at least `times` times while 20 users use the store."""
     done = 0
-    people = asyncio.gather(*(use(scene, random.Random(seed), 60, lambda: done < times) for seed in range(20)))
+    people = asyncio.gather(
+        *(use(scene, random.Random(seed), times=60, is_wanted=lambda: done < times) for seed in range(20))
+    )
     try:
         while not people.done():
             await action()
@@ -380,26 +386,26 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     """Run a random command, which may be refused. `number` counts the commands, so that their texts differ."""
     partition, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
     numbers = await store.site.redis.run(("ZRANGE", keys.index(partition, "time"), 0, -1))
-    other = int(chance.choice(numbers)) if numbers else 1
+    listed = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     imported_at = store.site.clock() - chance.randrange(2 * WEEK) * 1000
     story = Story(f"{number}", "a story", link="", poster=who, time=imported_at, votes=5)
     replied = StoryComment(f"c{number}", parent="1", poster=who, time=story.time, content="an imported text", votes=2)
-    article = await any_discussed(store, chance) if chance.random() < 0.1 else other
-    tree = keys.tree(store.site.home_of_article(article), article)
+    discussed = await any_discussed(store, chance) if chance.random() < 0.1 else listed
+    tree = keys.tree(store.site.home_of_article(discussed), discussed)
     members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
-    comment = int(chance.choice(members).split()[1]) if members else other  # each member is `PATH NUMBER`
+    comment = int(chance.choice(members).split()[1]) if members else listed  # each member is `PATH NUMBER`
     parent = chance.choice((None, comment))
     held = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
     moderator, reason = roles.OPERATOR, "a reason"
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", groups=tuple(groups)), str(number)),
-        lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
-        lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
-        lambda: store.articles.edit(other, who, {"content": f"edited, @{PEOPLE[number % 4]}"}),
-        lambda: store.articles.edit(other, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
-        lambda: store.articles.regroup(other, who, add=groups, remove=chance.sample(GROUPS, 2)),
-        lambda: store.articles.delete(other, who),
+        lambda: store.articles.vote(listed, who, chance.choice(list(Vote))),
+        lambda: store.articles.vote(listed, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
+        lambda: store.articles.edit(listed, who, {"content": f"edited, @{PEOPLE[number % 4]}"}),
+        lambda: store.articles.edit(listed, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
+        lambda: store.articles.regroup(listed, who, add=groups, remove=chance.sample(GROUPS, 2)),
+        lambda: store.articles.delete(listed, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
         lambda: store.follows.follow_group(who, chance.choice(GROUPS)),
@@ -407,17 +413,17 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: import_batch(store, [story]),
         lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
-        lambda: store.comments.post(other, parent=None, poster=who, content="a text"),
-        lambda: store.comments.post(article, parent, who, f"a text, @{PEOPLE[number % 4]} {number}", str(number)),
+        lambda: store.comments.post(listed, parent=None, poster=who, content="a text"),
+        lambda: store.comments.post(discussed, parent, who, f"a text, @{PEOPLE[number % 4]} {number}", str(number)),
         lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
         lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),
         lambda: store.comments.delete(comment, who),
-        lambda: article_moderation.remove(store.site, moderator, other, group=None, reason=reason),
-        lambda: article_moderation.remove(store.site, moderator, other, group=chance.choice(GROUPS), reason=reason),
-        lambda: article_moderation.approve(store.site, moderator, int(held[0]) if held else other),
+        lambda: article_moderation.remove(store.site, moderator, listed, group=None, reason=reason),
+        lambda: article_moderation.remove(store.site, moderator, listed, group=chance.choice(GROUPS), reason=reason),
+        lambda: article_moderation.approve(store.site, moderator, int(held[0]) if held else listed),
         lambda: set_comment_state(store, comment, chance.choice(STATES)),
-        lambda: saved.save(store.site, who, chance.choice((other, comment))),
-        lambda: saved.unsave(store.site, who, chance.choice((other, comment))),
+        lambda: saved.save(store.site, who, chance.choice((listed, comment))),
+        lambda: saved.unsave(store.site, who, chance.choice((listed, comment))),
     ]
     if number % 10 == 0:
         await store.users.edit_profile(who, {"about": f"edited {number}"})

@@ -180,10 +180,10 @@ async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(stor
 
 
 async def test_store_without_the_order_has_no_index_of_activity(store, article, redis):
-    await reindex.reindex(store.site, [Order.SCORE], lambda count: None)
+    await reindex.reindex(store.site, [Order.SCORE], progress=lambda count: None)
     await commented(store, article, "bob")
     without = list(redis.scan_iter("active:*"))
-    await reindex.reindex(store.site, [Order.SCORE, Order.ACTIVE], lambda count: None)
+    await reindex.reindex(store.site, [Order.SCORE, Order.ACTIVE], progress=lambda count: None)
 
     assert without == []
     assert await by_activity(store) == [article]

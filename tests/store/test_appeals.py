@@ -113,8 +113,8 @@ async def test_nobody_appeals_against_what_is_reverted_or_a_revert(store, alice,
 
 async def test_group_moderator_whose_role_is_revoked_appeals(store):
     dora = await registered(store, "dora")
-    await roles.grant(store.site, OPERATOR, dora, Role.MODERATOR, "lua", "helps")
-    revoked = await roles.revoke(store.site, OPERATOR, dora, Role.MODERATOR, "lua", "enough")
+    await roles.grant(store.site, OPERATOR, dora, Role.MODERATOR, group="lua", reason="helps")
+    revoked = await roles.revoke(store.site, OPERATOR, dora, Role.MODERATOR, group="lua", reason="enough")
 
     assert (await appeals.submit(store.site, dora, revoked.action.number, "Why?")).kind.value == "revoke_role"
 
@@ -123,7 +123,7 @@ async def moderator(store, name, *groups):
     """A moderator of some groups, or of the site if no group is given."""
     await registered(store, name)
     for group in groups or (None,):
-        await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group, "a good eye")
+        await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group=group, reason="a good eye")
     return name
 
 
@@ -151,7 +151,7 @@ async def test_appeal_waits_where_moderators_could_revert_the_action(store, redi
     one, comment = await removed_texts(store, "go")
     two, second_comment = await removed_texts(store, "go", "lua")
     of_group = (await bans.ban(store.site, OPERATOR, alice, group="lua", until=None, reason="noise")).action
-    granted = (await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, "go", "helps")).action
+    granted = (await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, group="go", reason="helps")).action
     for action in (one, two, of_group, granted):
         await appeals.submit(store.site, alice, action.number, "I did not")
     for action in (comment, second_comment):
@@ -224,7 +224,7 @@ async def test_only_who_could_revert_the_action_answers(store, redis, alice, bob
     article, comment = await removed_texts(store, "go", "lua")
     site_wide = (await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")).action
     of_group = (await bans.ban(store.site, OPERATOR, bob, group="go", until=None, reason="noise")).action
-    granted = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "rust", "helps")).action
+    granted = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="rust", reason="helps")).action
     votes = (await annulments.annul(store.site, OPERATOR, alice, since=None, until=None, reason="a ring")).action
     of_alice, of_bob = (site_wide, article, votes), (comment, of_group, granted)
     for author, action in (*((alice, each) for each in of_alice), *((bob, each) for each in of_bob)):

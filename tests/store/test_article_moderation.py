@@ -54,7 +54,7 @@ LISTS = ("held", "actions", "deleted")  # the sorted sets that have articles whi
 
 async def moderator(store, username, group=None, role=Role.MODERATOR):
     name = await registered(store, username)
-    await roles.grant(store.site, OPERATOR, name, role, group, "a reason")
+    await roles.grant(store.site, OPERATOR, name, role, group=group, reason="a reason")
     return name
 
 
@@ -270,7 +270,7 @@ async def test_only_moderators_of_the_place_act(store, alice, bob, redis):
     """The whole article is for those who moderate the site, or all of its groups."""
     in_both, in_one, in_none = [await post(store, alice, groups=groups) for groups in (["ask", "show"], ["show"], [])]
     show, both = await moderator(store, "mod_of_show", "show"), await moderator(store, "mod_of_both", "show")
-    await roles.grant(store.site, OPERATOR, both, Role.MODERATOR, "ask", "a reason")
+    await roles.grant(store.site, OPERATOR, both, Role.MODERATOR, group="ask", reason="a reason")
     before = everything(redis)
 
     for number, by in ((in_both, show), (in_none, show), (in_none, both), (in_one, bob)):
@@ -325,7 +325,7 @@ async def test_approved_article_is_ranked_by_new_weights_of_its_group(store, ali
     await store.articles.vote(posted[0], "carol", Vote.UP)
     await remove(store, posted[0])
 
-    await reindex.set_weights(store.site, "show", {"vote_score": 10_000.0}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 10_000.0}, progress=lambda count: None)
     await approve(store, posted[0])
 
     assert await numbers(store, listings.group(store.site, "show", Order.SCORE)) == posted
@@ -334,9 +334,9 @@ async def test_approved_article_is_ranked_by_new_weights_of_its_group(store, ali
 
 async def test_approved_article_is_in_indexes_that_were_added_meanwhile(store, alice, redis):  # M3
     number = (await post(store, alice, groups=["show"])).number
-    await reindex.reindex(store.site, [Order.TIME], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME], progress=lambda count: None)
     await remove(store, number)
-    await reindex.reindex(store.site, list(Order), lambda count: None)
+    await reindex.reindex(store.site, list(Order), progress=lambda count: None)
     assert places(redis, number) == set()
 
     await approve(store, number)

@@ -46,12 +46,12 @@ async def moderator(store):
 @pytest.fixture
 async def group_moderator(store):
     name = await registered(store, "gina")
-    await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, "lua", "helps")
+    await roles.grant(store.site, OPERATOR, name, Role.MODERATOR, group="lua", reason="helps")
     return name
 
 
 async def ban(store, actor, username, group=None, until=None):
-    return await bans.ban(store.site, actor, username, group, until, REASON, "a note")
+    return await bans.ban(store.site, actor, username, group=group, until=until, reason=REASON, note="a note")
 
 
 async def revert(store, actor, action):
@@ -265,9 +265,9 @@ async def test_user_is_banned_until_the_latest_end_of_standing_bans(store, moder
 async def test_moderators_ban_those_of_a_lower_role_only(  # M1
     store, admin, moderator, group_moderator, alice, bob, redis
 ):
-    await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "lua", "helps")
+    await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="lua", reason="helps")
     before = everything(redis)
-    refused = [
+    refused = [  # who bans whom, and from which group; None: from the site
         (alice, bob, None),
         (alice, bob, "lua"),
         (alice, alice, "lua"),

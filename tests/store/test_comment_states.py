@@ -56,7 +56,7 @@ class Twin:
     def index(self, number: int | None) -> int | None:
         return None if number is None else self.numbers.index(number)
 
-    def of(self, index: int | None) -> int | None:
+    def number(self, index: int | None) -> int | None:
         return None if index is None else self.numbers[index]
 
 
@@ -80,7 +80,7 @@ class Twins:
         poster = self.chance.choice(PEOPLE)
         text = text or f"@{self.chance.choice(PEOPLE)} {self.chance.random()}"
         for twin in self.both:
-            posted = (await twin.store.comments.post(twin.article, twin.of(parent), poster, text)).comment
+            posted = (await twin.store.comments.post(twin.article, twin.number(parent), poster, text)).comment
             assert posted
             twin.numbers.append(posted.number)
         self.states[len(self.posters)] = VISIBLE
@@ -292,7 +292,7 @@ async def test_removed_comment_takes_no_edits_votes_and_replies(twins, store, re
     for call in (
         store.comments.edit(number, poster, "another text"),
         store.comments.vote(number, "voter", Vote.UP),
-        store.comments.post(pair.moderated.article, number, "alice", "a text"),
+        store.comments.post(pair.moderated.article, parent=number, poster="alice", content="a text"),
     ):
         with pytest.raises(Forbidden):
             await call
@@ -303,7 +303,7 @@ async def test_mention_by_an_edit_of_a_pending_comment_waits(twins, store):
     pair = await twins(seed=3)
     await pair.post(None, "a text")
     number, poster = pair.moderated.numbers[0], pair.posters[0]
-    name = next(each for each in PEOPLE if each != poster and each.lower() != "bob")
+    name = next(each for each in PEOPLE if each not in (poster, "bob"))  # bob, who posted the article, is told already
     await pair.set_state(0, PENDING)
     await store.comments.edit(number, poster, f"@{name}")
     (held,) = await read(store, inboxes.page(store.site, name, Window(5)))
@@ -368,7 +368,7 @@ async def test_comments_of_a_hidden_article_leave_lists_and_come_back(twins, sto
 
 async def moderator(store: Store, username: str, group: str | None = None, role: Role = Role.MODERATOR) -> str:
     name = await registered(store, username)
-    await roles.grant(store.site, OPERATOR, name, role, group, "a reason")
+    await roles.grant(store.site, OPERATOR, name, role, group=group, reason="a reason")
     return name
 
 

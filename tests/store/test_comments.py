@@ -83,7 +83,7 @@ async def test_parent_of_another_article_is_refused(store, article, redis):  # C
 
     for number in (parent.number, 1, article):
         with pytest.raises(NotFound) as refusal:
-            await store.comments.post(article, number, "bob", "a text")
+            await store.comments.post(article, parent=number, poster="bob", content="a text")
         assert refusal.value.field == ("parentId",)
     assert everything(redis) == before
 
@@ -144,7 +144,7 @@ async def test_locked_or_hidden_article_takes_no_comments(store, article, redis,
 
     for number in (None, parent.number):
         with pytest.raises(refusal):
-            await store.comments.post(article, number, "carol", "a text")
+            await store.comments.post(article, parent=number, poster="carol", content="a text")
     assert everything(redis) == before
 
 
@@ -189,7 +189,7 @@ async def test_hidden_comment_takes_no_replies_and_no_votes(store, article, redi
     before = everything(redis)
 
     with pytest.raises(Forbidden) as reply:
-        await store.comments.post(article, posted.number, "carol", "a text")
+        await store.comments.post(article, parent=posted.number, poster="carol", content="a text")
     with pytest.raises(Forbidden) as vote:
         await store.comments.vote(posted.number, "carol", Vote.UP)
     assert (reply.value.field, vote.value.field) == (("parentId",), ("commentId",))
@@ -200,7 +200,9 @@ async def test_same_key_and_input_return_the_first_comment(store, article, redis
     first = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
     again = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
     with pytest.raises(IdempotencyMismatch):
-        await store.comments.post(article, first.comment.number, "bob", "a text", "a key")
+        await store.comments.post(
+            article, parent=first.comment.number, poster="bob", content="a text", idempotency_key="a key"
+        )
 
     assert (first.replayed, again.replayed) == (False, True)
     assert again.comment == first.comment
@@ -218,9 +220,8 @@ async def test_double_click_comments_once(store, article, clock):  # C9
 
 
 async def test_key_of_a_deleted_comment_returns_none(store, article):  # C9
-    parent = (
-        await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
-    ).comment
+    posted = await store.comments.post(article, parent=None, poster="bob", content="a text", idempotency_key="a key")
+    parent = posted.comment
     await commented(store, article, "carol", parent)
     await store.comments.delete(parent.number, "bob")
 
@@ -327,8 +328,8 @@ async def test_comment_without_replies_is_deleted(store, article, redis):
     await store.comments.vote(posted.number, "carol", Vote.DOWN)
     await store.comments.delete(posted.number, "bob")
 
-    left = everything(redis).keys() - before
-    assert {key.split(":")[0] for key in left} <= {"commented", "moves", "effects", "applied", "deleted"}
+    remaining = everything(redis).keys() - before
+    assert {key.split(":")[0] for key in remaining} <= {"commented", "moves", "effects", "applied", "deleted"}
     assert redis.hget(keys.logged(store.site.home_of_article(article)), posted.number) is None
     assert (await profile(store, "bob")).karma == 0
     assert await count_of(store, article) == 0
@@ -353,7 +354,7 @@ async def test_comment_with_replies_leaves_a_stub_until_the_last_goes(store, art
     assert (await profile(store, "bob")).karma == 0
     for call in (
         store.comments.vote(first.number, "dave", Vote.UP),
-        store.comments.post(article, first.number, "dave", "a reply"),
+        store.comments.post(article, parent=first.number, poster="dave", content="a reply"),
     ):
         with pytest.raises(NotFound):
             await call
@@ -371,7 +372,7 @@ async def test_deleted_text_is_neither_in_the_hash_nor_in_the_log(store, article
 
     partition = store.site.home_of_article(article)
     assert "secret" not in repr(redis.hgetall(keys.comment(partition, first.number)))
-    assert "secret" not in repr(await read_log(store.site, partition, START, 100))
+    assert "secret" not in repr(await read_log(store.site, partition, START, count=100))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -453,15 +454,18 @@ async def test_branch_paths_of_deep_comments_stay_short(store, article, shape):
 
 async def test_changes_are_entries_of_the_log(store, article, clock):
     partition = store.site.home_of_article(article)
-    last = (await read_log(store.site, partition, START, 100))[-1].id
+    last = (await read_log(store.site, partition, START, count=100))[-1].id
     parent = await commented(store, article, "bob", text="a text")
-    reply = (await store.comments.post(article, parent.number, "alice", "@Carol and @alice")).comment
+    posted = await store.comments.post(article, parent=parent.number, poster="alice", content="@Carol and @alice")
+    reply = posted.comment
     await store.comments.vote(parent.number, "carol", Vote.DOWN)
     await store.comments.edit(reply.number, "alice", "@dave and @carol")
     await store.comments.delete(parent.number, "bob")
 
     entries = [
-        entry for entry in await read_log(store.site, partition, last, 100) if entry.subject.startswith("comment")
+        entry
+        for entry in await read_log(store.site, partition, after=last, count=100)
+        if entry.subject.startswith("comment")
     ]
     # the entry `commented` of the parent was removed with its text
     assert [(entry.kind, entry.actor, entry.subject) for entry in entries] == [

@@ -83,20 +83,20 @@ async def test_sides_agree_after_concurrent_changes_by_several_processes(store, 
     stores = [store, *others]
     await asyncio.gather(*(change_at_random(stores, clock, 40, seed) for seed in range(8)))
 
-    followed, following = sides(redis, store)
-    assert followed == following != set()
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers != set()
     assert await effects.pending(store.site) == []
 
 
 async def test_change_is_complete_when_its_command_returns(store, others, people, redis, clock):  # F2
     for name in PEOPLE[1:]:
         await store.follows.follow(name, PEOPLE[0])
-        followed, following = sides(redis, store)
-        assert followed == following
+        by_followees, by_followers = sides(redis, store)
+        assert by_followees == by_followers
     await others[0].follows.unfollow(PEOPLE[1], PEOPLE[0])
 
-    followed, following = sides(redis, store)
-    assert followed == following and len(followed) == len(PEOPLE) - 2
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers and len(by_followees) == len(PEOPLE) - 2
 
 
 async def test_next_change_applies_what_a_dead_process_left(store, others, people, redis, clock, monkeypatch):  # F2
@@ -110,8 +110,8 @@ async def test_next_change_applies_what_a_dead_process_left(store, others, peopl
         clock.advance(1)
         await others[0].follows.follow(follower, followee)
 
-    followed, following = sides(redis, store)
-    assert followed == following and len(followed) == len(PEOPLE) - 1
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers and len(by_followees) == len(PEOPLE) - 1
 
 
 async def test_repeating_a_change_applies_what_a_dead_process_left(store, people, redis, monkeypatch):  # F2
@@ -122,16 +122,16 @@ async def test_repeating_a_change_applies_what_a_dead_process_left(store, people
     for followee in PEOPLE[1:]:
         assert not (await store.follows.follow(PEOPLE[0], followee)).changed
 
-    followed, following = sides(redis, store)
-    assert followed == following and len(followed) == len(PEOPLE) - 1
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers and len(by_followees) == len(PEOPLE) - 1
 
 
 async def test_other_processes_complete_what_dead_ones_left(
     store, others, people, redis, clock, dying, monkeypatch
 ):  # F2
     await change_at_random([store], clock, 200, seed=1)
-    followed, following = sides(redis, store)
-    assert (followed == following) == (store.site.partitions == 1)
+    by_followees, by_followers = sides(redis, store)
+    assert (by_followees == by_followers) == (store.site.partitions == 1)
     monkeypatch.setattr(effects, "INTERVAL", 0.02)
     async with effects.completing(others[0].site), effects.completing(others[1].site):
         await change_at_random([store], clock, 100, seed=2)
@@ -139,8 +139,8 @@ async def test_other_processes_complete_what_dead_ones_left(
             while await effects.pending(store.site):  # noqa: ASYNC110 - tasks of other stores complete it
                 await asyncio.sleep(0.02)
 
-    followed, following = sides(redis, store)
-    assert followed == following != set()
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers != set()
 
 
 async def test_what_is_known_to_be_applied_is_not_read_again(store, people, clock):
@@ -183,9 +183,9 @@ async def test_cancelled_changes_are_completed(store, others, people, redis, clo
     await store.site.redis.ping()
     await effects.complete(others[0].site)
 
-    followed, following = sides(redis, store)
-    assert followed == following
-    assert len(followed) > 20
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers
+    assert len(by_followees) > 20
     assert {type(end) for end in ends} == {Follow, asyncio.CancelledError}
 
 
@@ -226,8 +226,8 @@ async def test_closed_partition_gets_its_effects_when_it_opens(store, people, re
     redis.delete(keys.closed(partition))
     await effects.complete(store.site)
 
-    followed, following = sides(redis, store)
-    assert followed == following and len(followed) == 1
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers and len(by_followees) == 1
 
 
 async def test_verify_completes_pending_effects_first(store, people, redis, clock, dying):
@@ -236,8 +236,8 @@ async def test_verify_completes_pending_effects_first(store, people, redis, cloc
     await verify(store.site, found.append)
 
     assert found == []
-    followed, following = sides(redis, store)
-    assert followed == following != set()
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers != set()
 
 
 async def test_log_keeps_entries_whose_effects_are_pending(store, others, people, redis, clock):
@@ -248,10 +248,10 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
         pass
     kept = sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions))
     await effects.complete(others[0].site)
-    followed, following = sides(redis, store)
+    by_followees, by_followers = sides(redis, store)
 
     assert (kept > 0) == (store.site.partitions > 1)
-    assert followed == following != set()
+    assert by_followees == by_followers != set()
     await log.trim(store.site, kept_ms=0, max_entries=0, removable=await effects.removable(store.site))
     assert sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions)) == 0
 
@@ -269,8 +269,8 @@ async def test_later_effects_are_applied_after_the_log_was_deleted(
     await change_at_random([store], clock, 60, seed=6)
     await effects.complete(store.site)
 
-    followed, following = sides(redis, store)
-    assert followed == following != set()
+    by_followees, by_followers = sides(redis, store)
+    assert by_followees == by_followers != set()
 
 
 def pairs():

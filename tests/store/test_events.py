@@ -4,7 +4,7 @@ After a lost connection the events that were missed are read from the log; where
 event MISSED.
 
 `received` has the listeners of a process. `disconnection` ends its connection and lets it come back. `published()`
-returns the messages since its last call.
+returns the messages since its last call: of an article `KIND NUMBER POSTER ID GROUP...`, with the id of the entry.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -131,7 +131,7 @@ async def test_missed_events_of_comments_are_those_that_were_published(
     await disconnection.begin()
     published = request.getfixturevalue("published")  # it subscribes now
     await store.comments.vote(first, alice, Vote.UP)
-    second = (await store.comments.post(article, first, alice, "a text")).comment.number
+    second = (await store.comments.post(article, parent=first, poster=alice, content="a text")).comment.number
     await store.comments.edit(second, alice, "another")
     await store.comments.delete(first, bob)
     expected = [event for message in published() if (event := Event.read(message)).kind in events.OF_COMMENTS]
@@ -186,7 +186,10 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
     """Notifications of a comment, of another one whose article comes back after it, and of an article."""
     first, second = [(await post(store, alice)).number for _ in range(2)]
     with holding(store):
-        comments = {(await store.comments.post(each, None, bob, "a text")).comment.number for each in (first, second)}
+        comments = {
+            (await store.comments.post(each, parent=None, poster=bob, content="a text")).comment.number
+            for each in (first, second)
+        }
         draft = Draft("a title", content="@bob should read this")
         article = (await store.articles.post(alice, draft)).article.number
     await article_moderation.remove(store.site, OPERATOR, second, group=None, reason="an advertisement")
@@ -216,7 +219,8 @@ async def test_missed_annulment_of_votes_is_an_event_missed(store, alice, bob, r
     await receive_all(store, received)
     seen = all_of(received)
     await disconnection.begin()
-    partition, votes = store.site.home_of_article(article.number), [(article.number, 0)]
+    partition = store.site.home_of_article(article.number)
+    votes = [(article.number, 0)]  # 0: Redis has the vote, as voting is open
     await annulments.annul_some(store.site, partition, done.action.number, bob, complete_at=0, votes=votes)
     await disconnection.finish(store, received)
 
@@ -227,7 +231,7 @@ async def test_missed_deletion_of_a_user_has_the_slot(store, alice, received, di
     """The slot is the share of users by whose number their sessions are found, so that their sockets are closed."""
     seen = all_of(received)
     await disconnection.begin()
-    leaver = await leaving.begin(store.site, alice, "", removes_texts=True)
+    leaver = await leaving.begin(store.site, alice, password_hash="", removes_texts=True)
     await leaving.end(store.site, leaver)
     await disconnection.finish(store, received)
 
@@ -324,7 +328,7 @@ async def test_missed_events_are_dispatched_once_and_in_order(
         await store.articles.edit(number, poster, {"title": "another"})
         await store.follows.follow(poster, other)
         await store.articles.vote(number, other, Vote.DOWN)
-    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, progress=lambda count: None)
     await import_batch(store, [Story("7", "a title", link="", poster="Marlow", time=5, votes=5, groups=("show",))])
     for number, poster in zip(posted, (alice, bob), strict=True):
         await store.articles.regroup(number, poster, add=["show"], remove=["ask"])
@@ -360,7 +364,8 @@ async def test_notifications_are_events_of_those_who_are_notified(store, alice, 
         await receive_all(store, received)  # the comment's own event, too: without it, its notification comes again
 
         await disconnection.begin()
-        second = (await store.comments.post(article.number, first.number, alice, "a text")).comment
+        posted = await store.comments.post(article.number, parent=first.number, poster=alice, content="a text")
+        second = posted.comment
         third = (await store.comments.post(article.number, parent=None, poster=bob, content="another text")).comment
         await disconnection.finish(store, received)
         assert [(await anext(own)).number, (await anext(other)).number] == [third.number, second.number]
@@ -369,7 +374,7 @@ async def test_notifications_are_events_of_those_who_are_notified(store, alice, 
 async def test_missed_decision_about_flags_is_no_event_missed(store, alice, received, disconnection, partitions):  # D4
     """They are in the log only where the flags are of users of other partitions."""
     article = await post(store, alice)
-    for number in range(8):
+    for number in range(8):  # so many that some are of other partitions, if there are any
         await flags.flag(store.site, await registered(store, f"flagger-{number}"), "article", article.number, SPAM)
     await receive_all(store, received)
     seen = all_of(received)
@@ -394,6 +399,7 @@ async def test_after_a_notification_earlier_entries_are_not_dispatched_again(
     await disconnection.begin()
     await disconnection.finish(store, received)
 
+    # [] if the message of the post came before `seen` began
     assert [event.kind for event in seen if event.number == article.number] in ([EventKind.POSTED], [])
     assert EventKind.MISSED not in {event.kind for event in seen}
 
@@ -431,7 +437,7 @@ async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, a
     await disconnection.begin()
     numbers = [(await post(store, alice)).number for _ in range(2)]
     await disconnection.finish(store, received)
-    ids = [entry.id for entry in (await log.read(store.site, partition, log.START, 1_000))[-2:]]
+    ids = [entry.id for entry in (await log.read(store.site, partition, log.START, count=1_000))[-2:]]
     for number, id in zip(numbers, ids, strict=True):
         redis.publish(keys.events(partition), f"posted {number} Alice {id}")
     await receive_all(store, received)
@@ -562,7 +568,7 @@ async def test_mailbox_keeps_the_latest_event_of_each_article():
 
 async def test_full_mailbox_has_one_missed_event():
     mailbox = Mailbox()
-    for number in range(1, CAPACITY + 6):
+    for number in range(1, CAPACITY + 6):  # the one after CAPACITY replaces all with MISSED, and four follow
         mailbox.put(Event(EventKind.POSTED, number))
 
     assert (await anext(mailbox)).kind is EventKind.MISSED

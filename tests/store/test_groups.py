@@ -42,7 +42,7 @@ async def listed(redis_url, store, clock):
 
 
 async def granted(store, username, role, group=None):
-    await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+    await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")
 
 
 async def session_of(store, username):
@@ -117,7 +117,7 @@ async def test_each_edit_is_an_entry_with_all_values(store, clock):
     await store.groups.remove("lua")
 
     site = store.site
-    entries = await log.read(site, site.home_of_group("lua"), log.START, 10)
+    entries = await log.read(site, site.home_of_group("lua"), log.START, count=10)
     found = [(entry.kind, entry.actor, entry.subject, entry.values) for entry in entries]
     texts = {"created": first, "title": "Lua", "about": "What?"}
     assert found == [
@@ -178,7 +178,7 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
         title="Lua", about="Languages.", created_at=clock.now, listed_at=None
     )
     assert await all_names(Reads(store, login=None)) == []
-    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, 100)
+    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, count=100)
     assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
 
 
@@ -220,7 +220,7 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
     await Reads(listed, login=None).profiles([alice])
     await listed.groups.edit(session, "lua", {"title": "Lua"})
 
-    await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "lua", "a reason")
+    await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, group="lua", reason="a reason")
     before = everything(redis)
     with pytest.raises(NotAModerator):
         await listed.groups.edit(session, "lua", {"title": "mine"})
@@ -233,7 +233,7 @@ async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store
     name = next(each for each in (*NAMES, *"abcdefghijklm") if site.home_of_group(each) == site.home_of_user(alice))
     await granted(store, alice, Role.MODERATOR, name)
     read_before = await roles.read_authority(site, alice)
-    await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, name, "a reason")
+    await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, group=name, reason="a reason")
     before = everything(redis)
 
     with pytest.raises(NotAModerator):

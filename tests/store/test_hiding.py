@@ -226,7 +226,7 @@ async def test_revert_of_an_approval_does_not_show_what_was_hidden_since(store, 
 @pytest.mark.parametrize(
     "lacking",
     [
-        {"joined": 1_470_311_520_000 - WEEK + 1},
+        {"joined": 1_470_311_520_000 - WEEK + 1},  # the clock shows 1_470_311_520_000
         {"upvoters": "a1 a2 a3 a4"},
         {"upvoters": ""},
         {"flag_outcomes": "1024+ 2048-"},
@@ -254,8 +254,8 @@ async def test_flags_of_who_is_banned_since_do_not_count(store, redis, thing, th
     await trusted(store, redis, "Frank")
     await flag_all(store, ("carol", "Frank"), thing)
     until = clock.now + 1000
-    ban = (await bans.ban(store.site, OPERATOR, "carol", group, until, "a ring")).action
-    await bans.ban(store.site, OPERATOR, "frank", group, until, "a ring")
+    ban = (await bans.ban(store.site, OPERATOR, "carol", group=group, until=until, reason="a ring")).action
+    await bans.ban(store.site, OPERATOR, "frank", group=group, until=until, reason="a ring")
 
     assert [each.subject.id for each in await flag_all(store, ("dave", "erin"), thing)] == [thing.id] * 2
     assert state(store, redis, thing) is None
@@ -301,13 +301,13 @@ async def test_thing_with_many_votes_needs_more_flags(store, redis, thing, three
     """It takes a flag for each 20 votes: see `votes_per_flag`."""
     kind = keys.article if thing.id.startswith("article") else keys.comment
     hash = kind(store.site.home_of_article(thing.number), thing.number)
-    redis.hset(hash, mapping={"up": 71, "down": 10})
+    redis.hset(hash, mapping={"up": 71, "down": 10})  # 61 votes: four flags
     more = await trusted(store, redis, "frank")
     assert (await flag_all(store, three, thing))[-1].subject
-    redis.hset(hash, mapping={"up": 91})
+    redis.hset(hash, mapping={"up": 91})  # 81 votes: five
 
     assert (await flag(store, more[0], thing)).subject
-    redis.hset(hash, mapping={"up": 90})
+    redis.hset(hash, mapping={"up": 90})  # 80 votes: four
     assert (await flag(store, more[0], thing, FlagReason.ABUSE)).subject is None
 
 

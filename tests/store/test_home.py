@@ -132,7 +132,7 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
     wholes = [(order, partial(listings.whole, site, order)) for order in Order]
     wholes += [
-        (order, partial(listings.posted_since, site, None, order, instants[place]))
+        (order, partial(listings.posted_since, site, group=None, order=order, at=instants[place]))
         for order in since.orders(tuple(Order))
         for place in (0, 40, 150, 159)
     ]
@@ -248,13 +248,13 @@ async def test_groups_with_weights_of_their_own_are_ranked_by_those_of_the_site(
     site, weights = homes.store.site, {"vote_score": 5.0, "hot_seconds": 90.0, "best_z": 0.1}
     await homes.choose(groups=5, hidden_articles=10, others=1)
     for group in GROUPS[::2]:
-        await reindex.set_weights(site, group, weights, lambda count: None)
+        await reindex.set_weights(site, group, weights, progress=lambda count: None)
     await homes.move(60)
     listing = await homes.listing(order, listings.whole(site, order))
     expected = await homes.expected(listing.whole)
     assert await homes.walked(listing, size=10, upwards=False) == expected
 
-    await reindex.set_weights(site, GROUPS[0], dict.fromkeys(weights), lambda count: None)
+    await reindex.set_weights(site, GROUPS[0], dict.fromkeys(weights), progress=lambda count: None)
     await homes.move(60)
     expected = await homes.expected(listing.whole)
     assert await homes.walked(listing, size=10, upwards=True) == expected
@@ -268,7 +268,7 @@ async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  #
     listing = await homes.listing(Order.SCORE, listings.whole(site, Order.SCORE))
     expected = await homes.expected(listing.whole)
     change = asyncio.gather(
-        *(reindex.set_weights(site, group, {"vote_score": 9.0}, lambda count: None) for group in GROUPS[:4])
+        *(reindex.set_weights(site, group, {"vote_score": 9.0}, progress=lambda count: None) for group in GROUPS[:4])
     )
     pages = 0
     while not change.done():

@@ -155,7 +155,7 @@ async def test_somebody_who_takes_the_reserved_name_first_keeps_it(store, monkey
 async def test_claims_give_and_take_only_roles_that_claims_gave(store):  # U1
     name = await store.identities.user_of(claims(roles=frozenset({"moderator:show", "moderator"})))
     assert await held(store, name) == ["moderator", "moderator:show"]
-    await roles.grant(store.site, roles.OPERATOR, name, Role.MODERATOR, "video", "by hand")
+    await roles.grant(store.site, roles.OPERATOR, name, Role.MODERATOR, group="video", reason="by hand")
     await roles.grant(store.site, roles.OPERATOR, name, Role.ADMIN, group=None, reason="by hand")
 
     await store.identities.user_of(claims(at=2, roles=frozenset({"moderator:video", "moderator:ask"})))

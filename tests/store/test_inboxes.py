@@ -80,7 +80,7 @@ async def test_mentions_notify_each_user_once(store, article, clock):  # C8
 
 async def test_nobody_is_notified_of_their_own_doings(store, article):  # C8
     first = await commented(store, article, "Alice", text="@alice")
-    await commented(store, article, "alice", first, "@ALICE")
+    await commented(store, article, "alice", parent=first, text="@ALICE")
 
     assert await inbox(store, "alice") == []
 
@@ -101,7 +101,7 @@ async def test_user_who_registers_after_a_mention_is_not_notified_of_it(store, a
 
     assert await inbox(store, "nobody") == []
     assert await verified(store) == []
-    await commented(store, article, "bob", first, "@nobody")
+    await commented(store, article, "bob", parent=first, text="@nobody")
     assert len(await inbox(store, "nobody")) == 1
     assert await verified(store) == []
 
@@ -140,7 +140,7 @@ async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, 
 async def test_replay_notifies_once(store, article, clock):  # C8, C9
     for _ in range(2):
         await store.comments.post(article, parent=None, poster="bob", content="@carol", idempotency_key="a key")
-        await store.articles.post("bob", Draft("a title", content="@dave"), "a key")
+        await store.articles.post("bob", Draft("a title", content="@dave"), idempotency_key="a key")
         clock.advance(1)
 
     assert {name: len(await inbox(store, name)) for name in PEOPLE} == {"Alice": 1, "bob": 0, "Carol": 1, "dave": 1}
@@ -148,7 +148,7 @@ async def test_replay_notifies_once(store, article, clock):  # C8, C9
 
 async def test_deleted_comment_leaves_the_inboxes(store, article):  # C8
     first = await commented(store, article, "bob", text="@carol")
-    second = await commented(store, article, "dave", first, "@carol")
+    second = await commented(store, article, "dave", parent=first, text="@carol")
     await store.comments.delete(first.number, "bob")  # a stub stays
 
     assert [await inbox(store, name) for name in ("alice", "carol")] == [[], [(MENTION, second.number)]]
@@ -159,7 +159,7 @@ async def test_deleted_comment_leaves_the_inboxes(store, article):  # C8
 async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article):  # C8
     await store.articles.edit(article, "Alice", {"content": "@dave"})
     first = await commented(store, article, "bob", text="@carol")
-    await commented(store, article, "carol", first, "@dave")
+    await commented(store, article, "carol", parent=first, text="@dave")
     await store.articles.delete(article, "Alice")
     await removals.remove_all(store.site, store.site.home_of_article(article))
 
@@ -207,11 +207,11 @@ async def test_mark_does_not_go_beyond_the_newest(store, article, clock):
 async def test_mark_is_an_entry_of_the_log(store, article):
     posted = await commented(store, article, "bob")
     partition = store.site.home_of_user("alice")
-    last = (await read_log(store.site, partition, START, 100))[-1].id
+    last = (await read_log(store.site, partition, START, count=100))[-1].id
     for _ in range(2):
         await store.inboxes.mark_seen("Alice", AFTER_ALL)
 
-    (entry,) = await read_log(store.site, partition, last, 100)
+    (entry,) = await read_log(store.site, partition, after=last, count=100)
     assert (entry.kind, entry.actor, entry.subject) == ("inbox_seen", "Alice", "user:alice")
     assert entry.values == {"inbox_seen": f"{posted.posted_at} {keys.member(posted.number)}"}
 

@@ -43,7 +43,7 @@ async def ids(store, alice, bob):
         await store.articles.vote(number, voter, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
     partition = store.site.home_of_user(alice)
-    found = await log.read(store.site, partition, log.START, 100)
+    found = await log.read(store.site, partition, log.START, count=100)
     await log.advance(store.site, "other", partition, found[-1].id)
     await asyncio.sleep(0.002)  # trimming keeps what was appended in the same millisecond
     return [entry.id for entry in found if entry.subject == f"article:{number}"]
@@ -52,7 +52,7 @@ async def ids(store, alice, bob):
 async def left(store) -> list[str]:
     """The ids of the entries that the log of Alice's partition still has."""
     partition = store.site.home_of_user("alice")
-    return [entry.id for entry in await log.read(store.site, partition, log.START, 100)]
+    return [entry.id for entry in await log.read(store.site, partition, log.START, count=100)]
 
 
 async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis):

@@ -213,10 +213,10 @@ async def test_rankings_are_entries_of_every_partition(store, appended):
     def of_each_partition(group: str) -> list[tuple[str, str, str, dict[str, str]]]:
         return [("ranked", "", "", {"group": group})] * store.site.partitions
 
-    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, progress=lambda count: None)
     assert await appended() == of_each_partition("show")
 
-    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME, Order.VOTES], progress=lambda count: None)
     found = Counter(map(str, await appended()))
     assert found.keys() == {str(of_each_partition("")[0])}
 
@@ -287,7 +287,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     hashed = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
     await store.users.change_password(parse_token(opened.token), *PASSWORDS)
     await store.server_keys.create("shop")
-    await scenes.use(scene, random.Random(3), 60)
+    await scenes.use(scene, random.Random(3), times=60)
     again = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
     secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
@@ -305,7 +305,7 @@ async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  
     """Also when they are applied again, in order, as a rebuilt database does."""
     scene = await scenes.opened(store, redis, clock)
     await store.articles.regroup(scene.open.number, "Alice", add=["video"], remove=["ask"])
-    await scenes.use(scene, random.Random(seed), 600)
+    await scenes.use(scene, random.Random(seed), times=600)
     edited = await post(store, "alice")  # so that there is an edit: other edited articles may have been deleted
     await store.articles.edit(edited.number, "alice", {"title": "edited"})
     found = await entries(store)

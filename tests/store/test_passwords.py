@@ -85,11 +85,11 @@ async def test_queue_without_bounds_does_not_hash_a_cancelled_password(clock, ga
     passwords = Passwords(clock, threads=1, is_bounded=False)
     first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
-    left = [asyncio.create_task(passwords.matches("another", "hash")) for _ in range(200)]
+    cancelled = [asyncio.create_task(passwords.matches("another", "hash")) for _ in range(200)]
     await asyncio.sleep(0)
-    for task in left:
+    for task in cancelled:
         task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.gather(*cancelled, return_exceptions=True)
     gate.open.set()
 
     assert await first and await passwords.matches(PASSWORD, "hash")

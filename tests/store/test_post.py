@@ -129,7 +129,7 @@ async def test_same_key_with_other_input_is_refused(store, alice, redis):  # A7
     before = everything(redis)
 
     with pytest.raises(IdempotencyMismatch):
-        await store.articles.post(alice, Draft("another", "https://example.com/"), "my key")
+        await store.articles.post(alice, Draft("another", "https://example.com/"), idempotency_key="my key")
 
     assert everything(redis) == before
 

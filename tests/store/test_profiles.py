@@ -26,7 +26,7 @@ async def texts(store, username):
 
 async def logged_edits(store, username):
     """Actor, subject and values of each edit of a profile in the log of a user's partition."""
-    entries = await log.read(store.site, store.site.home_of_user(username), log.START, 100)
+    entries = await log.read(store.site, store.site.home_of_user(username), log.START, count=100)
     return [(entry.actor, entry.subject, entry.values) for entry in entries if entry.kind == "profile_edited"]
 
 

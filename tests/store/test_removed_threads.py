@@ -114,7 +114,7 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "removing"}
     named = []
-    for entry in await read_log(store.site, partition, START, 10_000):
+    for entry in await read_log(store.site, partition, START, count=10_000):
         if entry.kind == "comment_deleted" and not entry.values["stub"]:
             named += [int(entry.subject.removeprefix("comment:")), *map(int, entry.values["removed"].split())]
     assert named == stubs[::-1]

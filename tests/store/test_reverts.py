@@ -26,12 +26,12 @@ pytestmark = pytest.mark.many_partitions
 
 async def granted(store, username, role=Role.MODERATOR, group=None):
     """The action that gives a user a role."""
-    return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
+    return (await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")).action
 
 
 async def revoked(store, username, role=Role.MODERATOR, group=None):
     """The action that takes a role from a user."""
-    return (await roles.revoke(store.site, OPERATOR, username, role, group, "a reason")).action
+    return (await roles.revoke(store.site, OPERATOR, username, role, group=group, reason="a reason")).action
 
 
 async def has_role(store, username):
@@ -147,13 +147,13 @@ def test_each_kind_but_reverts_and_purges_has_a_reverter():
 
 async def logged(store):
     """The entries of all logs about actions and redactions."""
-    found = [await log.read(store.site, partition, log.START, 100) for partition in range(store.site.partitions)]
+    found = [await log.read(store.site, partition, log.START, count=100) for partition in range(store.site.partitions)]
     return [entry for entries in found for entry in entries if entry.kind in ("moderated", "redacted")]
 
 
 async def test_redaction_replaces_texts_and_nothing_else(store, redis, alice, clock):
     action = await granted(store, alice, group="show")
-    other = (await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "show", "other words")).action
+    other = (await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, group="show", reason="other words")).action
     await revert(store.site, OPERATOR, other.number, "secret words", "a secret note")
     done = (await read_action(store.site, other.number)).reverted_by
     before = await read_action(store.site, done)
@@ -196,7 +196,7 @@ async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
     """The redaction removes the entry of the log with the texts, which a consumer may have taken last."""
     action = await granted(store, alice)
     partition = store.site.home_of_article(action.number)
-    last = (await log.read(store.site, partition, log.START, 100))[-1].id
+    last = (await log.read(store.site, partition, log.START, count=100))[-1].id
     await redact(store.site, OPERATOR, action.number)
 
     assert await log.has_all_after(store.site, partition, last)

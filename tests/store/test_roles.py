@@ -25,7 +25,7 @@ pytestmark = pytest.mark.many_partitions
 
 async def granted(store, username, role=Role.ADMIN, group=None):
     """The action by which the operator gives a user a role."""
-    return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
+    return (await roles.grant(store.site, OPERATOR, username, role, group=group, reason="a reason")).action
 
 
 async def session_of(store, username):
@@ -47,7 +47,7 @@ def ban(store, redis, username, words):
 async def test_role_is_granted_and_recorded(store, alice, bob, clock):
     first = await granted(store, alice)
     clock.advance(1)
-    second = (await roles.grant(store.site, alice, "BOB", Role.MODERATOR, "Show", " a good eye ")).action
+    second = (await roles.grant(store.site, alice, "BOB", Role.MODERATOR, group="Show", reason=" a good eye ")).action
 
     assert (first.moderator, first.kind, first.subject_id) == ("operator", ModerationKind.GRANT_ROLE, "user:alice")
     assert second == ModerationAction(
@@ -104,7 +104,7 @@ async def test_revoked_role_is_gone_and_others_stay(store, redis, alice, bob):
     await granted(store, alice)
     for group in (None, "show", "ask"):
         await granted(store, bob, Role.MODERATOR, group)
-    revoked = await roles.revoke(store.site, alice, bob, Role.MODERATOR, "show", "a reason")
+    revoked = await roles.revoke(store.site, alice, bob, Role.MODERATOR, group="show", reason="a reason")
 
     assert revoked.changed
     assert revoked.action.kind is ModerationKind.REVOKE_ROLE
@@ -124,7 +124,7 @@ async def test_only_admins_grant_and_revoke(store, redis, alice, bob, role):
     for command in (roles.grant, roles.revoke):
         for username in (alice, bob):
             with pytest.raises(NotAModerator):
-                await command(store.site, bob, username, Role.MODERATOR, None, "a reason")
+                await command(store.site, bob, username, Role.MODERATOR, group=None, reason="a reason")
     assert everything(redis) == before
 
 
@@ -180,9 +180,9 @@ async def test_wrong_input_changes_nothing(store, redis, alice):
     with pytest.raises(NotFound, match="there is no user:nobody"):
         await roles.grant(store.site, OPERATOR, "Nobody", Role.ADMIN, group=None, reason="a reason")
     with pytest.raises(Invalid, match="an admin is one of the whole site"):
-        await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, "show", "a reason")
+        await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group="show", reason="a reason")
     with pytest.raises(Invalid, match="a group's name"):
-        await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, "no group", "a reason")
+        await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, group="no group", reason="a reason")
     for reason in ("", "  ", "x" * 1_001, "a\x00b"):
         with pytest.raises(Invalid) as refused:
             await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, group=None, reason=reason)

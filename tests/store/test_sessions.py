@@ -171,7 +171,7 @@ async def test_ban_stands_in_both_forms_of_a_session(store, session, redis, cloc
     used = (await store.site.login(session)).used_at
 
     for until in (None, clock.now + HOUR * 1000):
-        await bans.ban(store.site, OPERATOR, "alice", "show", until, "spam")
+        await bans.ban(store.site, OPERATOR, "alice", group="show", until=until, reason="spam")
 
     for each, known in ((session, used), (old, 0)):
         login = await store.site.login(each)

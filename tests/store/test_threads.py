@@ -63,13 +63,13 @@ async def test_comments_below_the_greatest_depth_are_counted(store, article, max
 
 
 async def test_thread_under_a_comment_has_its_descendants(store, article):  # C4
-    found = await discussion(store, article, 5)
+    found = await discussion(store, article, seed=5)
     for each in found:
         for upwards in (False, True):
             places = await walked(
                 store, article, CommentOrder.BEST, size=4, upwards=upwards, under=each.number, max_depth=2
             )
-            assert rows(places) == expected(found, CommentOrder.BEST, each.number, 2)
+            assert rows(places) == expected(found, CommentOrder.BEST, under=each.number, max_depth=2)
 
 
 async def test_thread_of_an_article_without_comments_is_empty(store, article):
@@ -113,7 +113,7 @@ async def chain(store, article: int, length: int) -> list[int]:
     """The numbers of comments of which each answers the one before it."""
     made = [await commented(store, article, "alice")]
     for each in range(length - 1):
-        made.append(await commented(store, article, PEOPLE[each % 5], made[-1]))
+        made.append(await commented(store, article, PEOPLE[each % 5], parent=made[-1]))
     return [each.number for each in made]
 
 
@@ -141,7 +141,7 @@ async def test_chain_with_branches_is_walked_in_both_directions(store, article, 
 async def test_position_keeps_a_bounded_number_of_levels(store, article):
     numbers = await chain(store, article, 100)
     sibling = await commented(store, article, "bob")
-    inner = (await store.comments.post(article, numbers[49], "bob", "below the 50th")).comment
+    inner = (await store.comments.post(article, parent=numbers[49], poster="bob", content="below the 50th")).comment
     wanted = [number for number, _, _ in expected(await comments(store, article), CommentOrder.OLDEST)]
     assert wanted == [*numbers, inner.number, sibling.number]
 
@@ -157,7 +157,7 @@ async def test_position_keeps_a_bounded_number_of_levels(store, article):
 @pytest.mark.parametrize("upwards", [False, True])
 async def test_walk_shows_no_comment_twice_while_votes_move_them(store, article, order, upwards):
     chance = random.Random(7)
-    found = await discussion(store, article, 3)
+    found = await discussion(store, article, seed=3)
     for turn in range(5):
         shown: list[int] = []
         beyond = None
@@ -423,7 +423,8 @@ async def test_pinned_walk_upwards_leaves_out_later_replies_at_the_end_of_a_chai
     start = await pinned(store, article)
     last = numbers[-1]
     for each in range(30):
-        comment = (await store.comments.post(article, last, PEOPLE[each % 5], f"text {each}")).comment
+        posted = await store.comments.post(article, parent=last, poster=PEOPLE[each % 5], content=f"text {each}")
+        comment = posted.comment
         last = comment.number
 
     assert await numbers_beyond(store, article, start, upwards=True) == numbers

@@ -54,7 +54,9 @@ OPERATIONS: dict[str, Operation] = {
     "edit": lambda scene: scene.store.comments.edit(scene.comment, "carol", "another text"),
     "annul a vote": annul_vote,
     "restore a vote": restore_vote,
-    "answer": lambda scene: scene.store.comments.post(scene.open.number, scene.comment, "bob", "an answer"),
+    "answer": lambda scene: scene.store.comments.post(
+        scene.open.number, parent=scene.comment, poster="bob", content="an answer"
+    ),
     "remove": lambda scene: comment_moderation.remove(
         scene.store.site, roles.OPERATOR, scene.comment, group=None, reason="spam"
     ),

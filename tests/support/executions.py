@@ -18,16 +18,17 @@ from tests.store.discussions import commented
 from tests.store.reading import post
 
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))  # parses and validates documents
-# what `filled` makes, with the ids that follow from the clock of the tests, and cursors of its listings
+# ids of what `filled` makes, which follow from the clock of the tests
 FIRST = "article:3011197992960749"
 COMMENT = "comment:3011197995008749"  # the first of FIRST
-VOTER = pagination.encode_cursor("voters:1773", ("alice",))  # of an article that does not exist
+# cursors that are well formed: no position needs to exist
+VOTER = pagination.encode_cursor("voters:1773", ("alice",))
 OLDER = pagination.encode_cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
-WHOLE = Thread(3011197992960749, CommentOrder.BEST, under=None, max_depth=10)
-TOP_LEVEL = ThreadLevel(0, Position(0.5, "3011197992960749"))
-THREAD = threads.encode_cursor(WHOLE, ThreadPosition((TOP_LEVEL,), moves=0))
+WHOLE = Thread(article=3011197992960749, order=CommentOrder.BEST, under=None, max_depth=10)
+TOP_LEVEL = ThreadLevel(depth=0, position=Position(value=0.5, member="3011197992960749"))
+THREAD = threads.encode_cursor(WHOLE, ThreadPosition(levels=(TOP_LEVEL,), moves=0))
 CURSORS = [
-    "odd",
+    "odd",  # the only malformed one
     THREAD,
     VOTER,
     OLDER,
@@ -56,11 +57,11 @@ async def discuss(store: Store) -> None:
     store.site.clock.advance(1)  # the number of a comment is made from its time, unless that was used before
     first = await commented(store, article, "alice", text="first")
     assert first.id == COMMENT
-    second = await commented(store, article, "Bob", first, "second")
-    third = await commented(store, article, "vera", second, "third")
+    second = await commented(store, article, "Bob", parent=first, text="second")
+    third = await commented(store, article, "vera", parent=second, text="third")
     stub = await commented(store, article, "Bob", text="fourth")
     for each in range(3):
-        await commented(store, article, "alice", stub, f"reply {each}")
+        await commented(store, article, "alice", parent=stub, text=f"reply {each}")
     await store.comments.delete(stub.number, "Bob")
     await store.comments.edit(third.number, "vera", "edited")
     await store.comments.vote(first.number, "vera", Vote.DOWN)

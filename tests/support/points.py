@@ -21,7 +21,7 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
-def left(answer):
+def points_left(answer):
     """The kind of bucket that a request took from, and the points that are left."""
     kind, remaining, _ = LIMIT.fullmatch(answer.headers["ratelimit"]).groups()
     return kind, int(remaining)

@@ -198,10 +198,10 @@ class PostedRecord(Record):
 
     def _restored(self, site: Site, kind: Kind, partition: int, subject: Kind) -> Iterator[Command]:
         """The command that restores the key, if what was posted is there; `subject` is the kind of its key."""
-        left = self.ends - site.clock()
-        if left > 0:
+        lifetime = self.ends - site.clock()
+        if lifetime > 0:
             both = [kind(partition, self.username, self.digest), subject(partition, self.number)]
-            yield RESTORE_POSTED.command(both, self.value, left)
+            yield RESTORE_POSTED.command(both, self.value, lifetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,11 +322,11 @@ async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
     replies = await site.redis.pipeline(commands)
     now = site.clock()
     read = []
-    for key, value, left in zip(found, replies[::2], replies[1::2], strict=True):
+    for key, value, lifetime in zip(found, replies[::2], replies[1::2], strict=True):
         username, digest = key.suffix.split(":")
         record = PostedRecord if key.kind is idempotency.POSTED else CommentedRecord
-        if value and left > 0:
-            read.append((key.text, record(username, digest, value, now + left)))
+        if value and lifetime > 0:
+            read.append((key.text, record(username, digest, value, now + lifetime)))
     return valid(read, skipped)
 
 

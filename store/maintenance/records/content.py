@@ -94,7 +94,7 @@ class VotedOnRecord(Record):
     def _check_fields(self, where: str) -> None: ...
 
     def voter_commands(self, site: Site) -> Iterator[Command]:
-        """The commands that restore the voters. They come before those of any record: scripts count the voters."""
+        """The commands that restore the voters. They come before `commands` of any record: scripts count voters."""
         partition = site.home_of_article(self.number)
         for kind, voters in ((keys.voted, self.upvoters), (keys.downvoted, self.downvoters)):
             for start in range(0, len(voters), VOTERS_AT_ONCE):
@@ -157,8 +157,8 @@ async def read_articles(site: Site, found: Sequence[Key], skipped: Skipped) -> l
 
 async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIterator[list[CommentRecord]]:
     """
-    The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that have no
-    place in it, as it was before or after. One whose place changes meanwhile may come twice.
+    The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that had no
+    place in it before or after it was read. One whose place changes meanwhile may come twice.
     """
     bare = await _bare(site, article)
     window, has_more = ThreadWindow(RECORDS_AT_ONCE), True
@@ -170,7 +170,7 @@ async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIter
         has_more = page.has_after
         window = ThreadWindow(RECORDS_AT_ONCE, beyond=page.places[-1].position if has_more else None)
     bare |= await _bare(site, article)
-    others = sorted(bare, key=bare.__getitem__)
+    others = sorted(bare, key=bare.__getitem__)  # by depth, so parents first
     for start in range(0, len(others), RECORDS_AT_ONCE):
         numbers = others[start : start + RECORDS_AT_ONCE]
         yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)

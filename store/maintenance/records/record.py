@@ -16,7 +16,7 @@ from store.kinds import Text
 from store.site import Site
 
 MAX_SHOWN = 60  # characters of a value in a message
-MAX_FIELDS = 100
+MAX_FIELDS = 100  # of a hash
 INSTANT = re.compile(r"[0-9]{1,15}")  # unix milliseconds
 COUNT = re.compile(r"[0-9]{1,15}")
 

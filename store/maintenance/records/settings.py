@@ -130,15 +130,15 @@ async def read_ranking(site: Site) -> list[RankingRecord]:
 
 
 async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:
-    hash = server_keys.serverkeys(HOME)
-    stored = await site.redis.run(("HGETALL", hash))
-    each = valid([(f"{hash} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
+    key = server_keys.serverkeys(HOME)
+    stored = await site.redis.run(("HGETALL", key))
+    each = valid([(f"{key} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
     return [ServerKeysRecord({name: value for one in each for name, value in one.values.items()})] if each else []
 
 
-def imported(hash: str, stories: dict[str, str], skipped: Skipped) -> list[ImportedRecord]:
-    """The record of some stories that a hash has."""
-    each = valid([(f"{hash} {story}", ImportedRecord({story: number})) for story, number in stories.items()], skipped)
+def imported(key: str, stories: dict[str, str], skipped: Skipped) -> list[ImportedRecord]:
+    """The record of some stories that the hash with this key has."""
+    each = valid([(f"{key} {story}", ImportedRecord({story: number})) for story, number in stories.items()], skipped)
     return [ImportedRecord({story: number for one in each for story, number in one.numbers.items()})] if each else []
 
 

@@ -1,5 +1,5 @@
--- Record the action of a moderator by which the votes that a user cast in a span of time count no more, or revert such
--- an action. The votes are annulled and restored in steps, by annul_some.lua and restore_some.lua.
+-- Record the action of a moderator that annuls the votes of a user from a span of time, so that they count no more. Or
+-- revert such an action. The votes are annulled and restored in steps, by annul_some.lua and restore_some.lua.
 -- requires: actions, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number) -> fields by name | nil,
@@ -18,11 +18,11 @@
 --       ...}} | {"missing"} | {"self"} | {"refused"} if the actor is no moderator | {"outranked"} by the user's role
 --       | {"reverted"}
 local moderator, roles = authority()
-local subject, reverts = ARGV[8], ARGV[14]
-local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
+local lower_name, reverts = ARGV[8], ARGV[14]
+local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. lower_name, "name", "roles"))
 if not moderates_site(roles) then return {"refused"} end
 if not name then return {"missing"} end
-if string.lower(moderator) == subject then return {"self"} end
+if string.lower(moderator) == lower_name then return {"self"} end
 
 if reverts ~= "" then
   local action = revertible(reverts)
@@ -32,21 +32,21 @@ if reverts ~= "" then
   return action_reply("changed", number)
 end
 
--- Whether an action, given by some fields, annuls votes already, of a span of time that includes the wanted one.
-local function spans(fields)
+-- Whether an action, given by some fields, annuls the votes of a span of time that includes the wanted one.
+local function covers_span(fields)
   local votes, at, from, to, reverted_by = unpack(fields)
   if not votes or reverted_by then return false end
   return tonumber(from or 0) <= (tonumber(ARGV[10]) or 0) and tonumber(to or at) >= tonumber(ARGV[11])
 end
 
 if not outranks(roles, subject_roles or "", {}) then return {"outranked"} end
-for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1, "REV")) do
+for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. lower_name, 0, -1, "REV")) do
   local known = string.format("%.0f", tonumber(member))
-  if spans(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
+  if covers_span(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
     return action_reply("same", known)
   end
 end
-local number = record_action(ARGV[9], "annul_votes", "user:" .. subject, moderator, {
+local number = record_action(ARGV[9], "annul_votes", "user:" .. lower_name, moderator, {
   from = ARGV[10], to = ARGV[11], reason = ARGV[12], note = ARGV[13], votes = "1",
 })
 redis.call("ZADD", KEY.annulling, now, number)

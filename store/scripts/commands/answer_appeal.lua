@@ -1,5 +1,5 @@
--- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
--- action. Nobody answers their own appeal.
+-- Answer the appeal against an action, if the actor could revert the action. Whom the action is about is notified of it once
+-- more. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
 -- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...}, now (unix milliseconds),
 --   publish(kind, number, name, id, ...)
@@ -28,13 +28,14 @@ local moderator, roles = authority()
 local number = ARGV[9]
 local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
 for i = 1, #flat, 2 do action[flat[i]] = flat[i + 1] end
-local author, answered_by, known = unpack(redis.call("HMGET", KEY.appeal .. number, "username", "answered_by", "answer"))
+local author, answered_by, known_answer = unpack(redis.call("HMGET", KEY.appeal .. number, "username", "answered_by", "answer"))
 if not author or not action.kind then return {"missing"} end
 
 local type, id = string.match(action.subject, "^(%l+):(.*)$")
 local group = action.group or ""
 
--- By what the action is about: whether the actor could revert it, and the slot of the user to notify; nil if that is gone.
+-- Functions by what the action is about: whether the actor could revert it, and the slot of the user to notify; nil if what
+-- it is about is gone.
 -- A slot is one of 1,024 shares of the users, which are spread over the partitions; the number of an action about an
 -- article or a user has it: number % 1024.
 local MAY = {}
@@ -64,11 +65,11 @@ if may_answer == nil then return {"missing"} end
 if not may_answer then return {"refused"} end
 local name = string.lower(author)
 if name == string.lower(moderator) then return {"self"} end
-if answered_by == moderator and known == answer then return {"same", number, flat, "", {}, ""} end
+if answered_by == moderator and known_answer == answer then return {"same", number, flat, "", {}, ""} end
 if answered_by then return {action.reverted_by and "reverted" or "known"} end
 
 answer_appeal(number, moderator, answer)
-local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now) -- moderation:NAME:SLOT:TIME
 redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
 local entry = append_text("appeal_answered", moderator, "action", number, "text", answer, "notified", notified)
 publish("appeal_answered", number, "-", entry) -- "-": the event names nobody

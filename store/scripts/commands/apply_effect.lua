@@ -16,6 +16,8 @@
 --       DECIDED the number of what the user has flagged, and the outcome; without any command the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
 local source, before, entry = ARGV[1], ARGV[2], ARGV[3]
+
+-- The two numbers of an id, TIME-SEQUENCE.
 local function parse(id)
   local time, sequence = string.match(id, "^(%d+)-(%d+)$")
   return tonumber(time), tonumber(sequence)
@@ -33,6 +35,7 @@ if not is_before(applied, entry) then return {"already"} end
 if applied ~= before then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
+-- Each command: its name at `place` in ARGV, the number of its arguments, and these up to `last`.
 local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
 local place = 4
 for i = 9, #KEYS do

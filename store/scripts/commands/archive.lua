@@ -34,8 +34,8 @@ if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
--- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in
--- its hash.
+-- It stays while it has flags that nobody has decided about, an edit that waits, or another number of comments: its hash, and
+-- so the digest, does not show these.
 if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
 -- So it does while its comments leave lists or come back, because it was hidden or shown again.
 local is_listing = redis.call("ZSCORE", KEY.removing, article.number) or recent.is_relisting(article.number)

@@ -5,9 +5,9 @@
 --   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
--- from session_lists: end_sessions(subject, kept)
--- from bans: write_bans(subject), standing_bans(subject) -> {ends, number} by place, place_of(group) -> site | group:NAME,
---   ends_later(ends, other)
+-- from session_lists: end_sessions(lower_name, kept)
+-- from bans: write_bans(lower_name), standing_bans(lower_name) -> {ends, number} by place,
+--   place_of(group) -> site | group:NAME, ends_later(ends, other)
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), outranks(roles, subject_roles, groups)
 -- kept replies for a call that is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -24,18 +24,18 @@
 --       | {"reverted"}
 local slot, reason, note = ARGV[9], ARGV[12], ARGV[13]
 local moderator, roles = authority()
-local subject, group, ends, reverts = ARGV[8], ARGV[10], tonumber(ARGV[11]), ARGV[14]
+local lower_name, group, ends, reverts = ARGV[8], ARGV[10], tonumber(ARGV[11]), ARGV[14]
 local groups = group ~= "" and {group} or {}
-local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
+local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. lower_name, "name", "roles"))
 if not moderates(roles, groups) then return {"refused"} end
 if not name then return {"missing"} end
-if string.lower(moderator) == subject then return {"self"} end
+if string.lower(moderator) == lower_name then return {"self"} end
 
 if reverts ~= "" then
   local action = revertible(reverts)
   if not action then return {"reverted"} end
   local number = record_revert(slot, reverts, action, moderator, reason, note)
-  write_bans(subject)
+  write_bans(lower_name)
   if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
   if action.votes and ARGV[16] == "1" then
     redis.call("HSET", KEY.action .. reverts, "kept", "1")
@@ -46,7 +46,7 @@ if reverts ~= "" then
 end
 
 if not outranks(roles, subject_roles or "", groups) then return {"outranked"} end
-local standing = standing_bans(subject)[place_of(group)]
+local standing = standing_bans(lower_name)[place_of(group)]
 local removes_texts, annuls_votes = ARGV[15] == "1", ARGV[16] == "1"
 local function lacks(field)
   return redis.call("HEXISTS", KEY.action .. standing.number, field) == 0
@@ -56,11 +56,11 @@ if standing and not ends_later(ends, standing.ends) and not adds then
   return action_reply("same", standing.number)
 end
 
-local number = record_action(slot, "ban", "user:" .. subject, moderator, {
+local number = record_action(slot, "ban", "user:" .. lower_name, moderator, {
   group = group, ["until"] = ARGV[11], reason = reason, note = note, texts = ARGV[15], votes = ARGV[16],
 })
 if removes_texts then redis.call("ZADD", KEY.cleaning, now, number) end
 if annuls_votes then redis.call("ZADD", KEY.annulling, now, number) end
-if group == "" then end_sessions(subject) end
-write_bans(subject)
+if group == "" then end_sessions(lower_name) end
+write_bans(lower_name)
 return action_reply("changed", number)

@@ -1,8 +1,8 @@
 -- Change a password, and end all other sessions and all one-time tokens of its user.
 -- requires: log_entry, one_time_tokens, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
--- from one_time_tokens: end_tokens(subject, kept)
--- from session_lists: end_sessions(subject, kept)
+-- from one_time_tokens: end_tokens(lower_name, kept)
+-- from session_lists: end_sessions(lower_name, kept)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes
 -- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep   4 username
@@ -12,8 +12,8 @@
 --
 -- If the reply is lost, the script is sent again and finds the new hash, which is salted and therefore unique.
 local verified_hash, new_hash, username, now = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
-local subject = string.lower(username)
-local account = KEY.user .. subject
+local lower_name = string.lower(username)
+local account = KEY.user .. lower_name
 local known, bans = unpack(redis.call("HMGET", account, "password", "bans"))
 if known == new_hash then return {"done"} end
 if known ~= verified_hash then return {"changed"} end
@@ -23,7 +23,8 @@ if banned_until and (banned_until == "0" or tonumber(now) < tonumber(banned_unti
   return redis.error_reply("BANNED " .. banned_until .. " -")
 end
 redis.call("HSET", account, "password", new_hash)
-end_sessions(subject, ARGV[3])
-end_tokens(subject)
-log_entry(KEY.log, KEY.events, now, "password_changed", username, "user:" .. subject)
+local kept_session = ARGV[3]
+end_sessions(lower_name, kept_session)
+end_tokens(lower_name)
+log_entry(KEY.log, KEY.events, now, "password_changed", username, "user:" .. lower_name)
 return {"done"}

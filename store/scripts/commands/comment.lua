@@ -40,7 +40,8 @@ local poster = actor()
 if not poster then return {"unauthenticated"} end
 
 local commented = KEY.commented .. string.lower(poster) .. ":"
-local repeated = repeated_reply(commented, poster, 12, "commented", function(number)
+local IDEMPOTENCY = 12 -- place in ARGV of the first argument for idempotency.lua
+local repeated = repeated_reply(commented, poster, IDEMPOTENCY, "commented", function(number)
   local comment = find_comment(number)
   return comment and comment.state ~= "deleted" and comment.flat or {}
 end)
@@ -60,7 +61,8 @@ if verdict == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % 1024) -- with the slot of the article
 local answered = parent or {poster = article_info.poster, slot = article_number % 1024}
-local notified = newly_notified(poster, "", answered, ARGV[20], {unpack(ARGV, 21)})
+local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- a new one has no earlier versions
+local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
@@ -75,19 +77,19 @@ update_replies(comment)
 local groups = count_comment(comment, 1)
 add_voters(comment, {poster})
 if is_here(poster_slot) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
-note_posted(commented, 12, number)
+note_posted(commented, IDEMPOTENCY, number)
 local held_by = string.match(verdict, "^hold (.+)$")
 local told = held_by and "" or notified
 local id = append_text("commented", poster, "comment", number,
   "article", article_number, "parent", comment.parent or "", "depth", depth, "content", content, "time", now,
   "up", 1, "down", 0, "notified", notified, unpack(held_by and {"told", ""} or {}) -- `told`: whom it notifies now
 )
-local effects, change = note_effects(id, slots_of(told, poster_slot)), {}
+local effects, state_change = note_effects(id, slots_of(told, poster_slot)), {}
 if held_by then
   redis.call("HSET", KEY.comment .. number, "unannounced", "1", "held_by", held_by)
-  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
+  state_change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
 else
   notify_here(notified, "comment", number, poster)
   publish_comment("commented", comment, id, groups)
 end
-return {"commented", number, comment_hash(number), poster, id, effects, told, change}
+return {"commented", number, comment_hash(number), poster, id, effects, told, state_change}

@@ -1,4 +1,4 @@
--- Cut comments off the list of a user who has many, once the database has them. They are the oldest ones.
+-- Cut the oldest comments off the list of a user who has many, once the database has them.
 -- flags: allow-oom
 -- KEYS  of the user's partition, q: 1 closed:{q}, set while it takes no writes   2 user:{q}:NAME   3 comments:{q}:NAME
 -- ARGV  1 when the newest of them was posted (unix milliseconds)   2 from here on: their members

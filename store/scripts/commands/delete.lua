@@ -38,7 +38,7 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 redis.call("ZREM", KEY.woken, article.number)
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
-requeue_pending(article.number, nil, article.groups)
+requeue_pending(article.number, nil, article.groups) -- nil: its comments wait nowhere any more
 recent.remove_comments_of(article.number, article.groups)
 drop_edit(article.number, article.state, article.groups)
 requeue_edits(article, {}, article.groups)

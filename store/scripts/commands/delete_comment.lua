@@ -40,7 +40,7 @@ note_written(comment.article)
 local is_stub = has_descendants(comment)
 if is_stub then leave_stub() else drop_comment(comment) end
 local groups = not comment.state and count_comment(comment, -1) or {}
-local removed, more = update_places(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
+local removed, next_stub = update_places(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
 local id, effects, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
 note_deleted(comment.number, id)
-return {"deleted", id, effects, comment.poster, karma, comment.notified or "", more or ""}
+return {"deleted", id, effects, comment.poster, karma, comment.notified or "", next_stub or ""}

@@ -2,10 +2,10 @@
 -- confirm a new address, and a notice to the one that was confirmed before.
 -- requires: mail_drops, mailboxes, one_time_tokens, prelude
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
--- from mail_drops: drop_mail(subject, what)
--- from mails: mails.queue(keys, subject, what, at), mails.due_at(often, at) -> unix milliseconds
--- from mailboxes: unlist_address(subject, email)
--- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
+-- from mail_drops: drop_mail(recipient, what)
+-- from mails: mails.queue(keys, recipient, what, at), mails.due_at(often, at) -> unix milliseconds
+-- from mailboxes: unlist_address(lower_name, email)
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(lower_name, kept)
 -- from prelude: any_actor() -> username | false, actor() -> username | false, now (unix milliseconds)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       mailbox: a user's addresses   mail: what a mail is about   mailing: mails that wait, by when they are due
@@ -23,9 +23,9 @@ local change, address, often = ARGV[7], ARGV[8], ARGV[10]
 local name
 if change == "keep" then name = any_actor() else name = actor() end
 if not name then return {"unauthenticated"} end
-local subject = string.lower(name)
-local box = KEY.mailbox .. subject
-if verified_hash ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= verified_hash then return {"changed"} end
+local lower_name = string.lower(name)
+local box = KEY.mailbox .. lower_name
+if verified_hash ~= "" and redis.call("HGET", KEY.user .. lower_name, "password") ~= verified_hash then return {"changed"} end
 
 if redis.call("HGET", box, "edit") == this_edit then return {"edited", name} end -- it is sent again: its reply was lost
 local email, pending = unpack(redis.call("HMGET", box, "email", "pending"))
@@ -37,35 +37,35 @@ redis.call("HSETNX", box, "key", ARGV[11])
 -- Tells the confirmed address of a change.
 local function queue_notice(what)
   if not email then return end
-  redis.call("HSET", KEY.mail .. subject .. ":" .. what, email, now)
-  mails.queue(MAILS, subject, what, now)
+  redis.call("HSET", KEY.mail .. lower_name .. ":" .. what, email, now)
+  mails.queue(MAILS, lower_name, what, now)
 end
 
 if (change == "set" or change == "repeat") and address == email then
   redis.call("HDEL", box, "pending")
   if redis.call("HGET", box, "unusable") == address then redis.call("HDEL", box, "unusable") end
-  drop_mail(subject, "confirm")
+  drop_mail(lower_name, "confirm")
 elseif change == "set" or change == "repeat" then
   redis.call("HSET", box, "pending", address)
   if redis.call("HGET", box, "unusable") == address then redis.call("HDEL", box, "unusable") end
-  drop_mail(subject, "confirm")
-  mails.queue(MAILS, subject, "confirm", now)
+  drop_mail(lower_name, "confirm")
+  mails.queue(MAILS, lower_name, "confirm", now)
   if pending ~= address then queue_notice("change") end
 elseif change == "remove" then
   if email then
-    unlist_address(subject, email)
+    unlist_address(lower_name, email)
     queue_notice("removal")
   end
   redis.call("HDEL", box, "email", "pending", "unusable")
-  for _, what in ipairs({"confirm", "reset", "identity", "replies"}) do drop_mail(subject, what) end
-  end_tokens(subject)
+  for _, what in ipairs({"confirm", "reset", "identity", "replies"}) do drop_mail(lower_name, what) end
+  end_tokens(lower_name)
 end
 
 if often == "never" then
   redis.call("HDEL", box, "replies")
-  drop_mail(subject, "replies")
+  drop_mail(lower_name, "replies")
 elseif often ~= "" then
   redis.call("HSET", box, "replies", often)
-  redis.call("ZADD", KEY.mailing, "XX", string.format("%.0f", mails.due_at(often, now)), subject .. ":replies")
+  redis.call("ZADD", KEY.mailing, "XX", string.format("%.0f", mails.due_at(often, now)), lower_name .. ":replies")
 end
 return {"edited", name}

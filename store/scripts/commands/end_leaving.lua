@@ -2,7 +2,7 @@
 -- takes the place of the user's.
 -- requires: bans
 -- from prelude: require_writable()
--- from bans: write_bans(subject)
+-- from bans: write_bans(lower_name)
 -- flags: allow-oom
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       posters: usernames, by the time of the newest article   leaving: users who are being deleted
@@ -12,15 +12,15 @@
 -- Reply {"ended"}, also if this was done before
 local leaver, username, pseudonym = ARGV[7], ARGV[8], ARGV[9]
 require_writable()
-local account, left = KEY.user .. username, KEY.user .. pseudonym
+local account, new_account = KEY.user .. username, KEY.user .. pseudonym
 if redis.call("HGET", account, "left") == leaver then
   for _, field in ipairs({"karma", "comment_karma"}) do
     local sum = redis.call("HGET", account, field)
-    if sum then redis.call("HINCRBY", left, field, sum) end
+    if sum then redis.call("HINCRBY", new_account, field, sum) end
   end
-  redis.call("HSET", left, "name", pseudonym, "joined", ARGV[3])
+  redis.call("HSET", new_account, "name", pseudonym, "joined", ARGV[3])
   local floor = redis.call("HGET", account, "older_comments")
-  if floor then redis.call("HSET", left, "older_comments", floor) end
+  if floor then redis.call("HSET", new_account, "older_comments", floor) end
   redis.call("UNLINK", account)
   write_bans(pseudonym)
 end

@@ -2,8 +2,8 @@
 -- requires: log_entry, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from sessions: acting_user(name, digest, now) -> username | nil,
---   session_details(subject, digest) -> (id, logged in at, agent)
--- from session_lists: end_sessions(subject, kept), end_session(subject, digest)
+--   session_details(lower_name, digest) -> (id, logged in at, agent)
+-- from session_lists: end_sessions(lower_name, kept), end_session(lower_name, digest)
 -- flags: allow-oom
 -- kept replies for a call that is sent again, by status: ended
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -16,19 +16,19 @@ if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED t
 local name = acting_user(username, own_digest, now)
 if not name then return {"unauthenticated"} end
 
-local subject, own, found = string.lower(name), "", false
+local lower_name, own, found = string.lower(name), "", false
 if wanted_id == "" then
   found = true
-  end_sessions(subject, own_digest)
+  end_sessions(lower_name, own_digest)
 else
-  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. now, "+inf", "BYSCORE")) do
-    if session_details(subject, digest) == wanted_id then
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. lower_name, "(" .. now, "+inf", "BYSCORE")) do
+    if session_details(lower_name, digest) == wanted_id then
       found = true
       if digest == own_digest then own = "own" end
-      end_session(subject, digest)
+      end_session(lower_name, digest)
     end
   end
 end
 if not found then return {"missing"} end
-log_entry(KEY.log, KEY.events, now, "session_ended", name, "user:" .. subject)
+log_entry(KEY.log, KEY.events, now, "session_ended", name, "user:" .. lower_name)
 return {"ended", own}

@@ -2,7 +2,7 @@
 -- requires: log_entry, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
--- from session_lists: end_session(subject, digest)
+-- from session_lists: end_session(lower_name, digest)
 -- flags: allow-oom
 -- kept replies for a call that is sent again, by status: ended
 -- KEY   keys of this partition (a share of the data) by kind

@@ -19,10 +19,10 @@
 --       7 number of partitions   8 number of the article or comment   9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
---       13 one flag that counts is needed for so many votes of the thing
+--       13 for how many votes of the thing one flag that counts is needed
 --       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them
 --       15 how many comments above a hidden one lose their places in the thread at most
---       16 names in lower case of users whose flags on it do not count any more, as they are banned: see 14
+--       16 names in lower case of users whose flags on it do not count any more, as they are banned, as the caller read them
 -- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"}
 --       | {"hidden"}
 --       | {"hides", name of the actor, the list that `set_comment_state` returns, {} for an article} if the thing is hidden now
@@ -50,8 +50,8 @@ require_not_banned(subject.groups)
 local name, hide_at = string.lower(flagger), tonumber(ARGV[12])
 local known = redis.call("HGET", KEY.flags .. number, name)
 local before = known and parse_flag(known)
-local is_known = before and (before.cleared_by or before.reason == reason and before.note == note)
-if is_known or not before and reason == "" then return {"same", flagger, subject.flat} end
+local is_same = before and (before.cleared_by or before.reason == reason and before.note == note)
+if is_same or not before and reason == "" then return {"same", flagger, subject.flat} end
 
 local withdrawn = reason == ""
 local flag = not withdrawn and {

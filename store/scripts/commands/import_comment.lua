@@ -26,7 +26,7 @@
 --       earlier entry that did or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local STUBS_AT_ONCE = 500 -- that get places in the thread, as a visible comment is below them; others a moment later
+local STUBS_AT_ONCE = 500 -- stubs above the comment that get places in the thread with it; others get them a moment later
 require_writable()
 local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end

@@ -38,12 +38,13 @@ local article = {
   poster = poster, time = tonumber(posted_at), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
   link_digest = ARGV[16],
 }
-write_article(article, title, link, content, article.up - #voters)
+local imported = article.up - #voters -- votes without a known voter
+write_article(article, title, link, content, imported)
 add_voters(article, voters)
 add_karma(article, article.up - 1) -- the poster's own vote gives no karma
 redis.call("HSET", KEY.imported, foreign_id, number)
 local id = append_text("imported", poster, "article", number,
-  "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", foreign_id,
+  "imported", imported, "voters", table.concat(voters, " "), "story", foreign_id,
   entry_of(article, title, link, content)
 )
 publish_event("imported", article, article.groups, id)

@@ -4,11 +4,11 @@
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- from prelude: require_writable(), split(text) -> {word, ...}, append_log(kind, actor, subject, ...) -> entry id,
 --   publish(kind, number, name, id, ...), now (unix milliseconds)
--- from session_lists: end_sessions(subject, kept)
--- from mail_drops: drop_mail(subject, what)
--- from mailboxes: unlist_address(subject, email)
+-- from session_lists: end_sessions(lower_name, kept)
+-- from mail_drops: drop_mail(recipient, what)
+-- from mailboxes: unlist_address(lower_name, email)
 -- from name_digests: name_digest(secret, name) -> hex digits
--- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(subject, kept)
+-- from one_time_tokens: use_token(digest, purpose, call, at) -> (name, detail, is repeated) | nil, end_tokens(lower_name, kept)
 -- flags: allow-oom
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user   leaving: users who are being deleted
@@ -23,21 +23,22 @@
 --       | {"bad"} if the token is used or has ended
 local verified_hash, pseudonym, token = ARGV[9], ARGV[10], ARGV[13]
 require_writable()
-local subject, account = ARGV[7], KEY.user .. ARGV[7]
-local name, password, roles, known = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
-if known then return {"left", known} end
+local lower_name, account = ARGV[7], KEY.user .. ARGV[7]
+local name, password, roles, begun = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
+if begun then return {"left", begun} end
 if not name then return {"missing"} end
 if verified_hash ~= "" and password ~= verified_hash then return {"changed"} end
-if token ~= "" and not use_token(token, "identity", pseudonym, ARGV[3]) then return {"bad"} end
+local this_call = pseudonym -- as it is random, and the same if the call is sent again
+if token ~= "" and not use_token(token, "identity", this_call, ARGV[3]) then return {"bad"} end
 
 -- Removes the entries of the log with what the user has written about themselves, and says so in the log.
-local function forget_profile(written)
-  local noted = redis.call("HGET", KEY.logged, "user:" .. subject)
+local function forget_profile()
+  local noted = redis.call("HGET", KEY.logged, "user:" .. lower_name)
   if not noted then return end
   for _, entry in ipairs(split(noted)) do redis.call("XDEL", KEY.log, entry) end
-  redis.call("HDEL", KEY.logged, "user:" .. subject)
+  redis.call("HDEL", KEY.logged, "user:" .. lower_name)
   local id = append_log(
-    "user_deleted", "", "user:" .. subject, "name", written, "pseudonym", pseudonym, "entries", noted
+    "user_deleted", "", "user:" .. lower_name, "name", name, "pseudonym", pseudonym, "entries", noted
   )
   publish("user_deleted", 0, "-", id)
 end
@@ -46,20 +47,20 @@ local KEPT = {karma = true, comment_karma = true, joined = true, older_comments 
 for _, field in ipairs(redis.call("HKEYS", account)) do
   if not KEPT[field] then redis.call("HDEL", account, field) end
 end
-local left = table.concat({name, pseudonym, ARGV[11]}, " ")
-redis.call("HSET", account, "left", left)
-redis.call("ZADD", KEY.leaving, now, left)
-for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do
+local leaver = table.concat({name, pseudonym, ARGV[11]}, " ")
+redis.call("HSET", account, "left", leaver)
+redis.call("ZADD", KEY.leaving, now, leaver)
+for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do -- the group in ROLE:GROUP=TIME, "" in ROLE=TIME
   redis.call("ZREM", KEY.moderators .. (place ~= "" and "group:" .. place or "site"), name)
 end
-end_sessions(subject)
-local email = redis.call("HGET", KEY.mailbox .. subject, "email")
-if email then unlist_address(subject, email) end
-redis.call("DEL", KEY.mailbox .. subject)
-for _, what in ipairs({"confirm", "reset", "identity", "replies", "change", "removal"}) do drop_mail(subject, what) end
-end_tokens(subject)
+end_sessions(lower_name)
+local email = redis.call("HGET", KEY.mailbox .. lower_name, "email")
+if email then unlist_address(lower_name, email) end
+redis.call("DEL", KEY.mailbox .. lower_name)
+for _, what in ipairs({"confirm", "reset", "identity", "replies", "change", "removal"}) do drop_mail(lower_name, what) end
+end_tokens(lower_name)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
-redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), pseudonym)
-forget_profile(name)
+redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), lower_name), pseudonym)
+forget_profile()
 redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], pseudonym}, " "))
-return {"left", left}
+return {"left", leaver}

@@ -1,5 +1,5 @@
--- Take some comments of an article that is not visible out of lists and inboxes, or put those of a visible one back; and the
--- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
+-- Take some comments of an article that is not visible out of lists and inboxes, or put those of a visible one back. Do the
+-- same with the article itself. What is out of them has the field `away`. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
 -- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id
@@ -31,16 +31,20 @@ local article_info = find_article_info(article)
 if not article_info then return {"missing"} end
 
 local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, from_member, "+", "LIMIT", 0, limit)
-local away, changed, words, notified, slots = article_info.state and "1" or nil, ARGV[11], {}, {}, {}
-local announced, new_comments = {}, {}
+local away = article_info.state and "1" or nil -- what the field `away` has to be
+local changed = ARGV[11] -- "1" once this pass has changed something
+-- Of comments: those that were changed, whom they notify, whom those notify that are announced now; and the latter.
+local words, notified, announced, new_comments = {}, {}, {}, {}
+local slots = {} -- of all users whom this concerns
 
+-- Notes a comment that was changed for the entry in the log and the reply.
 local function note(comment, is_new)
-  local told = is_new and announced or notified
+  local notified_by = is_new and announced or notified
   if is_new then new_comments[#new_comments + 1] = comment end
   words[#words + 1] = table.concat({comment.number, comment.poster, string.format("%.0f", comment.time)}, ":")
   slots[#slots + 1] = comment.slot
   for word in string.gmatch(comment.notified or "", "%S+") do
-    told[#told + 1] = comment.number .. ":" .. word
+    notified_by[#notified_by + 1] = comment.number .. ":" .. word
   end
   for _, slot in ipairs(slots_of(comment.notified)) do slots[#slots + 1] = slot end
 end
@@ -50,14 +54,13 @@ for _, member in ipairs(members) do
   if comment and comment.state ~= "deleted" and comment.away ~= away then
     changed, comment.away = "1", away
     if away then redis.call("HSET", comment.hash, "away", "1") else redis.call("HDEL", comment.hash, "away") end
-    if not comment.state then
-      note(comment, list_here(comment))
-    end
+    if not comment.state then note(comment, list_here(comment)) end
     if is_flagged(comment.number) then queue_flagged(comment.number, is_listed(comment)) end
   end
 end
 
--- Whom the article itself notifies, if that has just changed, and 1 or "" for whether it is announced now.
+-- Takes the article out of inboxes or puts it back, if it is not done yet. Returns whom it notifies, "" if nothing was to be
+-- done, and 1 or "" for whether it is announced now.
 local function change_article()
   local hash = KEY.article .. article
   local told, was_away, unannounced = unpack(redis.call("HMGET", hash, "notified", "away", "unannounced"))

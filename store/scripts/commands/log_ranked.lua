@@ -5,5 +5,6 @@
 -- KEYS  1 log:{p}   2 channel events:{p}
 -- ARGV  1 now (unix milliseconds)
 -- Reply {"logged"}
-log_entry(KEYS[1], KEYS[2], ARGV[1], "ranked", "", "", "group", "")
+local NOBODY, NO_GROUP = "", "" -- in the log: who did it, and that it is about the whole site
+log_entry(KEYS[1], KEYS[2], ARGV[1], "ranked", NOBODY, "", "group", NO_GROUP)
 return {"logged"}

@@ -14,9 +14,9 @@ local newest, newest_time = unpack(redis.call("ZRANGE", KEY.inbox .. string.lowe
 if not newest then return {"marked", viewer} end
 
 -- Whether a position comes after another one in time.
-local function is_later(value, number, other, other_number)
-  value, other = tonumber(value), tonumber(other)
-  return value > other or value == other and number > other_number
+local function is_later(value, number, other_value, other_number)
+  value, other_value = tonumber(value), tonumber(other_value)
+  return value > other_value or value == other_value and number > other_number
 end
 
 local value, number = ARGV[7], ARGV[8]

@@ -1,5 +1,5 @@
--- Remove, approve or lock an article, take it out of one of its groups, reject the edit that waits for it, or revert such an
--- action, if the actor is a moderator of the place. An approval also puts the edit in place.
+-- Remove, approve or lock an article, take it out of one of its groups, reject its waiting edit, or revert such an action, if
+-- the actor is a moderator of the place. An approval also applies the waiting edit.
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
 -- from prelude: find_article(number) -> fields by name | nil
 -- from flags: is_flagged(number)
@@ -16,7 +16,7 @@
 --   take_out_of_group(article, group, actor), put_back_in_group(article, group, actor)
 -- from decisions: is_purged(subject), state_of(subject) -> (state | nil, kind | nil),
 --   state_after_revert(subject, current) -> (state | nil, kind | nil)
--- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
+-- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other_approval, is_removed)
 -- from roles: authority() -> (username, words of roles), may_moderate_article(moderator, roles, article, group)
 -- kept replies for a call that is sent again, by status: changed
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -50,7 +50,7 @@ end
 
 local function record(fields)
   fields.group, fields.reason, fields.note = group, reason, note
-  local shows = kind == "approve" and (article.state or find_edit(number))
+  local shows = kind == "approve" and (article.state or find_edit(number)) -- the text, or an edit of it, from now on
   if shows then fields.notified = notified_of_action(subject, slot, moderator) end
   return record_action(slot, kind, subject, moderator, fields)
 end
@@ -60,7 +60,9 @@ local function revert()
 end
 
 local WHOLE, edited = {group = ""}, {} -- of an action on the whole article; what `apply_edit` has returned
-local DO, UNDO = {}, {} -- functions by the kind of action, which return the status and the number of the action
+-- Functions by the kind of action, which return the status and the number of the action. `standing_action` returns two values:
+-- `or nil` keeps only the number.
+local DO, UNDO = {}, {}
 
 function DO.remove()
   if article.state == "removed" then return "same", standing_action(subject, "remove purge", WHOLE) or nil end
@@ -87,9 +89,9 @@ local function undo_decision()
   local state, decided = state_after_revert(subject, article.state)
   if state ~= article.state then set_state(article, state, moderator) end
   if kind == "approve" then
-    restore_flags(
-      number, reverts, not state, decided == "approve" and standing_action(subject, "approve") or nil, state == "removed"
-    )
+    local other_approval = decided == "approve" and standing_action(subject, "approve") or nil
+    local is_visible, is_removed = not state, state == "removed"
+    restore_flags(number, reverts, is_visible, other_approval, is_removed)
   end
   return "changed", action
 end
@@ -116,7 +118,7 @@ function DO.reject_edit()
   return "changed", action
 end
 
-local function take_out()
+local function take_out() -- of the group
   if not is_in(article.groups, group) then
     local standing = standing_action(subject, "remove", {group = group})
     return standing and "same" or "elsewhere", standing

@@ -1,5 +1,5 @@
--- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
--- site or of a group of its article. An approval also puts the edit in place.
+-- Remove or approve a comment, reject its waiting edit, or revert such an action, if the actor is a moderator of the site or
+-- of a group of its article. An approval also applies the waiting edit.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
 -- from prelude: split(text) -> {word, ...}
 -- from flags: is_flagged(number)
@@ -18,7 +18,7 @@
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
 -- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil),
 --   state_of(subject) -> (state | nil, kind | nil)
--- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
+-- from flag_clearing: restore_flags(number, action, is_visible, other_approval, is_removed), clear_flags(number, action)
 -- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- kept replies for a call that is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -61,7 +61,7 @@ local function is_in_group()
   return false
 end
 
--- Whom the action notifies: the poster, who may have another home. An approval of what was shown concerns nobody.
+-- Whom the action notifies: the poster, who may have another home. An approval of what was shown already notifies nobody.
 local function notified()
   if kind == "approve" and not comment.state and not has_edit then return "" end
   return notified_user(comment.poster, comment.slot, moderator)
@@ -82,8 +82,9 @@ local function act()
     local action = note_for_others(record_revert(slot, reverts, done, moderator, reason, note, notified()))
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
-  local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
-  if decided == "purge" and kind ~= "reject_edit" then -- no edit waits any more
+  local state = kind == "remove" and "removed" or "visible"
+  local _, decided = state_of(subject)
+  if decided == "purge" and kind ~= "reject_edit" then -- to reject an edit is "same" below, as none waits any more
     return kind == "remove" and "same" or "purged", standing_action(subject, "purge"), state
   end
   local has_flags = kind == "approve" and is_flagged(comment.number)
@@ -93,6 +94,14 @@ local function act()
   local before = kind ~= "reject_edit" and comment.state or ""
   local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
   return "changed", note_for_others(record_action(slot, kind, subject, moderator, fields)), state
+end
+
+-- Restores the flags that the reverted approval had cleared; `state` is what `act` has returned.
+local function restore_cleared(state)
+  local number, decided = standing_action(subject, "remove approve")
+  local other_approval = decided == "approve" and number or nil
+  local is_shown, is_removed = state == "visible" and not comment.away, state == "removed"
+  restore_flags(comment.number, reverts, is_shown, other_approval, is_removed)
 end
 
 if not may_act() then return {"refused"} end
@@ -109,9 +118,5 @@ if status == "changed" and kind == "approve" then
   reply[6] = {apply_comment_edit(comment, groups)}
   clear_flags(comment.number, action)
 end
-if done and done.kind == "approve" then
-  local number, decided = standing_action(subject, "remove approve")
-  local is_shown = state == "visible" and not comment.away
-  restore_flags(comment.number, reverts, is_shown, decided == "approve" and number or nil, state == "removed")
-end
+if done and done.kind == "approve" then restore_cleared(state) end
 return reply

@@ -1,5 +1,5 @@
--- Note in an action that annuls votes how far the work has come, in which votes are annulled or, after its revert,
--- restored. When it is done, take the action off the list `annulling`. Nothing is noted if the action was reverted
+-- Note in an action that annuls votes how far its work has come: the votes are annulled or, after its revert, restored,
+-- in steps. When it is done, take the action off the list `annulling`. Nothing is noted if the action was reverted
 -- meanwhile.
 -- requires: prelude
 -- from prelude: require_writable()
@@ -9,10 +9,11 @@
 --       7 number of the action   8 how many votes it holds   9 how many there are to do, or ""
 --       10 instant: votes cast before stay (unix milliseconds), or ""
 --       11 "restoring" when that begins, "done", "restored", or ""
---       12 "1" if what was done follows its revert, else ""
+--       12 "1" if votes are restored, as the action was reverted, else ""
 -- Reply {"noted"} | {"reverted"}
 require_writable()
 local action = KEY.action .. ARGV[7]
+-- `kept`: the votes stay annulled, although the action was reverted.
 local reverted_by, kept = unpack(redis.call("HMGET", action, "reverted_by", "kept"))
 if (reverted_by and not kept and "1" or "") ~= ARGV[12] then return {"reverted"} end
 redis.call("HSET", action, "annulled", ARGV[8])

@@ -1,5 +1,5 @@
--- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user, so
--- they are removed in time.
+-- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user,
+-- so trim_log.lua removes them once they are old enough.
 -- requires: prelude
 -- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- flags: allow-oom

@@ -6,12 +6,12 @@
 --       4 for how many hours samples are kept
 -- Reply 1 if a warning is due, else 0
 local hour_field = ARGV[1]
-local hour, kept = tonumber(hour_field), tonumber(ARGV[4])
+local hour, kept_hours = tonumber(hour_field), tonumber(ARGV[4])
 if redis.call("HSETNX", KEYS[1], hour_field, ARGV[2]) == 1 then
   for _, field in ipairs(redis.call("HKEYS", KEYS[1])) do
-    if (tonumber(field) or hour) < hour - kept then redis.call("HDEL", KEYS[1], field) end
+    if (tonumber(field) or hour) < hour - kept_hours then redis.call("HDEL", KEYS[1], field) end
   end
-  redis.call("EXPIRE", KEYS[1], kept * 3600)
+  redis.call("EXPIRE", KEYS[1], kept_hours * 3600)
 end
 if ARGV[3] == "" or redis.call("HGET", KEYS[1], "warned") == hour_field then return 0 end
 redis.call("HSET", KEYS[1], "warned", hour_field)

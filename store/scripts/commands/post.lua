@@ -37,7 +37,8 @@ if not poster or redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 the
 require_not_banned(split(group_words))
 
 local posted = KEY.posted .. string.lower(poster) .. ":"
-local repeated = repeated_reply(posted, poster, 13, "posted", article_hash)
+local IDEMPOTENCY = 13 -- place in ARGV of the first argument for idempotency.lua
+local repeated = repeated_reply(posted, poster, IDEMPOTENCY, "posted", article_hash)
 if repeated then return repeated end
 local groups = split(group_words)
 local refused = refused_groups(groups, ARGV[19], ARGV[20])
@@ -50,11 +51,14 @@ local article = {
   poster = poster, time = now, up = 1, down = 0, groups = groups,
   link_digest = ARGV[18], state = held_by and "pending" or nil,
 }
-write_article(article, title, link, content, 0)
+local imported = 0 -- upvotes without a known voter
+write_article(article, title, link, content, imported)
 add_voters(article, {poster})
-local notified = newly_notified(poster, "", nil, ARGV[22], {unpack(ARGV, 23)})
+local before, answered = "", nil -- a new article has no earlier versions, and answers nothing
+local most_mentions, mentioned = ARGV[22], {unpack(ARGV, 23)}
+local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 add_notified(KEY.article .. number, nil, notified)
-note_posted(posted, 13, number)
+note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)

@@ -21,22 +21,22 @@ local function count(key, length, limit)
   return {"counted"}
 end
 
--- A bucket is kept as "points at", and only until it is full.
+-- Takes points from a bucket. It is kept as POINTS AT, and only until it is full.
 local function take(key, capacity, refill, taken)
   local points, at = capacity, now
   local known = redis.call("GET", key)
   if known then
-    local then_left, then_at = string.match(known, "(%S+) (%S+)")
+    local points_then, then_at = string.match(known, "(%S+) (%S+)")
     at = math.max(now, tonumber(then_at)) -- the clocks of processes differ: a bucket's time never goes back
-    points = math.min(capacity, then_left + (at - then_at) * refill)
+    points = math.min(capacity, points_then + (at - then_at) * refill)
   end
-  local left = string.format("%.17g", math.min(capacity, points - taken))
-  local full_in = math.ceil((capacity - left) / refill) + 1
-  redis.call("SET", key, left .. " " .. string.format("%.0f", at), "PX", full_in)
-  return left
+  local points_left = string.format("%.17g", math.min(capacity, points - taken))
+  local full_in = math.ceil((capacity - points_left) / refill) + 1
+  redis.call("SET", key, points_left .. " " .. string.format("%.0f", at), "PX", full_in)
+  return points_left
 end
 
 if ARGV[1] == "window" then return count(KEYS[1], tonumber(ARGV[3]), tonumber(ARGV[4])) end
-local left = {}
-for i, key in ipairs(KEYS) do left[i] = take(key, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[4 + i])) end
-return left
+local points_left = {}
+for i, key in ipairs(KEYS) do points_left[i] = take(key, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[4 + i])) end
+return points_left

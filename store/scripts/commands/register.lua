@@ -12,13 +12,14 @@
 --
 -- If the reply is lost, the script is sent again and finds its own session: the digest is random.
 local username, password_hash, now, session, ends, details = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local subject = string.lower(username)
-local account = KEY.user .. subject
+local lower_name = string.lower(username)
+local account = KEY.user .. lower_name
 if redis.call("EXISTS", KEY.session .. session) == 1 then return {"registered"} end
 if redis.call("EXISTS", account) == 1 then return {"taken"} end
-if pseudonym_of(KEY.departed, KEY.namekey, subject) then return {"taken"} end
+if pseudonym_of(KEY.departed, KEY.namekey, lower_name) then return {"taken"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", account, "name", username, "password", password_hash, "joined", now, "karma", 0)
-write_session(session, username, ends, now, "", details, now)
-log_entry(KEY.log, KEY.events, now, "registered", username, "user:" .. subject, "name", username, "joined", now)
+local NO_BANS, last_used = "", now
+write_session(session, username, ends, last_used, NO_BANS, details, now)
+log_entry(KEY.log, KEY.events, now, "registered", username, "user:" .. lower_name, "name", username, "joined", now)
 return {"registered"}

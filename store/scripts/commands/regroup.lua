@@ -1,4 +1,4 @@
--- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists is removed.
+-- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists ends up removed.
 -- requires: actions, article_indexes, group_rules, pending_comments, recent_comments
 -- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, split(text) -> {word, ...},
 --   require_not_banned(groups), append_log(kind, actor, subject, ...) -> entry id,

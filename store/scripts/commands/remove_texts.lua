@@ -1,7 +1,6 @@
 -- Remove some texts of a banned user, each by an action of its own that names the ban, unless the ban was reverted.
--- Texts stay as they are if they are removed already, were posted after the ban, a moderator has decided about them
--- since, or they are outside of the group of the ban. An article that is in other groups, too, is only taken out of
--- that one.
+-- A text stays as it is if it is removed already, was posted after the ban, or is outside of the group of the ban, or if a
+-- moderator has decided about it since. An article that is in other groups, too, is only taken out of the group of the ban.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)

@@ -25,7 +25,7 @@ local function settle_more(lowest)
   redis.call("ZREM", KEY.removing, lowest.number)
   if not find_article_info(lowest.article) then return {"", {}} end
   local removed, next = update_places(lowest.number, limit)
-  if removed[1] then log_stubs(lowest, table.concat(removed, " ", 2)) end
+  if removed[1] then log_stubs(lowest, table.concat(removed, " ", 2)) end -- without the first, the lowest itself
   return {next or "", {}}
 end
 
@@ -37,13 +37,14 @@ if redis.call("ZSCORE", KEY.left, article) then -- it is not deleted: the archiv
   return {"", {}}
 end
 
-local tree, last_ids = KEY.tree .. article, {}
+local NOBODY, NO_STUB, NONE_REMOVED = "", "", "" -- in the log: who deletes it, and the stubs that are left or go with it
+local tree, last_ids = KEY.tree .. article, {} -- ids of entries by partition
 for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, limit)) do
   local comment = find_comment(string.match(member, " (%d+)$"))
   if comment then
     drop_comment(comment)
     if comment.state ~= "deleted" then
-      local id, effects = log_removal(comment, "", "", "")
+      local id, effects = log_removal(comment, NOBODY, NO_STUB, NONE_REMOVED)
       for i = 1, #effects, 2 do last_ids[effects[i]] = id end
     end
   end

@@ -17,12 +17,13 @@
 --       from 10 on: keys that may have the name, and logged:{p}:N for each archived article N of the user
 -- Reply {"replaced", 1 if anything has changed, else 0}
 require_writable()
-local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"
-local changes, entries = 0, {} -- 1 once anything has changed; ids of entries that were removed from the log
+local written, name, pseudonym = ARGV[7], string.lower(ARGV[7]), ARGV[8] -- `name` is the username in lower case
+local drops = ARGV[9] == "1" -- whether entries with texts are removed
+local has_changed, entries = 0, {} -- 1 once anything has changed; ids of entries that were removed from the log
 
 -- Runs a command that changes something, and notes that something has changed.
 local function call(...)
-  changes = 1
+  has_changed = 1
   return redis.call(...)
 end
 
@@ -31,16 +32,16 @@ local function replace_field(key, field)
   if redis.call("HGET", key, field) == written then call("HSET", key, field, pseudonym) end
 end
 
--- Takes the user out of those whom a text, or an action, has notified.
+-- Takes the user out of those whom a text, or an action, has notified: KIND:NAME:SLOT:TIME each.
 local function forget_notified(key)
   local notified = redis.call("HGET", key, "notified")
   if not notified or not string.find(notified, ":" .. name .. ":", 1, true) then return end
-  local left = {}
+  local kept = {}
   for word in string.gmatch(notified, "%S+") do
-    if string.match(word, "^%l+:([^:]+):") ~= name then left[#left + 1] = word end
+    if string.match(word, "^%l+:([^:]+):") ~= name then kept[#kept + 1] = word end
   end
-  if left[1] then
-    call("HSET", key, "notified", table.concat(left, " "))
+  if kept[1] then
+    call("HSET", key, "notified", table.concat(kept, " "))
   else
     call("HDEL", key, "notified")
   end
@@ -105,20 +106,20 @@ end
 function REPLACE.flags(key)
   local flag = redis.call("HGET", key, name)
   if not flag then return end
-  local before, after = string.match(flag, "^(%S+ %S+ )%S+(.*)$")
+  local before, after = string.match(flag, "^(%S+ %S+ )%S+(.*)$") -- AT REASON NAME ..., see flags.lua
   call("HSET", key, pseudonym, before .. pseudonym .. after)
   redis.call("HDEL", key, name)
 end
 
--- Whom an edit that waits would notify.
+-- Takes the user out of those whom an edit that waits would notify: NAME SLOT NAME SLOT ...
 function REPLACE.heldedit(key)
-  local mentions, left = redis.call("HGET", key, "mentions"), {}
+  local mentions, kept = redis.call("HGET", key, "mentions"), {}
   if not mentions or not string.find(" " .. mentions .. " ", " " .. name .. " ", 1, true) then return end
   for each, slot in string.gmatch(mentions, "(%S+) (%S+)") do
-    if each ~= name then left[#left + 1] = each .. " " .. slot end
+    if each ~= name then kept[#kept + 1] = each .. " " .. slot end
   end
-  if left[1] then
-    call("HSET", key, "mentions", table.concat(left, " "))
+  if kept[1] then
+    call("HSET", key, "mentions", table.concat(kept, " "))
   else
     call("HDEL", key, "mentions")
   end
@@ -135,13 +136,14 @@ function REPLACE.appeal(key)
   replace_field(key, "answered_by")
 end
 
--- The reply to a call of the user, or to one about the user: a call that is sent again runs again.
+-- Deletes the reply that is kept for a call, if it has the name: such a call runs again if it is sent again.
 function REPLACE.answer(key)
   for word in string.gmatch(string.lower(redis.call("GET", key)), "[%w_-]+") do
     if word == name then return call("DEL", key) end
   end
 end
 
+-- The hash of any user: the field `upvoters` has names.
 function REPLACE.user(key)
   local known = redis.call("HGET", key, "upvoters")
   if not known or not string.find(" " .. known .. " ", " " .. written .. " ", 1, true) then return end
@@ -150,24 +152,26 @@ function REPLACE.user(key)
   call("HSET", key, "upvoters", table.concat(names, " "))
 end
 
+-- Takes the user off a list of usernames.
 local function leave_list(key)
-  if redis.call("ZREM", key, written) == 1 then changes = 1 end
+  if redis.call("ZREM", key, written) == 1 then has_changed = 1 end
 end
 REPLACE.following, REPLACE.followers, REPLACE.groupfollowers = leave_list, leave_list, leave_list
 REPLACE.moderators, REPLACE.blocked, REPLACE.unblocked = leave_list, leave_list, leave_list
 
--- How many articles of a user are archived. The counts are added, as some may have been archived since.
+-- Moves to the pseudonym how many articles of the user are archived. The counts are added, as some may have been archived
+-- under the pseudonym already.
 function REPLACE.archived(key)
   redis.call("HDEL", key, "top:timeline:" .. name)
   if redis.call("HEXISTS", key, "user:" .. name) == 0 then return end
   local count, newest = archived_of(name)
-  local others, newest_other = archived_of(pseudonym)
-  changes = 1
-  set_archived_of(pseudonym, count + others, math.max(newest, newest_other))
+  local count_of_pseudonym, newest_of_pseudonym = archived_of(pseudonym)
+  has_changed = 1
+  set_archived_of(pseudonym, count + count_of_pseudonym, math.max(newest, newest_of_pseudonym))
   set_archived_of(name, 0, 0)
 end
 
--- Indexes of the user, and of the actions about the user.
+-- Moves an index of the user, or of the actions about the user, to the pseudonym.
 local function merge(key, target)
   call("ZUNIONSTORE", target, 2, target, key, "AGGREGATE", "MAX")
   redis.call("UNLINK", key)
@@ -184,7 +188,7 @@ function REPLACE.actions(key, scope)
 end
 
 for i = 10, #ARGV do
-  local kind, suffix = string.match(ARGV[i], "^(%l+):{%d+}:?(.*)$")
+  local kind, suffix = string.match(ARGV[i], "^(%l+):{%d+}:?(.*)$") -- KIND:{PARTITION}:SUFFIX
   if kind == "logged" and drops then drop_entries(suffix) end
   if REPLACE[kind] and redis.call("EXISTS", ARGV[i]) == 1 then REPLACE[kind](ARGV[i], suffix) end
 end
@@ -194,4 +198,4 @@ if entries[1] then
   )
   publish("user_deleted", 0, "-", id)
 end
-return {"replaced", changes}
+return {"replaced", has_changed}

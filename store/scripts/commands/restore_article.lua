@@ -13,9 +13,9 @@ local is_known = redis.call("EXISTS", KEY.article .. number) == 1
 if not is_known then redis.call("HSET", KEY.article .. number, unpack(ARGV, 8)) end
 
 local article = find_article(number)
-local left = article.time + window - now
+local open_for = article.time + window - now -- milliseconds in which voting is still open
 for _, voters in ipairs({KEY.voted .. number, KEY.downvoted .. number}) do
-  if left < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, left + GRACE) end
+  if open_for < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, open_for + GRACE) end
 end
 if is_known then return {"known"} end
 

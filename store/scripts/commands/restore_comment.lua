@@ -32,9 +32,9 @@ if not is_parent_here or not article_info then
   return {"missing"}
 end
 
-local left = comment.time + window - now
+local open_for = comment.time + window - now -- milliseconds in which voting is still open
 for _, voters in ipairs({KEY.voted .. number, KEY.downvoted .. number}) do
-  if left < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, left + GRACE) end
+  if open_for < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, open_for + GRACE) end
 end
 if is_known then return {"known"} end
 

@@ -5,6 +5,7 @@
 --       flags: flags on an article or comment, by user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of the article or comment   8 from here on: fields and values of the hash
+-- The poster of a text, nil or false if there is no such text, and whether it is visible.
 local function visibility(key)
   local poster, state, away = unpack(redis.call("HMGET", key, "poster", "state", "away"))
   return poster, not state and not away

@@ -1,4 +1,4 @@
--- Restore the edit that waits for an article or a comment, unless that is missing or removed.
+-- Restore the waiting edit of an article or a comment, unless its subject is missing or removed.
 -- requires: held_edits
 -- from prelude: split(text) -> {word, ...}
 -- from held_edits: queue_edit(number, state, groups, groups_before)

@@ -29,7 +29,7 @@ local is_wrong = (state == "removed") ~= (text.state == "removed")
 local NOBODY = "" -- in the log: a backup is restored
 if is_wrong and article then set_state(article, state, NOBODY) end
 if is_wrong and comment then set_comment_state(comment, state, NOBODY, tonumber(ARGV[10])) end
-if article and is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, "") end
+if article and is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, NOBODY) end
 if is_purged(subject) and article then
   redis.call("HSET", KEY.article .. number, "title", purged_text)
   redis.call("HDEL", KEY.article .. number, "link", "link_digest", "content")

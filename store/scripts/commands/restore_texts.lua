@@ -1,5 +1,5 @@
--- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
--- ban removes no text here any more. What others have decided about a text since stays.
+-- Revert some removals of texts in this partition: those by a ban which was reverted. From the first call on, that ban removes
+-- no text here any more. What others have decided about a text since the ban stays.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), now (unix milliseconds), find_article(number) -> fields by name | nil
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
@@ -34,7 +34,8 @@ local function restore_texts()
 
   -- Records the revert of a removal, which is an action with a number; number % 1024 is its slot.
   local function record(number, action)
-    record_revert(number % 1024, number, action, moderator, ARGV[10], "", "")
+    local reason, NO_NOTE, NOBODY = ARGV[10], "", "" -- nobody is notified
+    record_revert(number % 1024, number, action, moderator, reason, NO_NOTE, NOBODY)
   end
 
   -- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.

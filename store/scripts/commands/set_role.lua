@@ -7,7 +7,7 @@
 --   standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles), has_role(roles, role)
--- from role_words: role_word(role, group) -> text, write_role(subject, name, role, group)
+-- from role_words: role_word(role, group) -> text, write_role(lower_name, name, role, group)
 -- kept replies for a call that is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

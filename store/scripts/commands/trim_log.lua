@@ -1,5 +1,5 @@
--- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
--- too many, or name a user who was deleted long ago, whether they were taken or not.
+-- Remove the oldest entries of a log that are old enough and that all consumers have taken. Entries that are too many, or
+-- that may name a user who was deleted long ago, are removed whether they were taken or not.
 -- flags: allow-oom
 -- KEYS  1 log:{p}   2 consumers:{p}, the last entry that each has taken   3 logged:{p}, ids of entries with texts
 --       4 deleted:{p}, what was deleted, by time   5 outdated:{p}, entries up to which the log may name a deleted user
@@ -27,18 +27,18 @@ end
 
 -- Removes the id of an entry that is trimmed from those that are noted in KEYS[3] for its article, comment or user.
 local function remove_noted(id, subject)
-  local field, left = string.match(subject, "^user:") and subject or string.match(subject, ":(%d+)$"), {}
+  local field, kept = string.match(subject, "^user:") and subject or string.match(subject, ":(%d+)$"), {}
   for noted in string.gmatch(redis.call("HGET", KEYS[3], field) or "", "%S+") do
-    if noted ~= id then left[#left + 1] = noted end
+    if noted ~= id then kept[#kept + 1] = noted end
   end
-  if left[1] then
-    redis.call("HSET", KEYS[3], field, table.concat(left, " "))
+  if kept[1] then
+    redis.call("HSET", KEYS[3], field, table.concat(kept, " "))
   else
     redis.call("HDEL", KEYS[3], field)
   end
 end
 
-local slowest
+local slowest -- the entry that the slowest consumer has taken last
 local positions = redis.call("HGETALL", KEYS[2])
 for i = 1, #positions, 2 do
   local is_consumer = positions[i] ~= "trimmed"
@@ -46,10 +46,11 @@ for i = 1, #positions, 2 do
 end
 
 local seconds, microseconds = unpack(redis.call("TIME"))
+-- Entries after this id are kept for their age.
 local oldest = string.format("%.0f-0", seconds * 1000 + math.floor(microseconds / 1000) - tonumber(ARGV[1]))
 local length = redis.call("XLEN", KEYS[1])
-local outdated = redis.call("ZRANGEBYSCORE", KEYS[5], "-inf", seconds * 1000)
-local trimmed, removed
+local outdated = redis.call("ZRANGEBYSCORE", KEYS[5], "-inf", seconds * 1000) -- ids: entries up to them have to go now
+local trimmed, removed -- the last entry to remove, and how many that are
 
 -- Whether an entry may name a user who was deleted long ago.
 local function is_outdated(id)
@@ -62,7 +63,8 @@ for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
   if last_removable ~= "" and is_after(id, last_removable) then break end
   if is_needed and i > length - tonumber(ARGV[2]) and not is_outdated(id) then break end
-  if TEXTS[fields[2]] then remove_noted(id, fields[8]) end -- the kind and the subject of the entry
+  local kind, subject = fields[2], fields[8] -- of "kind", KIND, "at", AT, "actor", ACTOR, "subject", SUBJECT, ...
+  if TEXTS[kind] then remove_noted(id, subject) end
   trimmed, removed = id, i
 end
 if not trimmed then return {"trimmed", 0} end

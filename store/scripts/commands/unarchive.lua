@@ -31,7 +31,8 @@ for i = 14, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local name = string.lower(fields.poster)
 if not has_counts(number, ARGV[11]) then return {"behind"} end
 local is_current = (redis.call("HGET", KEY.archived, "user:" .. name) or "") == ARGV[8]
-if not is_current or redis.call("SISMEMBER", KEY.moving, ARGV[10]) == 1 then return {"changed"} end
+local newest_time, newest_number = ARGV[9], ARGV[10]
+if not is_current or redis.call("SISMEMBER", KEY.moving, newest_number) == 1 then return {"changed"} end
 
 if comment_count ~= "0" and redis.call("GET", KEY.lease .. "conversations") ~= ARGV[13] then return {"overtaken"} end
 if redis.call("ZCARD", KEY.tree .. number) ~= tonumber(comment_count) then return {"overtaken"} end
@@ -56,5 +57,5 @@ redis.call("HINCRBY", KEY.archived, "count", -1)
 if article.up - article.down >= good_votes then redis.call("HINCRBY", KEY.archived, "count:good", -1) end
 for _, group in ipairs(article.groups) do count_one_less("count:group:" .. group) end
 local count = archived_of(name)
-set_archived_of(name, count - 1, tonumber(ARGV[9]) or 0)
+set_archived_of(name, count - 1, tonumber(newest_time) or 0)
 return {"unarchived"}

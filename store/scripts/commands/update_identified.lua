@@ -6,7 +6,7 @@
 -- from profiles: write_profile(name, changes)
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
--- from role_words: write_role(subject, name, role, group)
+-- from role_words: write_role(lower_name, name, role, group)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       identities: the persons at providers who are a user
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
@@ -22,16 +22,16 @@
 -- If the reply is lost, the script is sent again and finds the subject with the user.
 local username, issuer_and_subject, claimed_roles = ARGV[7], ARGV[10], ARGV[13]
 require_writable()
-local key_name, digest, issued_at = string.lower(username), ARGV[9], tonumber(ARGV[11])
-local account, subjects, status = KEY.user .. key_name, KEY.identities .. key_name, "same"
+local lower_name, digest, issued_at = string.lower(username), ARGV[9], tonumber(ARGV[11])
+local account, subjects, status = KEY.user .. lower_name, KEY.identities .. lower_name, "same"
 -- Fields of `subjects`: the digest itself, `iat:` and the digest for the time of the newest token that has changed the profile,
 -- `claimed:` and the digest for the roles that its claims gave.
-local name, left = unpack(redis.call("HMGET", account, "name", "left"))
+local name, is_leaving = unpack(redis.call("HMGET", account, "name", "left"))
 if ARGV[12] == "1" and redis.call("HEXISTS", subjects, digest) == 0 then
-  if name or left or pseudonym_of(KEY.departed, KEY.namekey, key_name) then return "taken" end
+  if name or is_leaving or pseudonym_of(KEY.departed, KEY.namekey, lower_name) then return "taken" end
   name, status = username, "made"
   redis.call("HSET", account, "name", name, "joined", ARGV[3], "karma", 0)
-  local id = append_log("registered", name, "user:" .. key_name, "name", name, "joined", ARGV[3])
+  local id = append_log("registered", name, "user:" .. lower_name, "name", name, "joined", ARGV[3])
   publish("registered", 0, name, id)
 end
 if not name then return "missing" end
@@ -45,8 +45,8 @@ write_profile(name, {unpack(ARGV, 14)})
 local function change_role(kind, word)
   local role, group = string.match(word, "^(%l+):?(.*)$")
   local reason = "by the claims of " .. string.match(issuer_and_subject, "^%S+")
-  record_action(ARGV[8], kind, "user:" .. key_name, OPERATOR, {role = role, group = group, reason = reason})
-  write_role(key_name, name, role, group)
+  record_action(ARGV[8], kind, "user:" .. lower_name, OPERATOR, {role = role, group = group, reason = reason})
+  write_role(lower_name, name, role, group)
 end
 
 -- Grants the roles of the claims that the user does not hold, and revokes those that earlier claims gave and these do not. A

@@ -130,7 +130,7 @@ local function revertible(number) --> fields by name | nil
 end
 
 -- Records the revert of an action, which `revertible` has read, and returns what `record_action` does. `notified` is as
--- there. A revert answers an appeal against the action. The caller then changes the subject to what the remaining
+-- in its `fields`. A revert answers an appeal against the action. The caller then changes the subject to what the remaining
 -- actions say.
 local function record_revert(slot, number, action, moderator, reason, note, notified) --> (number, entry id)
   local fields = {

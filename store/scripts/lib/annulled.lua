@@ -9,16 +9,16 @@
 
 -- The value of a voter's annulled vote on an article or a comment, and the numbers of the actions that hold it,
 -- separated by spaces; nil if the vote is not annulled.
-local function held_vote(number, voter) --> (1 | -1, numbers of actions) | nil
-  local value, cases = string.match(redis.call("HGET", KEY.annulled .. number, voter) or "", "^(%-?%d) (.+)$")
-  return tonumber(value), cases
+local function held_vote(number, voter) --> (1 | 0 | -1, numbers of actions) | nil
+  local value, actions = string.match(redis.call("HGET", KEY.annulled .. number, voter) or "", "^(%-?%d) (.+)$")
+  return tonumber(value), actions
 end
 
 -- Forgets the annulled votes on an article or a comment that is deleted.
 local function forget_annulled(number)
   for _, held in ipairs(redis.call("HVALS", KEY.annulled .. number)) do
-    for case in string.gmatch(held, " (%d+)") do
-      redis.call("ZREM", KEY.cases .. case, string.rep("0", 16 - #number) .. number)
+    for action in string.gmatch(held, " (%d+)") do
+      redis.call("ZREM", KEY.cases .. action, string.rep("0", 16 - #number) .. number)
     end
   end
   redis.call("DEL", KEY.annulled .. number)

@@ -31,7 +31,7 @@ local function change_article(article, changes, link_digest, most, mentioned) --
   forget_cleared_flags(article.number)
   local notified = newly_notified(article.poster, article.notified, nil, most, mentioned)
   add_notified(hash, article.notified, notified)
-  local told = notified
+  local told = notified -- those whom it notifies at once
   if article.state and notified ~= "" then -- it is hidden: they are notified when it is shown again
     redis.call("HSET", hash, "away", "1")
     told = ""

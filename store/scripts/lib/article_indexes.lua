@@ -5,7 +5,7 @@
 --   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
 --   ORDERS (of articles), WEIGHTED_BY (orders whose index depends on a weight), update_indexes(article, before),
 --   INDEX (keys of the site's indexes, by order), window (milliseconds in which votes are open), now (unix milliseconds),
---   expire_voters(set, article)
+--   expire_voters(prefix, subject)
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from numbers: make_number(sequence, slot) -> text
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended

@@ -28,18 +28,18 @@ local function log_state(article, actor, announced) --> entry id
   return id
 end
 
--- Announces an article that is shown for the first time, as it was held when it was posted: to subscribers now, and to those
--- whom it notifies by list_comments.lua, which comes after this. The field `unannounced` says what is left to be done: "all", or
--- "notifications" once subscribers know. `id` is that of the log's entry.
+-- Announces an article that was held when it was posted, and is shown for the first time. Subscribers learn of it now; those
+-- whom it notifies are told by list_comments.lua, which runs after this. The field `unannounced` says what is still to be
+-- done: "all", or "notifications" once subscribers know. `id` is that of the log's entry.
 local function announce_article(article, id)
-  local hash, left = KEY.article .. article.number, article.unannounced
-  if not left then return end
+  local hash, unannounced = KEY.article .. article.number, article.unannounced
+  if not unannounced then return end
   if article.notified then
     redis.call("HSET", hash, "unannounced", "notifications")
   else
     redis.call("HDEL", hash, "unannounced")
   end
-  if left == "all" then publish_event("posted", article, article.groups, id) end
+  if unannounced == "all" then publish_event("posted", article, article.groups, id) end
 end
 
 -- Sets the state of an article: "pending", "removed", or nil for a visible one. It leaves all indexes, or comes back to
@@ -96,10 +96,10 @@ local function set_groups(article, groups, changed, actor)
 end
 
 local function take_out_of_group(article, group, actor)
-  local left = {}
-  for _, each in ipairs(article.groups) do if each ~= group then left[#left + 1] = each end end
+  local others = {}
+  for _, each in ipairs(article.groups) do if each ~= group then others[#others + 1] = each end end
   if not article.state then remove_from_group(article, group) end
-  set_groups(article, left, group, actor)
+  set_groups(article, others, group, actor)
 end
 
 local function put_back_in_group(article, group, actor)

@@ -1,6 +1,6 @@
 -- Bans of users. The actions of moderators say which there are; the field `bans` of a user and all sessions of the user
 -- repeat it, with a word for each place from which the user is banned: site=UNTIL or group:NAME=UNTIL (unix
--- milliseconds, 0 for good). `subject` is a username in lower case.
+-- milliseconds, 0 for good). `lower_name` is a username in lower case.
 -- requires: prelude, session_lists
 -- from prelude: now (unix milliseconds)
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil, session_text(name, ends, used, words) -> text
@@ -17,9 +17,9 @@ end
 
 -- The bans of a user that are neither reverted nor over: by place, the one that ends last, as a table with its end and
 -- the number of its action.
-local function standing_bans(subject) --> {ends, number} by place
+local function standing_bans(lower_name) --> {ends, number} by place
   local found = {}
-  for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1)) do
+  for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. lower_name, 0, -1)) do
     local number = string.format("%.0f", tonumber(member))
     local kind, ends, group, reverted_by =
       unpack(redis.call("HMGET", KEY.action .. number, "kind", "until", "group", "reverted_by"))
@@ -41,7 +41,7 @@ local function words_of(found) --> text
   return table.concat(words, " ")
 end
 
--- Those of some words of which the ban is not over.
+-- Those words of bans, site=UNTIL or group:NAME=UNTIL, whose bans are not over.
 local function words_that_stand(words) --> text
   local found = {}
   for word, ends in string.gmatch(words, "(%S+=(%d+))") do
@@ -51,14 +51,14 @@ local function words_that_stand(words) --> text
 end
 
 -- Writes the bans of a user as the actions say, in the user and in all sessions of the user.
-local function write_bans(subject)
-  local account, words = KEY.user .. subject, words_of(standing_bans(subject))
+local function write_bans(lower_name)
+  local account, words = KEY.user .. lower_name, words_of(standing_bans(lower_name))
   if words ~= "" then
     redis.call("HSET", account, "bans", words)
   else
     redis.call("HDEL", account, "bans")
   end
-  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. lower_name, 0, -1)) do
     local name, ends, used = read_session(digest)
     if name then redis.call("SET", KEY.session .. digest, session_text(name, ends, used, words), "KEEPTTL") end
   end

@@ -1,16 +1,18 @@
 -- The function that sets a vote on an article or a comment.
 -- An annulled vote is one that moderators have taken out of the counts.
 -- requires: annulled
--- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
--- from annulled: held_vote(number, voter) -> (1 | -1, numbers of actions) | nil
+-- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(prefix, subject)
+-- from annulled: held_vote(number, voter) -> (1 | 0 | -1, numbers of actions) | nil
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulled: votes on an article or comment that do not count, by voter
+--       voted: those who voted up   downvoted: those who voted down
 
--- Sets the vote of a voter (1, 0 or -1) on a subject, an article or a comment as `find_article` or `find_comment` reads
--- it, while voting is open. Returns {time, up, down}, the subject's time and counts before, and the change of its
--- votes; `counts` of the subject has the new counts as text. Returns nil and the reply that says why if nothing was
--- changed. A vote that is annulled takes the new value, and still does not count: the change is 0, and `is_annulled` of
--- the subject is set.
+-- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open. The subject is an article or a comment as
+-- `find_article` or `find_comment` reads it.
+-- Returns {time, up, down}, the subject's time and the counts that it had before, and by how much its votes change;
+-- `counts` of the subject has the new counts as text. If nothing was changed, returns nil and the reply that says why.
+-- A vote that is annulled takes the new value, and still does not count: the change is 0, and `is_annulled` of the
+-- subject is set.
 local function cast_vote(subject, voter, vote) --> (counts before, change) | (nil, reply)
   -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
   -- says: a new set would lack all earlier voters.
@@ -21,10 +23,10 @@ local function cast_vote(subject, voter, vote) --> (counts before, change) | (ni
   if subject.locked == "1" then return nil, {"locked"} end
   if subject.state then return nil, {"hidden"} end
 
-  local held, cases = held_vote(subject.number, voter)
+  local held, actions = held_vote(subject.number, voter)
   if held then
     if vote == held then return nil, {"same", voter, subject.flat} end
-    redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s", vote, cases))
+    redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s", vote, actions))
     subject.is_annulled, subject.counts = true, {
       up = string.format("%.0f", subject.up), down = string.format("%.0f", subject.down),
     }

@@ -54,10 +54,10 @@ local function set_place(comment, is_placed)
   end
 end
 
--- Updates a comment and its ancestors, at most `limit`, after a change below: one that has visible descendants now gets
--- a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there
--- are more, the next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next
--- one.
+-- Updates a comment and its ancestors, at most `limit`, after a change below. A hidden one that has visible descendants now
+-- gets a place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If more
+-- than `limit` are to be updated, the next one is noted in `removing`. Returns the numbers of the removed ones, and the
+-- number of the next one.
 local function update_places(number, limit) --> (removed numbers, next number | nil)
   local removed, count = {}, 0
   while number do
@@ -90,8 +90,8 @@ end
 
 -- Takes a comment out of its poster's list and karma, out of inboxes and of queues, and logs its deletion. `stub` is
 -- "1" if a stub is left, else ""; `removed` has the numbers of the stubs that go with it, separated by spaces; `groups`
--- are those of the article. Returns the id of the entry, what `note_effects` returns (the partitions in which it has
--- effects), and the change of the poster's karma.
+-- are those whose listings it concerns. Returns the id of the entry, what `note_effects` returns (the partitions in which
+-- it has effects), and the change of the poster's karma.
 local function log_removal(comment, deleter, stub, removed, groups) --> (entry id, effects, change of karma)
   local karma = -karma_of_comment(comment)
   if is_here(comment.slot) then
@@ -103,9 +103,9 @@ local function log_removal(comment, deleter, stub, removed, groups) --> (entry i
   remove_notifications_here(comment.notified, "comment", comment.number)
   drop_flags(comment.number)
   local article_info = find_article_info(comment.article)
-  local places = article_info and article_info.groups or {}
-  drop_edit(comment.number, comment.state, places)
-  if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, places) end
+  local article_groups = article_info and article_info.groups or {}
+  drop_edit(comment.number, comment.state, article_groups)
+  if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, article_groups) end
   end_appeals("comment:" .. comment.number)
   local id = append_log(
     "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,
@@ -117,7 +117,8 @@ local function log_removal(comment, deleter, stub, removed, groups) --> (entry i
   return id, note_effects(id, slots_of(comment.notified, comment.slot)), karma
 end
 
--- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects.
+-- Logs the removal of a stub and of those above it. `removed` has the numbers of the latter, separated by spaces. It has no
+-- effects.
 local function log_stubs(lowest, removed)
   local id = append_log(
     "comment_deleted", "", "comment:" .. lowest.number, "article", lowest.article, "parent", lowest.parent or "",

@@ -64,11 +64,11 @@ local function write_state(comment, state)
 end
 
 -- Sets the state of a comment that is not deleted: "pending", "removed", or nil for a visible one. It leaves the
--- threads, lists and counts that have it, or comes back to the places that it would have had. Those below it stay where
--- they are; at most `limit` above it get or lose their places with it. Returns {id of the log's entry, what
+-- threads, lists and counts that have it, or comes back to the places that it would have had. The comments below it stay
+-- where they are; at most `limit` above it get or lose their places with it. Returns {id of the log's entry, what
 -- `note_effects` returns (the partitions in which the entry has effects), state, poster, posting time, change of the
--- poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of the next
--- comment for `update_places`, or "", 1 or "" for whether it is announced now}.
+-- poster's karma, 1 or "" for whether it is listed, whom it has notified ("" if it is as listed as before), number of the
+-- next comment for `update_places`, or "", 1 or "" for whether it is announced now}.
 local function set_comment_state(comment, state, actor, limit) --> {entry id, effects, state, poster, ...}
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
@@ -76,13 +76,13 @@ local function set_comment_state(comment, state, actor, limit) --> {entry id, ef
   queue_flagged(comment.number, is_listed(comment))
   local article_info = find_article_info(comment.article)
   if article_info then note_written(comment.article) end
-  local places = article_info and article_info.groups or {}
-  if state == "removed" then drop_edit(comment.number, state, places) end
-  queue_pending(comment, places)
+  local article_groups = article_info and article_info.groups or {}
+  if state == "removed" then drop_edit(comment.number, state, article_groups) end
+  queue_pending(comment, article_groups)
   if was_removed ~= (state == "removed") then decide_flags(comment.number, not was_removed) end
-  local groups = {}
+  local groups = {} -- whose listings the change concerns
   if was_visible ~= not state then groups = count_comment(comment, state and -1 or 1) end
-  local _, more = update_places(comment.number, limit)
+  local _, next_number = update_places(comment.number, limit)
   local announced = list_here(comment) and "1" or ""
   karma = karma_of_comment(comment) - karma
   if karma ~= 0 and is_here(comment.slot) then add_comment_karma(comment, karma) end
@@ -98,5 +98,5 @@ local function set_comment_state(comment, state, actor, limit) --> {entry id, ef
   publish_comment("comment_state_changed", comment, id, groups)
   if announced ~= "" then publish_comment("comment_announced", comment, id, article_info.groups) end
   local effects, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
-  return {id, effects, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
+  return {id, effects, state or "visible", comment.poster, time, karma, listed, notified, next_number or "", announced}
 end

@@ -69,8 +69,8 @@ local function unlink_other_orders(siblings)
   end
 end
 
--- Writes the indexes that few replies lack, from the hashes of all. Earlier versions had them for few replies, too: what is
--- left of those has old values.
+-- Writes the indexes that few replies lack, from the hashes of all. Earlier versions had them for few replies, too: such
+-- indexes have old values, so they are removed first.
 local function fill_other_orders(siblings)
   unlink_other_orders(siblings)
   for _, member in ipairs(redis.call("ZRANGE", siblings .. "best", 0, -1)) do
@@ -115,11 +115,11 @@ local function pins_of(article) --> {ORDER:MOVES, ...}
   return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
 end
 
--- Keeps the place of a comment that a vote moves, in each pin that was made since it was last voted on, also of one
--- that has no place now: it may be shown again. `before` has its votes before that; the places live for `lifetime`
--- milliseconds.
+-- Keeps the place that a comment has before a vote moves it, in each pin that was made since the vote before. A comment
+-- that has no place now is kept, too, as it may be shown again. `before` has the votes that it had before the vote; the
+-- places live for `lifetime` milliseconds.
 local function keep_place(comment, lifetime, before)
-  local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
+  local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0) -- NUMBER ...,NUMBER ...: see `add_move`
   local parent, siblings, pins = comment.parent or comment.article, siblings_of(comment), pins_of(comment.article)
   local has_all = pins[1] and has_all_orders(siblings)
   for _, pin in ipairs(pins) do
@@ -182,8 +182,9 @@ do -- a script has at most 200 local variables
 
   -- Takes all comments of an article, which is in these groups, out of the lists of recent comments.
   function recent.remove_comments_of(article, groups)
+    local is_listed, limit = false, math.huge
     for _, place in ipairs(recent.all_places_of(article, groups)) do
-      recent.relist(recent.newest(article, recent.most_in(place)), place, false, math.huge)
+      recent.relist(recent.newest(article, recent.most_in(place)), place, is_listed, limit)
     end
   end
 
@@ -258,8 +259,9 @@ do -- a script has at most 200 local variables
   end
 end
 
--- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and
--- the lowest and highest downvotes that the comment had before. The oldest two become one if there are too many.
+-- The field `moves` after a vote: the last moves, separated by commas. Each is NUMBER UP_LOW UP_HIGH DOWN_LOW DOWN_HIGH: the
+-- number of the move, then the lowest and highest upvotes and the lowest and highest downvotes that the comment had before.
+-- The oldest two become one if there are too many.
 local function add_move(moves, before) --> text
   local MAX_MOVES = 4
   local list = {}

@@ -24,7 +24,8 @@ local function decisions_on(subject)
   return found
 end
 
--- The newest of some decisions that stood when the action with a number was made, or of those that stand now.
+-- The newest of some decisions that stood when the action with a number was made or, without a number, that stands now;
+-- {state = ""} if none did.
 local function newest_standing(decisions, number)
   for i = #decisions, 1, -1 do
     local ends = decisions[i].ends
@@ -34,8 +35,8 @@ local function newest_standing(decisions, number)
 end
 
 -- The state of a subject as its actions say: "removed", "pending", or nil for visible. And the kind of the decision that
--- stands, nil if none does. Where an action has found another state than those before it say, the subject was held or shown
--- without a moderator in between: what comes back with a revert of the action is that state.
+-- stands, nil if none does. If an action found another state (`before`) than the earlier actions say, the subject was held or
+-- shown without a moderator in between. A revert of the action brings that state back.
 local function state_of(subject) --> (state | nil, kind | nil)
   local known = {}
   for _, decision in ipairs(decisions_on(subject)) do
@@ -49,8 +50,8 @@ local function state_of(subject) --> (state | nil, kind | nil)
   return newest.state ~= "" and newest.state or nil, newest.kind
 end
 
--- The state of a subject after a revert, and the kind of the decision that stands. What is pending was held since what is
--- reverted: only an approval shows it.
+-- The state of a subject after a revert, and the kind of the decision that stands. A subject that is pending now (`current`)
+-- was held after the reverted action: only an approval shows it.
 local function state_after_revert(subject, current) --> (state | nil, kind | nil)
   local state, decided = state_of(subject)
   return state or current == "pending" and "pending" or nil, decided

@@ -23,12 +23,12 @@ local function clear_flags(number, action)
 end
 
 -- Restores the flags that a reverted approval, `action`, had cleared. If another approval stands, its number is
--- `other`, and they stay cleared, by that one; else `other` is nil. To be called after the state is set.
-local function restore_flags(number, action, is_visible, other, is_removed)
+-- `other_approval`, and they stay cleared, by that one; else it is nil. To be called after the state is set.
+local function restore_flags(number, action, is_visible, other_approval, is_removed)
   local outcomes = {}
   for name, flag in pairs(flags_of(number)) do
     if flag.cleared_by == action then
-      flag.cleared_by, outcomes[name] = other, other and "-" or is_removed and "+" or ""
+      flag.cleared_by, outcomes[name] = other_approval, other_approval and "-" or is_removed and "+" or ""
       redis.call("HSET", KEY.flags .. number, name, flag_text(flag))
     end
   end

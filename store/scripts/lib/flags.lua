@@ -31,9 +31,9 @@ local function flags_of(number) --> flags by name
   return flags
 end
 
--- Puts an article or a comment at the instant `since` in a queue, `flagged` or `pending`, of the site and of some groups,
--- and takes it out of those of `groups_before` that are not among them. Without an instant it leaves all of
--- these, and the queue of the site.
+-- Puts a thing at the instant `since` in a queue, such as `flagged` or `pending`, of the site and of some groups, and takes
+-- it out of that of each other group of `groups_before`. Without `since`, takes it out of the queues of the site and of
+-- all of `groups_before`.
 local function set_waiting(queue, number, since, groups, groups_before)
   local key, member, stays = KEY.queue .. queue .. ":", string.format("%016.0f", tonumber(number)), {}
   for _, group in ipairs(since and groups or {}) do
@@ -50,7 +50,7 @@ local function set_waiting(queue, number, since, groups, groups_before)
   end
 end
 
--- The groups of flags, and of these those of flags that stand, with the time of the first that does.
+-- The groups of all flags, the groups of the flags that stand, and the time of the first that stands.
 local function places_of(flags) --> (groups, groups of standing flags, since | nil)
   local all, standing, since = {}, {}, nil
   for _, flag in pairs(flags) do
@@ -77,14 +77,14 @@ end
 
 -- Sets the flag of a user on a visible thing, or withdraws it if `flag` is nil.
 local function set_flag(number, name, flag)
-  local left = places_of(flags_of(number))
+  local groups_before = places_of(flags_of(number))
   if flag then
     redis.call("HSET", KEY.flags .. number, name, flag_text(flag))
   else
     redis.call("HDEL", KEY.flags .. number, name)
   end
   local _, standing, since = places_of(flags_of(number))
-  set_waiting("flagged", number, since, standing, left)
+  set_waiting("flagged", number, since, standing, groups_before)
 end
 
 -- Forgets the flags on a thing that were cleared: its text is another one now, and may be flagged by the same people.

@@ -32,9 +32,9 @@ local function value_of(base, time)
   return sign * size(sign, sign * base, time)
 end
 
--- The first and last posting time at which an article of this weight may have a size: one posted earlier is smaller,
--- one posted later is larger. CLASS, which is later than any posting time, stands for "none": the first is CLASS if even an
--- article of age 0 is smaller, the last is CLASS if no article is larger.
+-- The first and the last posting time at which an article of this weight may have this size. One posted before the first is
+-- smaller, one posted after the last is larger. CLASS, which is later than any posting time, stands for "none": the first
+-- is CLASS if even an article of age 0 is smaller, the last is CLASS if no article is larger.
 local function time_bounds(weight, size) --> (first, last)
   local ratio, instant = weight / size, at + delay * 60000
   local first = instant - (ratio * (1 + TOLERANCE)) ^ (1 / age_exponent) * 3600000 - 1

@@ -25,25 +25,27 @@
 local down = ARGV[6] == "down"
 local LATER_READ = 4 -- articles to read of a class once there are enough candidates
 local FIRST_READ, MAX_READ = 3, 128 -- articles to read of a class at first, and at most
-local MIN_NEW = 16 -- articles read since the candidates were last sorted out
+local MIN_NEW = 16 -- articles to read at least before the candidates are sorted out again
+local MOST_UNSURE = 5 -- for each base of a class: so many articles for which the votes decide are read in one run
 
 local function comes_before(one, other)
   if down then return stands_above(one, other) end
   return stands_above(other, one)
 end
 
--- Adds an article, unless it comes after the last candidate or does not lie beyond the position.
+-- Adds an article of a size (the absolute value of its value), unless it comes after the last candidate or does not lie
+-- beyond the position. `search` says what `state` has.
 local function add_candidate(state, member, size)
   local outward, last, edge = state.outward, state.last_size, state.edge
-  if last and size ~= last and outward == (size > last) or state.is_known[member] then return end
+  if last and size ~= last and outward == (size > last) or state.is_known[member] then return end -- too far, or known
   if edge then
     if size ~= edge and outward == (size < edge) then return end
     local beyond = state.beyond.member
     if size == edge and (down and member >= beyond or not down and member <= beyond) then return end
   end
   local members = state.members
-  local i = #members + 1
-  members[i], state.sizes[i] = member, size
+  local place = #members + 1
+  members[place], state.sizes[place] = member, size
 end
 
 -- Reads the votes of articles whose class does not determine their base, and adds these as candidates.
@@ -87,6 +89,7 @@ local function read_run(state, class, base, time, ties, count)
   end
   local sign, outward, unread, mark = state.sign, state.outward, state.unread, class * CLASS
   local lowest, highest = bases_of(class)
+  -- Of the votes that come first in the direction of the page.
   local nearest_weight = weight(sign, base > 0 and base or outward and lowest or highest)
   local to, is_exact = outward and CLASS - 1 or 0, lowest == highest
   if state.last_size then
@@ -118,20 +121,23 @@ local function first_time(state, base)
   return state.outward and first or math.min(last, CLASS - 1)
 end
 
--- Begins the runs of a class: one, or one for each base if the votes decide for many articles.
+-- Begins the runs of a class: one, or one for each base if the votes decide for many articles (`unsure`). `young` and `old`
+-- are the first times of its lowest and of its highest base: with a lower base, an article has to be younger to have the same
+-- size.
 local function begin_class(state, class)
   local lowest, highest = bases_of(class)
   local young, old, unsure = first_time(state, lowest), first_time(state, highest), 0
   if old < young then
     unsure = count_marks(state.sign, class * CLASS + old, class * CLASS + math.min(young, CLASS - 1))
   end
-  if unsure <= 5 * (highest - lowest + 1) then
+  if unsure <= MOST_UNSURE * (highest - lowest + 1) then
     return read_run(state, class, 0, state.outward and old or young, 0, FIRST_READ + unsure)
   end
   for base = lowest, highest do read_run(state, class, base, first_time(state, base), 0, FIRST_READ) end
 end
 
--- Begins with the classes that are likely to have the first positions, so that most others need few reads or none.
+-- Begins the runs of all classes, first of those that are likely to have the first positions, so that most others need few
+-- reads or none.
 local function begin_classes(state)
   local end_rank = state.sign > 0 and -1 or 0
   local furthest = redis.call("ZRANGE", index, end_rank, end_rank, "WITHSCORES")
@@ -148,7 +154,7 @@ local function read_runs(state, runs)
 end
 
 -- Finds `wanted` positions of a part, in any order, and the runs that are left to the next step. `known` are positions
--- found by an earlier step, and `resumed` its open runs. Those beyond the size `last_size`, if it is given, are left out.
+-- found by an earlier step, and `resumed` its open runs. Positions beyond the size `last_size`, if given, are left out.
 local function search(sign, beyond, wanted, known, resumed, last_size)
   local state = {
     sign = sign, beyond = beyond, wanted = wanted,
@@ -157,7 +163,7 @@ local function search(sign, beyond, wanted, known, resumed, last_size)
     members = {}, sizes = {}, is_known = {}, -- candidates, and those of earlier steps
     last_size = last_size, -- size of the last of the first `wanted` candidates
     unread = {members = {}, decays = {}, bases = {}}, -- articles whose votes are not read yet
-    runs = {}, new = 0,
+    runs = {}, new = 0, -- open runs, and articles read since the candidates were sorted out
   }
   for i, position in ipairs(known) do
     state.members[i], state.sizes[i], state.is_known[position.member] = position.member, math.abs(position.value), true

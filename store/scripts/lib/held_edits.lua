@@ -14,7 +14,7 @@ local function queue_edit(number, state, groups, groups_before)
   if since then set_waiting("pending", number, tonumber(since), groups, groups_before) end
 end
 
--- Drops the waiting edit of a subject that is in `groups`. Returns whether there was one. It deletes nothing else: after
+-- Drops the waiting edit of a subject that is in `groups`. Returns whether there was one. Without one it runs no DEL: after
 -- a deletion the server does not refuse the script any more, even if it is out of memory.
 local function drop_edit(number, state, groups)
   if redis.call("EXISTS", KEY.heldedit .. number) == 0 then return false end

@@ -33,7 +33,7 @@ local places, fresh = {}, {} -- {value, member, value as text}: those that are s
 local is_shown = {} -- by member: true, false, or FRESH
 local FRESH = "fresh"
 local stops = {} -- {value, member} of the places at which listings stopped that have more
-local left = most_read -- articles that may still be read
+local articles_left = most_read -- articles that may still be read
 
 local blocked = {} -- usernames by slot
 for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
@@ -98,7 +98,7 @@ local function last_wanted() --> {value, member} | nil
   local values, ties = {}, {}
   for i, place in ipairs(places) do values[i] = is_down and -place[1] or place[1] end
   table.sort(values)
-  local value, before = is_down and -values[wanted] or values[wanted], 0
+  local value, before = is_down and -values[wanted] or values[wanted], 0 -- of the last one; how many come before this value
   for _, place in ipairs(places) do
     if place[1] == value then
       ties[#ties + 1] = place[2]
@@ -107,7 +107,7 @@ local function last_wanted() --> {value, member} | nil
     end
   end
   table.sort(ties)
-  local nth = wanted - before
+  local nth = wanted - before -- which one it is among the ties
   return {value, ties[is_down and #ties + 1 - nth or nth]}
 end
 
@@ -128,19 +128,19 @@ local function not_hidden(members) --> members
   return shown
 end
 
--- As `not_hidden`, of members that have just been read: takes them from `left`, those that are hidden for less.
+-- As `not_hidden`, for members that have just been read: takes their number from `articles_left`, where hidden ones count less.
 local function shown_of_read(members) --> members
   local shown = not_hidden(members)
-  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  articles_left = articles_left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
   return shown
 end
 
--- How many places a range of an index, given as ZRANGE takes it, has, and the members and values of those that the viewer does
--- not hide. As most may be hidden, only the values of the others are read then.
+-- Reads a range of an index, given as ZRANGE takes it. Returns how many places it has, and the members and values of those
+-- that the viewer does not hide. Where the viewer hides articles, only the values of the others are read: most may be hidden.
 local function read_range(key, start, stop, ...) --> (number of places, members, values)
   if not hides then
     local members, values = unzipped(redis.call("ZRANGE", key, start, stop, "WITHSCORES", ...))
-    left = left - #members
+    articles_left = articles_left - #members
     return #members, members, values
   end
   local members = redis.call("ZRANGE", key, start, stop, ...)
@@ -152,8 +152,8 @@ end
 -- listings that were.
 local function each_listing(read) --> number of listings
   for i = 5, #KEYS, 3 do
-    if left <= 0 then return (i - 5) / 3 end
-    left = left - COST
+    if articles_left <= 0 then return (i - 5) / 3 end
+    articles_left = articles_left - COST
     read(i)
   end
   return (#KEYS - 4) / 3

@@ -11,7 +11,7 @@
 -- The reply to a call that repeats an earlier one, or nil. The five arguments begin at ARGV[first]; `status` is that of a
 -- call that posts, and `find` returns the {field, value, ...} of a number, empty once it is deleted.
 local function repeated_reply(prefix, poster, first, status, find) --> reply | nil
-  local earlier = split(redis.call("GET", prefix .. ARGV[first]) or "")
+  local earlier = split(redis.call("GET", prefix .. ARGV[first]) or "") -- {number, time, second argument}
   if not earlier[1] or now - tonumber(earlier[2]) > tonumber(ARGV[first + 2]) then return nil end
   local flat, is_same, is_keyed = find(earlier[1]), earlier[3] == ARGV[first + 1], ARGV[first + 4] == "keyed"
   if is_keyed and not is_same then return {"mismatch"} end

@@ -1,6 +1,6 @@
--- Mails that wait: `mailing` has SUBJECT:WHAT of each by when it is due, `mail` what is known of it. SUBJECT is a user in lower
--- case, or the SHA-1 of an address, WHAT one of confirm, reset, identity (a link that stands in for a password), replies,
--- change, removal.
+-- Mails that wait: `mailing` has RECIPIENT:WHAT of each by when it is due, `mail` what is known of it. RECIPIENT is a
+-- username in lower case, or the SHA-1 of an address. WHAT is one of confirm, reset, identity (a link that stands in for
+-- a password), replies, change, removal.
 -- Instants are in unix milliseconds. `keys` are {mailbox = ..., mailing = ..., mail = ...} of the partition.
 local mails = {} -- one variable: a script has at most 200
 
@@ -15,17 +15,17 @@ function mails.due_at(often, at) --> unix milliseconds
 end
 
 -- Queues a mail, unless it waits already.
-function mails.queue(keys, subject, what, at)
-  redis.call("ZADD", keys.mailing, "NX", string.format("%.0f", tonumber(at)), subject .. ":" .. what)
+function mails.queue(keys, recipient, what, at)
+  redis.call("ZADD", keys.mailing, "NX", string.format("%.0f", tonumber(at)), recipient .. ":" .. what)
 end
 
--- Adds a notification to the next mail of replies to a user, if the user wants such mails. `subject` is in lower case.
-function mails.note(keys, subject, member, at)
+-- Adds a notification to the next mail of replies to a user, if the user wants such mails.
+function mails.note(keys, recipient, member, at)
   local MOST = 1000 -- as many as an inbox has
-  local often, email = unpack(redis.call("HMGET", keys.mailbox .. subject, "replies", "email"))
+  local often, email = unpack(redis.call("HMGET", keys.mailbox .. recipient, "replies", "email"))
   if not often or not email then return end
-  local noted = keys.mail .. subject .. ":replies"
+  local noted = keys.mail .. recipient .. ":replies"
   if redis.call("HLEN", noted) >= MOST then return end
   redis.call("HSET", noted, member, at)
-  mails.queue(keys, subject, "replies", mails.due_at(often, tonumber(at)))
+  mails.queue(keys, recipient, "replies", mails.due_at(often, tonumber(at)))
 end

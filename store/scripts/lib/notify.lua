@@ -1,6 +1,6 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
 -- requires: mails
--- from mails: mails.note(keys, subject, member, at)
+-- from mails: mails.note(keys, recipient, member, at)
 -- `account`, `inbox`, `events` and `blocked` are keys: the hash of the user, the notifications by time, the channel of
 -- events, and whom the user has blocked, by when. `member` is of the inbox: NUMBER KIND TYPE, such as "0000000000004711
 -- reply comment"; `at` is when it happened (unix milliseconds), and `actor` who did it, nil for nobody. A user is not

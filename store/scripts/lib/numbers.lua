@@ -18,7 +18,7 @@ end
 -- The number of a new post: higher than that of any earlier post of this partition.
 local function next_number(slot) --> text
   local last = tonumber(redis.call("GET", KEY.sequence) or 0)
-  local sequence = math.max(2 * now, last + 2 - last % 2)
+  local sequence = math.max(2 * now, last + 2 - last % 2) -- the next even one, at least
   local number = make_number(sequence, slot)
   redis.call("SET", KEY.sequence, string.format("%.0f", sequence))
   return number

@@ -5,25 +5,25 @@
 --       token: a one-time token   tokens: a user's one-time tokens, by when they end
 
 -- Deletes a token, and removes it from the list of its user.
-local function end_token(subject, digest)
+local function end_token(lower_name, digest)
   redis.call("DEL", KEY.token .. digest)
-  redis.call("ZREM", KEY.tokens .. subject, digest)
+  redis.call("ZREM", KEY.tokens .. lower_name, digest)
 end
 
 -- Ends all tokens of a user, except the one with the digest `kept` if that is given.
-local function end_tokens(subject, kept)
-  for _, digest in ipairs(redis.call("ZRANGE", KEY.tokens .. subject, 0, -1)) do
-    if digest ~= kept then end_token(subject, digest) end
+local function end_tokens(lower_name, kept)
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.tokens .. lower_name, 0, -1)) do
+    if digest ~= kept then end_token(lower_name, digest) end
   end
 end
 
 -- Writes a token, and lists it. The list lives as long as the last token of the user. `call` is - if it was not used.
 local function write_token(digest, name, purpose, ends, call, detail, at)
-  local subject = string.lower(name)
-  local list = KEY.tokens .. subject
+  local lower_name = string.lower(name)
+  local list = KEY.tokens .. lower_name
   local text = table.concat({name, purpose, ends, call, detail}, " ")
   redis.call("SET", KEY.token .. digest, text, "PX", math.max(1, ends - at))
-  for _, ended in ipairs(redis.call("ZRANGE", list, "-inf", "(" .. at, "BYSCORE")) do end_token(subject, ended) end
+  for _, ended in ipairs(redis.call("ZRANGE", list, "-inf", "(" .. at, "BYSCORE")) do end_token(lower_name, ended) end
   redis.call("ZADD", list, ends, digest)
   redis.call("PEXPIRE", list, math.max(1, redis.call("ZRANGE", list, 0, 0, "REV", "WITHSCORES")[2] - at))
 end
@@ -33,11 +33,12 @@ local function read_token(digest)
   return string.match(redis.call("GET", KEY.token .. digest) or "", "^(%S+) (%l+) (%d+) (%S+) (.*)$")
 end
 
--- Uses a token up: the name of its user and its detail; nil if it is not for this purpose, has ended, or was used by
--- another call. A call that is sent again, as its reply was lost, gets the same, and true.
+-- Uses a token up, and returns the name of its user and its detail; nil if it is not for this purpose, has ended, or was
+-- used by another call. `call` is a text that names the call: if it is sent again, as its reply was lost, it gets the
+-- same, and true.
 local function use_token(digest, purpose, call, at) --> (name, detail, is repeated) | nil
-  local name, known, ends, user, detail = read_token(digest)
-  if known ~= purpose or tonumber(at) > tonumber(ends) or user ~= "-" and user ~= call then return nil end
+  local name, known, ends, used_by, detail = read_token(digest)
+  if known ~= purpose or tonumber(at) > tonumber(ends) or used_by ~= "-" and used_by ~= call then return nil end
   write_token(digest, name, purpose, ends, call, detail, at)
-  return name, detail, user == call
+  return name, detail, used_by == call
 end

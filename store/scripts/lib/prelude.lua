@@ -120,7 +120,8 @@ end
 local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"} -- of articles
 local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"} -- orders whose index depends on a weight
 
--- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site.
+-- The weights of a group by name, from the text NAME=NUMBER NAME=NUMBER ...: where it names none, those of the site. So
+-- `rawget` says whether the group has its own.
 local function parse_weights(text) --> weights by name
   local weights = setmetatable({}, {__index = SITE_WEIGHTS})
   for name, number in string.gmatch(text, "([%l_]+)=(%S+)") do weights[name] = tonumber(number) end
@@ -200,11 +201,12 @@ local function add_karma(article, votes)
   redis.call("HINCRBY", KEY.user .. string.lower(article.poster), "karma", votes)
 end
 
--- Lets a set of voters expire a minute after voting closes, so that votes under way still find it.
 local GRACE = 60000 -- milliseconds from the end of voting until the sets of voters expire
--- `set` is what the keys of the sets begin with: those of upvoters or of downvoters.
-local function expire_voters(set, article)
-  redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
+
+-- Lets a set of voters of an article or a comment expire a minute after voting closes, so that votes under way still find
+-- it. `prefix` is what its key has before the number: that of the kind `voted` or `downvoted`.
+local function expire_voters(prefix, subject)
+  redis.call("PEXPIRE", prefix .. subject.number, subject.time + window - now + GRACE)
 end
 
 -- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.

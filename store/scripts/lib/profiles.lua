@@ -7,8 +7,8 @@
 -- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a
 -- list of fields, display_name, about or avatar_url, each followed by its text; "" removes it.
 local function write_profile(name, changes)
-  local subject, fields = string.lower(name), {"display_name", "about", "avatar_url"}
-  local account = KEY.user .. subject
+  local lower_name, fields = string.lower(name), {"display_name", "about", "avatar_url"}
+  local account = KEY.user .. lower_name
   local before, after = redis.call("HMGET", account, unpack(fields)), {}
   for i, field in ipairs(fields) do after[field] = before[i] or "" end
   for i = 1, #changes, 2 do after[changes[i]] = changes[i + 1] end
@@ -28,7 +28,7 @@ local function write_profile(name, changes)
   for _, field in ipairs(fields) do
     if after[field] == "" then redis.call("HDEL", account, field) end
   end
-  local id = append_user_text("profile_edited", name, subject, unpack(values))
+  local id = append_user_text("profile_edited", name, lower_name, unpack(values))
   publish("profile_edited", 0, name, id)
   return true
 end

@@ -1,6 +1,6 @@
 -- The table `recent` with functions that keep the newest visible comments, by time. A place is `all`, for the whole
 -- site, or group:NAME; each has an index `recent` with a limited number of comments. Once older ones were dropped,
--- `floors` has the time of the newest of these: only later comments are in the index.
+-- `floors` has the time of the newest dropped one: only later comments are in the index.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       recent: newest visible comments of the site or a group   floors: the times up to which `recent` lacks comments
 --       relisting: articles whose comments are entering or leaving `recent`
@@ -25,7 +25,7 @@ do -- a script has at most 200 local variables
     local index = KEY.recent .. place
     local excess = redis.call("ZCARD", index) - recent.most_in(place)
     if excess <= 0 then return end
-    local taken = redis.call("ZPOPMIN", index, excess)
+    local taken = redis.call("ZPOPMIN", index, excess) -- {member, time, ...}
     local floor = taken[#taken]
     redis.call("ZREMRANGEBYSCORE", index, "-inf", floor)
     redis.call("HSET", KEY.floors, place, floor)
@@ -79,7 +79,7 @@ do -- a script has at most 200 local variables
     return true
   end
 
-  -- Those of some comments, each as {member, time}, that a place lacks although they are new enough; or without `is_listed`
+  -- With `is_listed` those of some comments, each as {member, time}, that a place lacks although they are new enough; else
   -- those that it has.
   local function misplaced(comments, place, is_listed)
     local floor, found = tonumber(redis.call("HGET", KEY.floors, place)) or 0, {}
@@ -90,8 +90,8 @@ do -- a script has at most 200 local variables
     return found
   end
 
-  -- Brings some comments, each as {member, time}, into a place, or takes them out; at most `limit`. Returns whether some are
-  -- left.
+  -- Brings some comments, each as {member, time}, into a place, or without `is_listed` takes them out; at most `limit`. Returns
+  -- whether some are still to be moved.
   function recent.relist(comments, place, is_listed, limit)
     local moving, index = misplaced(comments, place, is_listed), KEY.recent .. place
     for i = 1, math.min(#moving, limit) do

@@ -10,23 +10,23 @@ local function role_word(role, group) --> text
   return group ~= "" and role .. ":" .. group or role
 end
 
--- Since when a user has a role by the actions that were not reverted; nil if the user has not.
-local function granted_at(subject, role, group)
+-- Since when a user has a role by the actions that were not reverted; false if the user has not.
+local function granted_at(lower_name, role, group)
   local number, standing =
-    standing_action("user:" .. subject, "grant_role revoke_role", {role = role, group = group})
+    standing_action("user:" .. lower_name, "grant_role revoke_role", {role = role, group = group})
   return standing == "grant_role" and redis.call("HGET", KEY.action .. number, "at")
 end
 
--- Whether a word is a role in a place: the site, or a group.
+-- Whether a word of the field `roles` is a role in a group, or with "" on the site.
 local function is_in_place(word, group)
   if group ~= "" then return string.find(word, ":" .. group .. "=", 1, true) ~= nil end
   return not string.find(word, ":", 1, true)
 end
 
 -- Writes whether a user, given by the name in lower case and as written, has a role, as the actions say.
-local function write_role(subject, name, role, group)
-  local account, word = KEY.user .. subject, role_word(role, group)
-  local words, since, latest = {}, granted_at(subject, role, group), nil
+local function write_role(lower_name, name, role, group)
+  local account, word = KEY.user .. lower_name, role_word(role, group)
+  local words, since, latest = {}, granted_at(lower_name, role, group), nil
   for each in string.gmatch(redis.call("HGET", account, "roles") or "", "%S+") do
     if string.sub(each, 1, #word + 1) ~= word .. "=" then words[#words + 1] = each end
   end

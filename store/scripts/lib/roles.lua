@@ -53,8 +53,8 @@ local function outranks(roles, subject_roles, groups)
   return moderates(roles, groups) and not moderates(subject_roles, groups)
 end
 
--- Whether somebody may act on an article, or with a group only in that group. The whole article is for moderators of the
--- site, and for those who moderate all of its groups. Only admins may moderate their own articles.
+-- Whether somebody may act on an article in one group, or with "" on the whole article. The whole article is for moderators
+-- of the site, and for those who moderate all of its groups. Only admins may moderate their own articles.
 local function may_moderate_article(moderator, roles, article, group)
   if is_admin(roles) then return true end
   if article.poster == moderator then return false end
@@ -65,9 +65,9 @@ local function may_moderate_article(moderator, roles, article, group)
   return (moderates_site(roles) or moderates_all) and outranks(roles, poster_roles, article.groups)
 end
 
--- Whether somebody may act on a comment of a poster with these roles, in these groups: those of its article, or that in
--- whose name it is done. Without `poster_roles`, they are read here: the poster's home is this partition. Only admins may
--- moderate their own comments.
+-- Whether somebody may act on a comment of a poster with these roles. `groups` are all groups of its article, or the one in
+-- whose name it is done. Without `poster_roles`, the roles are read here: the poster's home is this partition. Only admins
+-- may moderate their own comments.
 local function may_moderate_comment(moderator, roles, poster, poster_roles, groups)
   if is_admin(roles) then return true end
   if poster == moderator then return false end

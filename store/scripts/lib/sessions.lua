@@ -25,8 +25,8 @@ local function session_text(name, ends, used, words) --> text
 end
 
 -- The id, the instant of log-in and the agent of a session; "" for the last two if they are not known.
-local function session_details(subject, digest) --> (id, logged in at, agent)
-  local id, opened, agent = string.match(redis.call("HGET", KEY.logins .. subject, digest) or "", "^(%x+) (%d+) ?(.*)$")
+local function session_details(lower_name, digest) --> (id, logged in at, agent)
+  local id, opened, agent = string.match(redis.call("HGET", KEY.logins .. lower_name, digest) or "", "^(%x+) (%d+) ?(.*)$")
   if not id then return redis.sha1hex(digest), "", "" end
   return id, opened, agent
 end

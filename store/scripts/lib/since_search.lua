@@ -31,7 +31,7 @@ local MIN_PASSED, MAX_COUNTED = 200, 40 -- least number of articles to pass over
 local END = "end" -- in place of a member: the position beyond all articles of a class
 local COMMAND = 4 -- articles that could be read in the time that another command takes
 local FIRST_SINCE = string.format("%016.0f", 2048 * since) -- the lowest member that may be posted since the instant
-local LAST_OLDER = string.format("%016.0f", math.max(2048 * since - 1, 0))
+local LAST_OLDER = string.format("%016.0f", math.max(2048 * since - 1, 0)) -- the highest member that is surely older
 local FIRST_BY_TIME = string.format("%016.0f", (2 ^ 37 + 1) * 1024) -- the lowest member that contains the time
 
 -- Here classes ascend with votes: those of less than one vote are negative.
@@ -71,7 +71,7 @@ local function next_class(down, class)
   if not mark then return nil end
   local next = mark < 0 and -math.floor(-mark / CLASS) or math.floor(mark / CLASS)
   local is_newest = (mark >= 0) == down -- of its class
-  if is_newest and math.abs(mark) % CLASS < since then return next_class(down, next) end
+  if is_newest and math.abs(mark) % CLASS < since then return next_class(down, next) end -- all of the class are older
   return next
 end
 
@@ -108,7 +108,7 @@ local function each(page, list, visit)
   end
 end
 
--- Those of some articles that lie beyond the position: a list of their values, and members by value.
+-- Those of some articles that lie beyond the position: a list of their different values, and lists of members by value.
 local function members_by_value(page, members)
   local votes, values, members_of = redis.call("ZMSCORE", by_votes, unpack(members)), {}, {}
   budget = budget - #members - 2 * COMMAND
@@ -174,9 +174,10 @@ local function read_ranks(page, from, to)
   return is_older
 end
 
--- Counts the articles of a class, at the ranks from `first` to `last`, by their numbers: the rank of the first one and
--- how many there are since the instant (`size`), for each value. nil if they are not the `count` articles of the class
--- since the instant, so that numbers do not tell which these are, or if there are many values.
+-- Counts the articles of a class since the instant by their numbers. The class has the ranks from `first` to `last`, the
+-- latter excluded. Returns {first, size} for each value: the rank of its first article, and how many were posted since.
+-- nil if these are not `count` in all, as the class has, so that numbers do not tell which they are; or if there are many
+-- values.
 local function counts_by_number(first, last, count)
   local counts, sum = {}, 0
   while first < last do
@@ -249,7 +250,8 @@ local function first_class(page)
   return class
 end
 
--- Reads positions until the page is full, the listing ends, or the budget is spent: then it returns true.
+-- Reads positions until the page is full, the listing ends, or the budget is spent. Returns true if it has stopped for the
+-- budget.
 local function read(page)
   local class = first_class(page)
   while class do

@@ -1,6 +1,7 @@
 -- Functions that read the replies to a comment or an article in the order of a thread. A walk is somebody's reading of
 -- a thread from page to page. Votes move comments meanwhile; these moves are numbered. A pinned walk has the order of
--- the moment when its pin was made: the key `pinned` keeps the values that comments moved since then had.
+-- the moment when its pin was made: the key `pinned` keeps, of each comment that was moved since, the value that
+-- it had then.
 -- requires: branch_paths, formulas, reply_indexes
 -- from formulas: best(up, votes, z), controversial(up, down)
 -- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list,
@@ -17,14 +18,15 @@
 --       that the cursor has, outermost first: depth, value, number with 16 digits
 local COMMENT = KEYS[1] -- what the keys of comments begin with
 local TREE = KEYS[3] -- the key of all comments of the article, by branch path
-local STUBS = KEYS[4] -- the key of those of them that are not visible
+local STUBS = KEYS[4] -- the key of those comments in it that are not visible
 local REPLIES, PINNED = KEYS[2], KEYS[7]
 local index = ARGV[2] -- the order of replies
 local is_backward = ARGV[4] == "up" -- whether the places before the cursor are wanted
 local is_ascending = ARGV[3] == "asc"
 local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0" -- the number of the last move when the walk began
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512 -- siblings read at once, at first and at most
-local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
+local best_z = tonumber(ARGV[7])
+local newest = tonumber(ARGV[9]) -- the highest number of a comment that a pinned walk shows
 local pin = index .. ":" .. moves_before -- its name
 local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
 
@@ -62,8 +64,9 @@ local function is_new(number)
   return is_pinned and tonumber(number) > newest
 end
 
--- A reader reads the siblings of one index in the direction of the page. `beyond` is the position after which it begins;
--- without it, it begins at the end of all.
+-- A reader reads the siblings of one index in the direction of the page, after the position `beyond`, or without one from
+-- the end at which a page in this direction begins. `buffer` has siblings that were read, {member, value, ...}, and `at` is
+-- the place of the next one in it.
 local UNREAD = {}
 local function new_reader(siblings, beyond)
   return {siblings = siblings, beyond = beyond, buffer = UNREAD, at = 1}
@@ -73,7 +76,7 @@ end
 local function fill(reader)
   local chunk, found = reader.chunk or FIRST_CHUNK, nil
   reader.chunk = math.min(chunk * 2, LARGEST_CHUNK)
-  if not reader.rank then -- behind a position, or at the end of all
+  if not reader.rank then -- the first read
     local from = reader.beyond
     reader.rank = from and count_before(reader.siblings, from.value, from.member, not is_backward, is_ascending) or 0
   end
@@ -92,7 +95,7 @@ local function fill(reader)
   reader.is_last = #found < 2 * chunk
 end
 
--- The next sibling of a reader, which stays the next one: member and value; nil at the end.
+-- The next sibling of a reader, without a step to the one after it: member and value; nil at the end.
 local function next_of(reader)
   while not reader.buffer[reader.at] do
     if reader.is_last then return nil end
@@ -130,8 +133,8 @@ local function value_in_hash(number) --> text
   return string.format("%.17g", (value_bounds(tonumber(up), tonumber(up), tonumber(down), tonumber(down))))
 end
 
--- Calls a function with the greatest and the least value of each time between two moves of a comment since the walk began,
--- until it returns something, and returns that.
+-- Calls `find` with the greatest and the least value that a comment had before each of its moves since the walk began, until
+-- it returns something, and returns that. `add_move` in comments.lua writes the field `moves`.
 local function find_in_moves(member, find)
   local moves = redis.call("HGET", COMMENT .. number_of(member), "moves")
   for move, up_low, up_high, down_low, down_high in string.gmatch(moves or "", "(%d+) (%d+) (%d+) (%d+) (%d+)") do
@@ -166,8 +169,8 @@ local function new_frame(parent, depth, beyond, owner) --> frame
   return frame
 end
 
--- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
--- are none. A comment without replies has none.
+-- The reader of the places that siblings had when the walk was pinned. Only siblings that were voted on since have such a
+-- place; nil if there are none.
 local function reader_at_pin(frame)
   if frame.at_pin == nil then
     local key = places_at_pin(frame.parent)
@@ -187,8 +190,8 @@ local function next_reader(frame, at_pin)
   return is_higher == is_backward and at_pin or frame
 end
 
--- The next sibling of a pinned page. A sibling that was voted on since has its place in the reader of the pin; while it is
--- hidden, it is missing from the other one.
+-- The next sibling of a pinned page. A sibling that was voted on since then is in both readers, and its place is that in
+-- the reader of the pin; while it is hidden, it is only in this one, and left out. All others are only in the frame.
 local function next_pinned(frame)
   local at_pin = reader_at_pin(frame)
   while true do
@@ -198,7 +201,8 @@ local function next_pinned(frame)
     skip_one(reader)
     local other = at_pin and (reader == frame and at_pin or frame)
     local is_in_other = other and value_in(other.siblings, member) and true or false
-    if is_in_other == (reader ~= frame) and not is_new(member) then return member, value end
+    local has_place_here = is_in_other == (reader == at_pin)
+    if has_place_here and not is_new(member) then return member, value end
   end
 end
 

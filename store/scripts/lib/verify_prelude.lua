@@ -75,9 +75,10 @@ end
 
 -- Expects a key to expire at an instant (unix milliseconds), or before.
 local function expect_expiry(key, instant)
-  local left, most = redis.call("PTTL", key), instant - now
-  if left == -2 or left ~= -1 and left <= most + MAX_DELAY then return end
-  report(key .. " TTL", left == -1 and "none" or left, "at most " .. text(math.max(most, 0)), function()
+  local expires_in, most = redis.call("PTTL", key), instant - now
+  local NO_KEY, NO_EXPIRY = -2, -1
+  if expires_in == NO_KEY or expires_in ~= NO_EXPIRY and expires_in <= most + MAX_DELAY then return end
+  report(key .. " TTL", expires_in == NO_EXPIRY and "none" or expires_in, "at most " .. text(math.max(most, 0)), function()
     redis.call("PEXPIRE", key, most)
   end)
 end

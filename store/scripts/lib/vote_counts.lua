@@ -1,5 +1,5 @@
--- What the scripts share that annul votes (take them out of the counts, by an action of a moderator) and restore them: the
--- votes of one voter in one partition, in steps.
+-- Functions of the scripts that annul votes and restore them: the votes of one voter in one partition, in steps. An action of
+-- a moderator annuls votes, which takes them out of the counts.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),
@@ -26,10 +26,11 @@
 -- archived comment by poster, slot of the poster (which decides their partition), posting time, upvotes, downvotes, number
 -- of its article, and state.
 local case, voter = ARGV[8], ARGV[9] -- the case is the number of the action
--- What this step has changed: `changed` for the entry of the log and `articles` for the event have a word for each
--- vote; `slots` and `karma_by_poster` are of posters of comments in other partitions; `recounted` are members of what
--- is archived.
-local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
+local read_up_to = ARGV[11] -- the last entry of the log that the database had read
+-- What this step has changed: `vote_words` for the entry of the log and `event_words` for the event have a word for each
+-- vote; `slots` and `karma_by_poster` are of posters of comments who are in other partitions; `recounted` are members of
+-- what is archived.
+local vote_words, event_words, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
 local group_lists = {} -- lists of groups, by the text that they were parsed from
 
@@ -51,9 +52,9 @@ add_karma = function(article, votes)
 end
 
 do
-  local rankings, read = {}, read_ranking
+  local rankings, read_anew = {}, read_ranking
   read_ranking = function(groups)
-    rankings[groups] = rankings[groups] or read(groups)
+    rankings[groups] = rankings[groups] or read_anew(groups)
     return rankings[groups]
   end
 end
@@ -64,15 +65,15 @@ local function groups_in(text)
   return group_lists[text]
 end
 
--- How many articles and comments the step is about, and how many of them have a key of a kind. Their numbers are
--- arguments from 13 on, each followed by `others` further arguments.
-local function count_keys(kind, others) --> (number of subjects, number of keys)
+-- How many articles and comments the step is about, and how many of them have the key `prefix` .. number. From 13 on, each
+-- has `step` arguments, and the first of these is its number.
+local function count_keys(prefix, step) --> (number of subjects, number of keys)
   local names = {}
-  for i = 13, #ARGV, 1 + others do names[#names + 1] = kind .. ARGV[i] end
+  for i = 13, #ARGV, step do names[#names + 1] = prefix .. ARGV[i] end
   return #names, names[1] and redis.call("EXISTS", unpack(names)) or 0
 end
 
--- Lets the action hold the vote on a subject no more.
+-- Notes that the action does not hold the vote on a subject any more.
 local function release_member(member)
   released[#released + 1] = member
 end
@@ -90,7 +91,7 @@ end
 -- The archived article that some words describe; nil if it has left the archive or was changed since.
 local function archived_article(number, words)
   local poster, time, up, down, groups, state = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+) (%l+)$")
-  if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
+  if not poster or not has_counts(number, read_up_to) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
   if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
   return {
     type = "archived", number = number, member = member_of(number), poster = poster,
@@ -103,7 +104,7 @@ end
 local function archived_comment(number, words)
   local poster, slot, time, up, down, article, state =
     string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+)$")
-  if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, article) == 1 then return nil end
+  if not poster or not has_counts(number, read_up_to) or redis.call("SISMEMBER", KEY.moving, article) == 1 then return nil end
   if redis.call("ZSCORE", KEY.left, article) or redis.call("EXISTS", KEY.article .. article) == 1 then return nil end
   local is_gone = state ~= "deleted" and is_here(slot) and redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0
   if is_gone then return nil end
@@ -143,6 +144,7 @@ local function add_article_count(article, before)
   if article.state ~= "removed" then add_karma(article, article.up - article.down - before.up + before.down) end
 end
 
+-- Adds votes to the karma of a comment's poster. An archived comment has nothing else here: the database has its counts.
 local function add_votes_on_comment(comment, before)
   if comment.state == "removed" then return end
   local change, poster = comment.up - comment.down - before.up + before.down, string.lower(comment.poster)
@@ -177,7 +179,6 @@ local function add_archived_count(article, before)
   end
 end
 
--- Of an archived comment the database has the counts; here is the karma of its poster.
 local ADD_COUNT = {
   article = add_article_count, archived = add_archived_count,
   comment = add_comment_count, archived_comment = add_votes_on_comment,
@@ -189,10 +190,10 @@ local function count_vote(subject, value, sign)
   local before = {time = subject.time, up = subject.up, down = subject.down}
   if value == 1 then subject.up = subject.up + sign else subject.down = subject.down + sign end
   ADD_COUNT[subject.type](subject, before)
-  changed[#changed + 1] = string.format(
+  vote_words[#vote_words + 1] = string.format( -- TYPE:NUMBER:VALUE:UP:DOWN
     "%s:%s:%d:%.0f:%.0f", subject.type, subject.number, value, subject.up, subject.down
   )
-  articles[#articles + 1] = subject.article
+  event_words[#event_words + 1] = subject.article -- which only a comment has
     and string.format("comment:%s:%s:%s", subject.number, subject.poster, subject.article)
     or string.format("article:%s:%s:%s", subject.number, subject.poster, table.concat(subject.groups, ","))
   if subject.type == "archived" then recounted[#recounted + 1] = subject.member end
@@ -203,18 +204,18 @@ local function count_vote(subject, value, sign)
 end
 
 -- Writes what was gathered, logs and publishes the changes of this step. Returns the id of the entry, what `note_effects`
--- returns, and the changes of karma of posters with another home, as words; "", {} and "" if nothing has changed.
+-- returns, and words POSTER:CHANGE of the karma of posters in other partitions; "", {} and "" if nothing has changed.
 local function log_votes(kind) --> (entry id, effects, changes of karma)
   write_gathered()
-  if not changed[1] then return "", {}, "" end
+  if not vote_words[1] then return "", {}, "" end
   local words = {}
   for poster, change in pairs(karma_by_poster) do words[#words + 1] = string.format("%s:%d", poster, change) end
   table.sort(words)
   local karma = table.concat(words, " ")
   local id = append_log(
-    kind, "", "action:" .. case, "voter", voter, "votes", table.concat(changed, " "), "karma", karma
+    kind, "", "action:" .. case, "voter", voter, "votes", table.concat(vote_words, " "), "karma", karma
   )
   if recounted[1] then note_recounted(recounted, id) end
-  publish(kind, 0, voter, id, unpack(articles))
+  publish(kind, 0, voter, id, unpack(event_words))
   return id, note_effects(id, slots), karma
 end

@@ -12,7 +12,8 @@ local quiet = tonumber(ARGV[1])
 
 local function is_flagged(flags)
   for _, text in ipairs(redis.call("HVALS", flags)) do
-    if string.match(text, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end -- AT REASON NAME CLEARED_BY ...: "-" if not
+    -- AT REASON NAME [+]CLEARED_BY ...: CLEARED_BY is "-" if it was not cleared
+    if string.match(text, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end
   end
   return false
 end

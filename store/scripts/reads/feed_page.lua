@@ -12,7 +12,7 @@ local floor, floor_member = tonumber(ARGV[5]), ARGV[6]
 local lowest, highest = floor or "-inf", "+inf"
 local start, stop = from or (down and highest or lowest), down and lowest or highest
 
--- A range includes its ends, so the member decides for articles at the very end.
+-- Ranges are of values, and include their ends: of the articles with the value of an end, members decide.
 local function is_ahead(value, member)
   if floor and value == floor and member <= floor_member then return false end
   if value ~= from then return true end
@@ -33,7 +33,7 @@ local function read_range(timeline, descending, first, last, offset, wanted)
   return redis.call("ZRANGE", timeline, first, last, "BYSCORE", "LIMIT", offset, wanted, "WITHSCORES")
 end
 
-local articles = {} -- {value, member, value as text} each
+local articles = {} -- {value, member, value as text} each, of all timelines
 
 -- Adds the next articles of a timeline to `articles`: at least `wanted`, if it has as many up to `limit`.
 local function read_more(timeline, wanted, limit)
@@ -53,6 +53,7 @@ local function read_more(timeline, wanted, limit)
   until added >= wanted or not timeline.has_more
 end
 
+-- Whether a timeline has an article at the position or behind it.
 local function has_behind(timeline)
   local offset, batch = 0, nil
   repeat
@@ -65,6 +66,7 @@ local function has_behind(timeline)
   return false
 end
 
+-- Of each timeline at first: twice its share of the page, as some have more of it than others.
 local initial = math.max(2, math.min(count, math.ceil(2 * count / (#ARGV - 6))))
 local timelines, behind = {}, false
 for i = 7, #ARGV do
@@ -74,6 +76,7 @@ for i = 7, #ARGV do
   behind = behind or from and has_behind(timeline)
 end
 
+-- The value of the last place of the page, if it is full already: nothing beyond it is needed.
 local values = {}
 for i, article in ipairs(articles) do values[i] = down and -article[1] or article[1] end
 table.sort(values)

@@ -26,7 +26,7 @@
 local wanted = tonumber(ARGV[7])
 local position = ARGV[8] ~= "" and {value = tonumber(ARGV[8]), member = ARGV[9]}
 
--- 1 if an article is at the position or behind it, opposite to the direction of the page; else 0.
+-- 1 if an article is at the position, or on the side of it that the page is not on; else 0.
 local function has_behind()
   if not position then return 0 end
   local found = position_of(position.member)

@@ -22,7 +22,7 @@
 -- articles of similar bases, and the index has the mark of each article: class * 2^42 + posting time.
 local position = {value = tonumber(ARGV[6]), member = ARGV[7]}
 local sign, limit = position.value > 0 and 1 or -1, math.abs(position.value)
-local number = tonumber(ARGV[10] or 0) -- of articles of this part that are further from 0
+local number = tonumber(ARGV[10] or 0) -- how many articles of the position's part are further from 0
 
 local READ_AT_ONCE = 100 -- articles of a class
 
@@ -62,7 +62,8 @@ local function count_each(class, mark, last, ties)
   return {"more", string.format("%.0f", mark), ties, number}
 end
 
--- Counts the articles of a class that are further from 0: by their time at once where it decides, else one by one.
+-- Counts the articles of a class that are further from 0: all at once where their time decides, else one by one. Returns
+-- the reply of the step if its budget is spent, else nil.
 local function count_class(class, mark, ties)
   local lowest, highest = bases_of(class)
   local first = time_bounds(weight(sign, highest), limit) -- articles posted before are nearer to 0
@@ -75,7 +76,8 @@ local function count_class(class, mark, ties)
   return first < CLASS and count_each(class, youngest, from + first, youngest == mark and ties or 0) or nil
 end
 
--- Counts the articles of this part that are further from 0, from the highest class on.
+-- Counts the articles of the position's part that are further from 0, from the highest class on. Returns the reply of the
+-- step if its budget is spent, else nil.
 local function count_further()
   local mark, ties = tonumber(ARGV[8] or LAST_CLASS * CLASS + CLASS - 1), tonumber(ARGV[9] or 0)
   while mark do

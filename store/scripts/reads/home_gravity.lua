@@ -1,5 +1,5 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by GRAVITY, votes
--- that lose weight with age, that are in some listings of one partition.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- listings of one partition. The order is GRAVITY, by votes that lose weight with age.
 -- requires: gravity_search, home_places
 -- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class) -> (lowest, highest)
 -- from gravity_index: time_bounds(weight, size) -> (first, last), weight(sign, base), value_of(base, time),
@@ -13,7 +13,7 @@
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
 --   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (its member),
---   left (articles that may still be read), shown_of_read(members) -> members,
+--   articles_left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,
 --   wanted (how many places the page takes), last_wanted() -> {value, member} | nil, comes_first(one, other),
@@ -29,10 +29,10 @@
 --       it has read; member, value, ...}: the places that are shown, in the direction of the page
 --
 -- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. A bound
--- is a place below which nothing is wanted. An article comes before it only if it is one of those with the most votes, or
--- newer than an article with the next lower votes would be at the bound. Where both are few, they are read. Else those with
--- fewer votes are read class by class. A class has articles of similar votes by time, so those that come before the bound
--- are one range of the index.
+-- is a place below which nothing is wanted. With fewer votes, an article has to be newer to stand there. So an article comes
+-- before the bound only if it is one of the `TOP` with the most votes, or newer than an article with the votes of the next
+-- one would be at the bound. Where these are few, they are read. Else those with fewer votes are read class by class. A
+-- class has articles of similar votes by time, so those that come before the bound are one range of the index.
 local FEW = 40 -- articles that are read by time at most, if none are read by votes
 local TOP = 16 -- articles that are read by votes, if those to be read by time are more
 local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside those
@@ -43,8 +43,8 @@ local by_time
 local marks_of_classes = {} -- {first, last} by class, see `marks_between`
 local first_times = {} -- by votes as text, see `first_time_of`
 
--- The first posting time at which an article of these votes (as text) may stand at the bound, CLASS if there is none. Most
--- articles are passed over by it, as few votes are common: a value takes five times as long.
+-- The first posting time at which an article of these votes (as text) may stand at the bound; CLASS if there is none. Most
+-- articles are passed over by it, as few votes are common: to compute a value takes five times as long.
 local function first_time_of(votes) --> unix milliseconds
   local first = first_times[votes]
   if not first then
@@ -54,8 +54,8 @@ local function first_time_of(votes) --> unix milliseconds
   return first
 end
 
--- Adds those of some articles whose values are not below the bound, given their votes and times: false for an article that the
--- other index lacks.
+-- Adds those of some articles whose values are not below the bound. `votes` and `times` are lists as long as `members`, with
+-- false for an article that one of the two indexes lacks.
 local function add_to_bound(members, votes, times)
   for i, member in ipairs(members) do
     local first = votes[i] and times[i] and first_time_of(votes[i]) or CLASS
@@ -66,7 +66,8 @@ local function add_to_bound(members, votes, times)
   end
 end
 
--- Reads the articles that are newer than one of these votes is at the bound. Returns false if they are more than `most`.
+-- Reads the articles that are at least as new as an article of these votes at the bound. Returns false if they are more
+-- than `most`.
 local function read_newer(votes, most)
   local first = first_time_of(votes)
   if first == CLASS then return true end
@@ -111,8 +112,8 @@ local function marks_between(class)
   return unpack(marks)
 end
 
--- Reads the articles between the position and the bound: of the first ones by votes all, and of the others those of the classes
--- up to that of the next one. Returns false if they are more than `MOST`.
+-- Reads the articles between the position and the bound: all of the `TOP` first ones by votes, and of the others those in the
+-- classes up to the class of `next_one`, the article that follows them. Returns false if they are more than `MOST`.
 local function read_classes(next_one)
   local members = redis.call("ZRANGE", by_votes, 0, TOP - 1, "REV")
   local next_class = math.floor(redis.call("ZSCORE", index, next_one) / CLASS)
@@ -123,7 +124,7 @@ local function read_classes(next_one)
     end
     if #members > MOST then return false end
   end
-  left = left - next_class -- a command for each
+  articles_left = articles_left - next_class -- a command for each
   local shown = shown_of_read(members)
   if shown[1] then
     add_to_bound(shown, redis.call("ZMSCORE", by_votes, unpack(shown)), redis.call("ZMSCORE", by_time, unpack(shown)))
@@ -131,7 +132,7 @@ local function read_classes(next_one)
   return true
 end
 
--- Reads all articles of a listing down to the bound, which is above 0. Returns false if that may be many.
+-- Reads all articles of a listing down to the bound, which is above 0. Returns false if they may be many.
 local function read_to_positive_bound()
   local votes = redis.call("ZRANGE", by_votes, 0, 0, "REV", "WITHSCORES")[2]
   if not votes or read_newer(votes, FEW) then return true end
@@ -172,18 +173,20 @@ local function raise_bound()
   places = before
 end
 
+-- Searches a listing for its first places, as many as are wanted, and adds them.
 local function search_listing()
   local last = last_wanted()
-  local most, limit = bound and math.max(wanted, most_to_bound) or wanted, last and math.max(last[1], bound or last[1]) or bound
+  local most = bound and math.max(wanted, most_to_bound) or wanted -- positions to find
+  local limit = last and math.max(last[1], bound or last[1]) or bound -- the value beyond which nothing is wanted
   budget = math.huge -- the search in a listing takes one step
-  local from_start, known = nil, {} -- no earlier step has begun this search
-  local found, furthest = next_positions(position, most, from_start, known, limit), nil
+  local resumed, known = nil, {} -- no earlier step has begun this search
+  local found, furthest = next_positions(position, most, resumed, known, limit), nil
   for _, place in ipairs(found) do
     add_place(place.member, string.format("%.17g", place.value))
     local each = {place.value, place.member}
     if not furthest or comes_first(furthest, each) then furthest = each end
   end
-  left = left - most_read / 10 -- what a search costs, whatever it finds
+  articles_left = articles_left - most_read / 10 -- what a search costs, whatever it finds
   if #found >= most then
     stops[#stops + 1] = furthest
   elseif limit then

@@ -15,15 +15,16 @@
 --       whom the viewer blocks, a bound, and limits of the work
 -- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
 --       it has read; member, value, ...}: the places that are shown, in the direction of the page
-local NEWEST = 4 -- articles of a listing that are read: such as are shown, and lie beyond the position
-local DEEPEST = 1000 -- articles of a listing, by time, after which no more are read for that
-local oldest = ARGV[2] == "" and ARGV[1] or "-inf" -- time of the oldest that may be on the page
+local NEWEST = 4 -- articles of a listing to find that are shown and lie beyond the position
+local DEEPEST = 1000 -- articles of a listing, about, that are looked through for these, the newest first
+local is_by_votes = ARGV[2] == "" -- else by GRAVITY
+local oldest = is_by_votes and ARGV[1] or "-inf" -- time of the oldest that may be on the page
 
 -- Reads some articles of a listing by time. Returns their members, and whether there may be more.
 local function read_by_time(i, first, count)
   local found, members, times = read_range(KEYS[i + 2], "+inf", oldest, "BYSCORE", "REV", "LIMIT", first, count)
   for j, votes in ipairs(members[1] and redis.call("ZMSCORE", KEYS[i + 1], unpack(members)) or {}) do
-    local value = votes and (ARGV[2] == "" and tonumber(votes) or value_of(votes - 1, tonumber(times[j])))
+    local value = votes and (is_by_votes and tonumber(votes) or value_of(votes - 1, tonumber(times[j])))
     if value then add_beyond(members[j], value) end
   end
   return members, found == count

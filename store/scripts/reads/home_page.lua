@@ -1,11 +1,11 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) that are in some
--- indexes of one partition, by an order whose values do not change with age.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- indexes of one partition. The order is one whose values do not change with age.
 -- requires: home_places, index_rank
 -- from home_places: most_read (about how many articles to look at in all), is_down (the direction of the page),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
 --   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
---   left (articles that may still be read), hides (whether the viewer hides articles),
+--   articles_left (articles that may still be read), hides (whether the viewer hides articles),
 --   COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
@@ -25,15 +25,15 @@
 -- hidden, that last place is not known yet: then more is read of the indexes that have come the least far.
 local MOST_AT_ONCE = most_read -- places of an index that are read
 local DIRECTION = is_down and {"REV"} or {} -- argument of ZRANGE by rank
-local MANY = 8 -- places of an index: so many are looked up in the list of what is hidden before their values are read
-local lowest = tonumber(ARGV[1])
+local MANY = 8 -- places of an index to read at once: of so many, or more, values are read only of those that are not hidden
+local lowest = tonumber(ARGV[1]) -- value of the listing, nil without one
 
 -- The keys of the indexes to read. A group that has its own value of the weight ARGV[2] is read by its index with the weights
 -- of the site: else its values could not be compared with those of other groups.
 local function site_ranked()
   local found, groups = {unpack(KEYS, 5)}, {}
   if ARGV[2] == "" or redis.call("EXISTS", KEYS[3]) == 0 then return found end
-  for i, key in ipairs(found) do groups[i] = string.match(key, ":([^:]+):[^:]+$") end
+  for i, key in ipairs(found) do groups[i] = string.match(key, ":([^:]+):[^:]+$") end -- of group:{p}:GROUP:ORDER
   for i, weights in ipairs(redis.call("HMGET", KEYS[3], unpack(groups))) do
     if weights and string.find(weights, ARGV[2] .. "=", 1, true) then
       found[i] = KEYS[4] .. string.match(found[i], "[^:]+:[^:]+$")
@@ -79,7 +79,7 @@ local function add_range(key, may_be_hidden, start, stop, ...)
   for i, member in ipairs(members) do
     if is_wanted(tonumber(values[i]), member) then add_place(member, values[i]) end
   end
-  left = left - count
+  articles_left = articles_left - count
   return count, {tonumber(values[#values]), last}
 end
 
@@ -89,12 +89,12 @@ local function read_to_bound(key)
   repeat
     count, last = add_range(key, hides, "+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, ARGV[14])
     first = first + count
-  until count < MOST_AT_ONCE or left <= 0
-  left = left - COST
+  until count < MOST_AT_ONCE or articles_left <= 0
+  articles_left = articles_left - COST
   if count == MOST_AT_ONCE then stops[#stops + 1] = last end
 end
 
--- Reads the next places of an index, which then has more only if there are as many.
+-- Reads the next `count` places of an index. If it has fewer, it has no more.
 local function read_more(each)
   local may_be_hidden, stop = hides and each.count >= MANY, each.next + each.count - 1
   local count, last = add_range(each.key, may_be_hidden, each.next, stop, unpack(DIRECTION))
@@ -102,7 +102,7 @@ local function read_more(each)
   each.next, each.count = each.next + count, math.min(4 * each.count, MOST_AT_ONCE)
 end
 
--- Of some indexes those that have come the least far: half of them, or more with the same value.
+-- Those of some indexes that have come the least far: half of them, and those that have come to the same value.
 local function furthest_behind(open)
   local values, found = {}, {}
   for i, each in ipairs(open) do values[i] = is_down and -each.stop[1] or each.stop[1] end
@@ -114,11 +114,11 @@ local function furthest_behind(open)
   return found
 end
 
--- Reads some indexes until their last place that is wanted is known, or enough is read.
+-- Reads some indexes until the last of the wanted places is known, or enough is read.
 local function read_first(indexes)
   local open = indexes
   while open[1] do
-    local share = math.max(math.floor(left / #open), 1)
+    local share = math.max(math.floor(articles_left / #open), 1)
     for _, each in ipairs(open) do
       each.count = math.min(each.count, share)
       read_more(each)
@@ -127,7 +127,7 @@ local function read_first(indexes)
     for _, each in ipairs(indexes) do
       if each.has_more and (not last or comes_first(each.stop, last)) then may_matter[#may_matter + 1] = each end
     end
-    if left <= 0 then break end
+    if articles_left <= 0 then break end
     open = last and may_matter or furthest_behind(may_matter)
   end
   for _, each in ipairs(indexes) do
@@ -138,7 +138,7 @@ end
 local keys, indexes = site_ranked(), {}
 if bound then stops[1] = {bound, bound_member} end
 for i, key in ipairs(keys) do
-  if bound and left <= 0 then return reply_of_places(i - 1) end
+  if bound and articles_left <= 0 then return reply_of_places(i - 1) end
   if bound then read_to_bound(key) else indexes[i] = {key = key, next = first_rank(key), count = 1} end
 end
 read_first(indexes)

@@ -1,11 +1,11 @@
--- Read the places of a page of a home (one listing of the articles of all groups that a user follows) by VOTES that are
--- in some listings of one partition, among the articles posted since an instant.
+-- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
+-- listings of one partition. The order is VOTES, among the articles posted since an instant.
 -- requires: home_places, since_search
 -- from home_places: hides (whether the viewer hides articles),
 --   most_to_bound (articles of a listing to read at most to get there),
 --   from (the value of the position beyond which they are, nil without one),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members) -> members,
---   add_beyond(member, value), left (articles that may still be read),
+--   add_beyond(member, value), articles_left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
 --   shown_of_read(members) -> members, from_member (its member), is_down (the direction of the page),
@@ -33,14 +33,14 @@ local FEW = 40 -- articles down to the bound that are read by votes, though thos
 local MOST_READ_AT_ONCE = 30 -- articles since the instant that are all read without a bound, and one more for each hidden
 
 local most_at_once = math.min(MOST_READ_AT_ONCE + (hides and redis.call("ZCARD", KEYS[2]) or 0), most_to_bound)
-local listings, steps = {}, budget
+local listings, budget_of_each = {}, budget
 
 -- The first articles with votes down to the bound, at most `most`.
 local function down_to_bound(most)
   return redis.call("ZRANGE", by_votes, from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most)
 end
 
--- Reads the articles since the instant, and adds those down to the bound.
+-- Reads the articles since the instant, and adds those down to the bound. Returns how many it has read.
 local function read_by_time()
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
   local shown = not_hidden(members)
@@ -51,7 +51,8 @@ local function read_by_time()
   return #members
 end
 
--- Adds those of some articles that were posted since the instant. Most were not, and most numbers tell that.
+-- Adds those of some articles that were posted since the instant. Most were not, and most numbers tell that. Returns about
+-- how many it has read: an article of which only the number is looked at counts for a quarter.
 local function add_since(members)
   local newer = {}
   for _, member in ipairs(members) do
@@ -64,8 +65,8 @@ local function add_since(members)
   return #newer + #members / 4
 end
 
--- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
--- be many.
+-- Reads all articles of a listing down to the bound: those with at least its votes, or those since the instant,
+-- whichever are fewer. Returns false if both may be many.
 local function read_to_bound()
   local is_by_time, members = false, down_to_bound(FEW + 1)
   if #members > FEW then
@@ -74,14 +75,15 @@ local function read_to_bound()
     is_by_time = total < count
     if not is_by_time then members = down_to_bound(count) end
   end
-  left = left - (is_by_time and read_by_time() or add_since(members))
+  articles_left = articles_left - (is_by_time and read_by_time() or add_since(members))
   stops[#stops + 1] = {bound, LAST}
   return true
 end
 
+-- Reads a listing on until `count` of its places are found, and adds them.
 local function read_more(listing, count)
   classes, by_votes, by_time = unpack(listing.keys)
-  budget = steps
+  budget = budget_of_each
   local page = listing.page
   local known = #page.found
   page.wanted = count
@@ -105,12 +107,13 @@ local function open_listing(i)
   local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
   classes, by_votes, by_time = unpack(keys)
   if bound and read_to_bound() or not bound and read_all() then return end
-  local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
+  local member = from and from_member == LAST and END or from_member -- LAST would have the class read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   listings[#listings + 1] = {keys = keys, page = page}
 end
 
-local opened = each_listing(open_listing)
+local listing_count = each_listing(open_listing)
+-- The listings to read on, and how many places of each: twice its share at first, as some have more of the page than others.
 local open, count = listings, math.min(wanted, math.max(2, math.ceil(2 * wanted / math.max(#listings, 1))))
 while open[1] do
   local next_open = {}
@@ -126,4 +129,4 @@ end
 for _, listing in ipairs(listings) do
   if listing.is_open then stops[#stops + 1] = listing.stop end
 end
-return reply_of_places(opened)
+return reply_of_places(listing_count)

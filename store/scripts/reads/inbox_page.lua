@@ -21,7 +21,7 @@ end
 local total = redis.call("ZCARD", inbox)
 local mark = redis.call("HGET", KEYS[2], "inbox_seen") or ""
 local seen, seen_number = string.match(mark, "^(%d+) (%d+)$")
-local unseen = seen and rank(seen, seen_number) or total
+local unseen = seen and rank(seen, seen_number) or total -- those before the mark
 local listed = ARGV[5] == "unseen" and unseen or total
 
 local count, first, last = tonumber(ARGV[1]), 0, listed

@@ -2,7 +2,8 @@
 -- requires: index_rank
 -- from index_rank: rank_of(key, value, member, including) -> number
 -- KEYS  1 the index
--- ARGV  value and member of each position. A member that has risen since its value was read does not count as above it.
+-- ARGV  value and member of each position. A member that has risen since its value was read does not count as above its
+--       own position.
 -- Reply for each position: number of entries above it, member and value of the lowest of them, or "" and ""
 local function has_risen(value, member)
   local now = redis.call("ZSCORE", KEYS[1], member)

@@ -8,6 +8,6 @@ local session, username, now = ARGV[1], ARGV[2], ARGV[3]
 local name, ends = username, now
 if session ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. session) or "", "^(%S+) (%d+)") end
 if not name or tonumber(now) > tonumber(ends) then return {"", "", ""} end
-local roles, bans, left = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "roles", "bans", "left"))
-if left then return {"", "", ""} end
+local roles, bans, is_leaving = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "roles", "bans", "left"))
+if is_leaving then return {"", "", ""} end
 return {name, roles or "", bans or ""}

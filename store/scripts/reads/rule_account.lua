@@ -1,4 +1,4 @@
--- Read who acts, and what the rules of a site (which say when a text is held for moderators) ask of an account.
+-- Read who acts, and what the rules of a site (they say when a text is held for moderators) need to know of an account.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       archived: how many articles are only in the SQL database, and their greatest values
 -- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
@@ -16,8 +16,9 @@ local user, most = string.lower(name), tonumber(ARGV[4])
 local reply = {name}
 local found = redis.call("HMGET", KEY.user .. user, "roles", "bans", "joined", "karma", "comment_karma", "older_comments")
 for i = 1, 5 do reply[i + 1] = found[i] or "" end
+local has_unlisted = found[6] -- whether older comments are in no list
 local archived = string.match(redis.call("HGET", KEY.archived, "user:" .. user) or "", "^%d+") or ""
-reply[7] = found[6] and (tonumber(archived) or 0) + most or archived
+reply[7] = has_unlisted and (tonumber(archived) or 0) + most or archived
 reply[8] = {}
 local function add_oldest(index, type)
   for _, member in ipairs(most > 0 and redis.call("ZRANGE", index .. user, 0, most - 1) or {}) do

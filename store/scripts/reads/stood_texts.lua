@@ -1,12 +1,12 @@
--- Count those of some articles and comments that moderators have approved, or that were visible for a time without a flag.
+-- Of some articles and comments, count those that moderators have approved, or that were visible for a time without a flag.
 -- A site may hold the texts of an account until there are enough of these.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user   actions: actions of moderators, by time
--- ARGV  1 until when a text that nobody has approved was posted (unix milliseconds)
+-- ARGV  1 instant: a text that nobody has approved was posted until then, to count (unix milliseconds)
 --       2 from here on: ids of articles and comments of this partition
 -- Reply how many of them are visible and approved, or old enough and without a flag that stands
 local function is_flagged(number)
-  for _, flag in ipairs(redis.call("HVALS", KEY.flags .. number)) do -- AT REASON NAME CLEARED_BY ...
+  for _, flag in ipairs(redis.call("HVALS", KEY.flags .. number)) do -- AT REASON NAME [+]CLEARED_BY ...
     if string.match(flag, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end
   end
   return false

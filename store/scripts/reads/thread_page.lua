@@ -5,12 +5,12 @@
 --   encode(number) -> digits
 -- from reply_indexes: count_before(index, value, member, including, is_ascending) -> number
 -- from thread_siblings: COMMENT (what the keys of comments begin with), number_of(member),
---   TREE (the key of all comments of the article, by branch path), STUBS (the key of those of them that are not visible),
---   value_of(parent, member), value_in_hash(number) -> text, is_pinned (whether the walk is pinned),
---   index (the order of replies), find_in_moves(member, find), is_backward (whether the places before the cursor are wanted),
---   is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner) -> frame,
---   next_sibling(frame) -> (member, value) | nil, replies_of(number) -> key | list, is_ascending,
---   moves_before (the number of the last move when the walk began)
+--   TREE (the key of all comments of the article, by branch path),
+--   STUBS (the key of those comments in it that are not visible), value_of(parent, member), value_in_hash(number) -> text,
+--   is_pinned (whether the walk is pinned), index (the order of replies), find_in_moves(member, find),
+--   is_backward (whether the places before the cursor are wanted), is_new(number), is_bare(member),
+--   new_frame(parent, depth, beyond, owner) -> frame, next_sibling(frame) -> (member, value) | nil,
+--   replies_of(number) -> key | list, is_ascending, moves_before (the number of the last move when the walk began)
 -- KEYS  for thread_siblings.lua: comments, indexes of replies, the tree of the article, stubs, moves and pins
 -- ARGV  for thread_siblings.lua, too: 1 number of the article or comment whose descendants are the thread
 --       2-4 the index, its order and the direction   5 number of places   6 greatest depth, 0 for the replies to 1
@@ -28,9 +28,13 @@ for i = 10, #ARGV, 3 do
   cursor[#cursor + 1] = {depth = tonumber(ARGV[i]), value = ARGV[i + 1], member = ARGV[i + 2]}
 end
 
--- The places found so far, and a stack of frames: what is still to be walked, the innermost level last. A frame reads
--- the replies to one comment (thread_siblings.lua), or looks up ancestors between two levels of the cursor (with `top`:
--- see `resume`), or goes up a run of comments without siblings (with `run`: see `new_run`).
+-- The places found so far, and a stack of frames: what is still to be walked, the innermost level last. A frame is one of
+-- - a reader of the replies to one comment (`new_frame` in thread_siblings.lua);
+-- - with `top` a gap: the ancestors between two levels of the cursor, which have to be looked up. `gap` is the number of
+--   the next one, `depth` its depth, `top` that of the level above the gap, and `known` this level, if
+--   its comment is not gone;
+-- - with `run` a run of comments without siblings, which is walked upwards. `run` is the number of the next one, `depth`
+--   its depth, and `place`, at `end_depth`, the place above them, with which it ends.
 local places, frames = {}, {}
 
 local function path_of(number)
@@ -38,6 +42,7 @@ local function path_of(number)
   return stored and parse_path(stored)
 end
 
+-- Adds a place to those found.
 local function emit(depth, value, member)
   local hidden, path = 0, depth == deepest and path_of(number_of(member))
   if path then hidden = count_descendants(TREE, STUBS, path) end
@@ -50,7 +55,8 @@ local function parent_of(level)
   return redis.call("HGET", COMMENT .. number_of(level.member), "parent") or nil
 end
 
--- The place of an ancestor that the cursor does not have, by its present value or that of the pin.
+-- The place of an ancestor that the cursor does not have, by its present value or, in a pinned walk, that of the pin; nil
+-- if the comment is gone.
 local function look_up(number, depth)
   local parent = depth == 0 and root or redis.call("HGET", COMMENT .. number, "parent")
   if not parent then return nil end
@@ -70,14 +76,15 @@ local function farthest(level)
   return {depth = level.depth, value = string.format("%.17g", value), member = level.member, parent = level.parent}
 end
 
--- The number of the comment with another index on the same path; nil if there is none.
-local function number_on_path(path, index)
-  local label = path.text .. encode(index)
+-- The number of the comment whose path has the same text and another index; nil if there is none.
+local function number_on_path(path, other_index)
+  local label = path.text .. encode(other_index)
   local found = redis.call("ZRANGEBYLEX", TREE, "[" .. label .. " ", "[" .. label .. "!", "LIMIT", 0, 1)[1]
   return found and string.match(found, " (%d+)$")
 end
 
--- How many levels below (1) or above (-1) a comment are reached through comments without side paths, at most `levels`.
+-- How many levels below a comment (`direction` 1) or above it (-1) are reached through comments without side paths, at most
+-- `levels`. They are found by doubling the number, then by halving the rest.
 local function count_unbranched(path, levels, direction)
   local function is_unbranched(count)
     local first = path.index + math.min(count * direction, 0)
@@ -121,7 +128,8 @@ local function resume()
   end
 end
 
--- The next ancestor in a gap of the cursor, and the frame of its siblings. nil when the gap is climbed.
+-- Goes up by one ancestor in a gap of the cursor: adds the frame of its siblings, and returns its place. When the gap is
+-- climbed, takes the gap off the stack and returns the level above it, which is nil if the cursor has none.
 local function climb(gap)
   if not gap.gap or gap.depth <= gap.top then
     frames[#frames] = nil
@@ -211,7 +219,8 @@ local function walk_up(count)
   end
 end
 
--- Begins a walk at the cursor, or at the end of the thread from which the page is counted, and finds some places.
+-- Begins a walk at the cursor, or without one at the end of the thread from which the page is counted, and finds some
+-- places.
 local function walk(count)
   places, frames = {}, {}
   local last = cursor[#cursor]
@@ -221,7 +230,8 @@ local function walk(count)
   walk_down(count)
 end
 
--- Whether there are places on the side of the cursor that the page is not on.
+-- Whether there are places on the other side of the cursor than the page. It may walk there: then `places`, `frames` and
+-- `is_backward` are those of that walk.
 local function has_others(first)
   local last = cursor[#cursor]
   if last and not last.is_gone then return true end
@@ -257,16 +267,17 @@ local function reversed(list)
 end
 
 walk(wanted + 1)
-local has_more = #places > wanted
+local has_more = #places > wanted -- the last place found is beyond the page then
 local first = is_backward and places[math.min(#places, wanted)] or places[1]
 local known = first and known_ancestors(first) or {}
 local extra = has_more and table.remove(places) or nil
 if is_backward and extra and extra.depth < first.depth then known[#known + 1] = extra end
-local shown, goes_up = is_backward and reversed(places) or places, is_backward
+local shown, goes_up = is_backward and reversed(places) or places, is_backward -- `has_others` may change `is_backward`
 local others = has_others(first)
 
-local reply = {moves_before, is_pinned and 1 or 0, (goes_up and has_more or not goes_up and others) and 1 or 0,
-  (goes_up and others or not goes_up and has_more) and 1 or 0, #known}
+local has_before, has_after = others, has_more
+if goes_up then has_before, has_after = has_more, others end
+local reply = {moves_before, is_pinned and 1 or 0, has_before and 1 or 0, has_after and 1 or 0, #known}
 for _, level in ipairs(known) do
   reply[#reply + 1] = level.depth .. " " .. level.value .. " " .. level.member
 end

@@ -26,9 +26,9 @@ local function count_before(including)
   local low, high = 0, total
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local found, name = at(middle)
-    found = tonumber(found)
-    local is_before = found > value or found == value and (name > member or including and name == member)
+    local other_value, other = at(middle)
+    other_value = tonumber(other_value)
+    local is_before = other_value > value or other_value == value and (other > member or including and other == member)
     if is_before then low = middle + 1 else high = middle end
   end
   return low
@@ -37,8 +37,8 @@ end
 local from, to = page_ranks(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), total, value and count_before or nil)
 local entries = {}
 for rank = from, to - 1 do
-  local found, name = at(rank)
-  entries[#entries + 1] = name
+  local found_value, found = at(rank)
   entries[#entries + 1] = found
+  entries[#entries + 1] = found_value
 end
 return page_reply(from, total, entries)

@@ -60,6 +60,7 @@ expect_expiry(voted, article.closes + GRACE)
 expect_expiry(downvoted, article.closes + GRACE)
 
 local is_listed = not article.state
+-- Orders that are written now, and those whose indexes are complete.
 local ranking, written, complete = read_ranking(article.groups), {}, {}
 for _, order in ipairs(ranking.orders) do written[order] = true end
 for _, order in ipairs(split(ARGV[9])) do complete[order] = true end
@@ -90,8 +91,9 @@ expect_member(KEY.good, article.member, is_good and article.time or nil)
 expect_member(KEY.timeline .. string.lower(article.poster), article.member, is_listed and article.time or nil)
 expect_member(KEY.held .. string.lower(article.poster), article.member, not is_listed and article.time or nil)
 
-local waiting = not article.state and tonumber(redis.call("HGET", KEY.heldedit .. article.number, "at") or nil)
-local since = article.state == "pending" and article.time or waiting or nil
+-- An article waits in the queue `pending` while it is held, or a visible one while an edit of it is.
+local edited_at = not article.state and tonumber(redis.call("HGET", KEY.heldedit .. article.number, "at") or nil)
+local since = article.state == "pending" and article.time or edited_at or nil
 expect_member(KEY.queue .. "pending:all", article.member, since)
 for _, group in ipairs(article.groups) do expect_member(KEY.queue .. "pending:group:" .. group, article.member, since) end
 
@@ -105,8 +107,9 @@ if ARGV[10] == "links" and (link or "") == ARGV[11] then
   end
   if link then expect_member(KEY.links .. digest_of_link, article.member, is_listed and article.time or nil) end
 end
-local told, away = unpack(redis.call("HMGET", article.hash, "notified", "away"))
-if told and (away == "1") ~= not is_listed and not redis.call("ZSCORE", KEY.removing, name) then
+-- `away` says that the article is out of inboxes, as it is not visible. While `removing` has it, this is being changed.
+local notified, away = unpack(redis.call("HMGET", article.hash, "notified", "away"))
+if notified and (away == "1") ~= not is_listed and not redis.call("ZSCORE", KEY.removing, name) then
   report(article.hash .. " away", away, not is_listed and "1" or nil, function()
     redis.call("ZADD", KEY.removing, now, name)
   end)
@@ -114,16 +117,17 @@ end
 log_repairs("article:" .. name)
 
 -- Last, as the repair moves the article to other indexes.
+local NOBODY = "" -- who does it, in the log
 local subject = "article:" .. name
 local state, is_locked = state_of(subject), standing_action(subject, "lock") ~= nil
 if (state == "removed") ~= (article.state == "removed") then
   report(article.hash .. " state", article.state or "visible", state or "visible", function()
-    set_state(find_article(name), state, "")
+    set_state(find_article(name), state, NOBODY)
   end)
 end
 if is_locked ~= (article.fields.locked == "1") then
   report(article.hash .. " locked", article.fields.locked, is_locked and "1" or nil, function()
-    set_locked(find_article(name), is_locked, "")
+    set_locked(find_article(name), is_locked, NOBODY)
   end)
 end
 return reply

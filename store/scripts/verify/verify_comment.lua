@@ -77,7 +77,7 @@ end
 local function verify_voters()
   comment.closes = comment.time + window
   comment.fields = {imported = comment.imported} -- `count_voters` adds these votes, which have no voters here
-  local up, down = comment.up, comment.down
+  local up, down = comment.up, comment.down -- as they are stored: `count_voters` sets those that should be
   if now <= comment.closes and redis.call("EXISTS", KEY.voted .. name) == 1 then
     count_voters(comment)
     for _, voter in ipairs(comment.both) do
@@ -141,11 +141,6 @@ local function verify_recent()
   end
 end
 
-expect_field("depth", tostring(parent and parent.depth + 1 or 0))
-if not is_stub then
-  if poster_slot ~= "" then expect_field("slot", poster_slot) end
-  verify_voters()
-end
 -- Verifies the entries in the indexes of the replies to the parent. A comment with the field `bare` has no place among them:
 -- it was removed or deleted, and nothing below it is left.
 local function verify_replies()
@@ -163,6 +158,11 @@ local function verify_replies()
   end
 end
 
+expect_field("depth", tostring(parent and parent.depth + 1 or 0))
+if not is_stub then
+  if poster_slot ~= "" then expect_field("slot", poster_slot) end
+  verify_voters()
+end
 verify_replies()
 if redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
   expect_member(KEY.latest .. comment.article, comment.member, not comment.state and comment.time or nil)
@@ -183,7 +183,7 @@ log_repairs("comment:" .. name)
 local state = state_of("comment:" .. name)
 if not is_stub and comment.path and (state == "removed") ~= (comment.state == "removed") then
   report(comment.hash .. " state", comment.state or "visible", state or "visible", function()
-    local NOBODY = "" -- in the log
+    local NOBODY = "" -- who does it, in the log
     set_comment_state(find_comment(name), state, NOBODY, tonumber(ARGV[11]))
   end)
 end

@@ -40,9 +40,19 @@ local comment = find_comment(name)
 if not comment or not comment.path then return reply end
 if not find_article_info(comment.article) then return reply end -- it is being removed; verify_comment.lua reports it if not
 
+-- Whether some comment below is hidden. Others that are not visible are deleted ones, which stay because of those below.
+local function is_above_hidden()
+  local from, to = descendants_of(comment.path)
+  for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
+    local number = string.match(member, " (%d+)$")
+    if redis.call("HGET", KEY.comment .. number, "state") ~= "deleted" then return true end
+  end
+  return false
+end
+
 local count = redis.call("ZCARD", KEY.replies .. name .. ":best")
-local is_left = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", KEY.removing, name)
-if is_left and not has_descendants(comment) then
+local is_leftover = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", KEY.removing, name)
+if is_leftover and not has_descendants(comment) then
   report(comment.hash, "there", "nothing, as it is deleted and has no replies", function()
     redis.call("ZADD", KEY.removing, now, name)
   end)
@@ -57,15 +67,6 @@ if count > 0 then
   end
 end
 expect_number(comment.hash, "replies", comment.replies or 0, count)
--- Whether some comment below is hidden. Others that are not visible are deleted ones, which stay because of those below.
-local function is_above_hidden()
-  local from, to = descendants_of(comment.path)
-  for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
-    local number = string.match(member, " (%d+)$")
-    if redis.call("HGET", KEY.comment .. number, "state") ~= "deleted" then return true end
-  end
-  return false
-end
 
 local is_placed = has_place(comment)
 local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else places may be updated soon

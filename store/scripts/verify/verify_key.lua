@@ -17,7 +17,7 @@
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live
 --       (milliseconds); for `following`, `followers` and `groupfollows` the whole key
 -- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
-local detail = ARGV[10]
+local detail = ARGV[10] -- what it is depends on the kind
 local CHECKS = {} -- functions by the kind of key
 
 -- Expects a set of voters to be that of an article or a comment.
@@ -26,13 +26,13 @@ local function check_voters(key)
   report(key, "there", "nothing, as there is no such article or comment", function() redis.call("DEL", key) end)
 end
 
--- Expects a value of a pattern. The word of the value at the place `instant` is a time (unix milliseconds): the key
--- expires `lifetime` milliseconds after it.
-local function check_string(key, pattern, instant, lifetime)
+-- Expects a value of a pattern. Its word number `expiry.word` is an instant (unix milliseconds): the key expires
+-- `expiry.after` milliseconds after it.
+local function check_string(key, pattern, expiry)
   local found = redis.call("GET", key)
   if not found then return end
   if not string.find(found, pattern) then return report(key, found, "usable") end
-  expect_expiry(key, tonumber(split(found)[instant]) + lifetime)
+  expect_expiry(key, tonumber(split(found)[expiry.word]) + expiry.after)
 end
 
 local function check_owner(key)
@@ -43,7 +43,7 @@ function CHECKS.voted() check_voters(KEY.voted .. name) end
 function CHECKS.downvoted() check_voters(KEY.downvoted .. name) end
 function CHECKS.session()
   local key = KEY.session .. name
-  check_string(key, "^[%w_-]+ %d+[%w:=_ -]*$", 2, 0)
+  check_string(key, "^[%w_-]+ %d+[%w:=_ -]*$", {word = 2, after = 0}) -- NAME END LAST-USE BANS
   local username, ends, used, carried = read_session(name)
   local expected = username and redis.call("HGET", KEY.user .. string.lower(username), "bans") or ""
   if not username or carried == expected then return end
@@ -64,10 +64,23 @@ function CHECKS.logins()
     end
   end
 end
-function CHECKS.invitation() check_string(KEY.invitation .. name, "^%d+ %d+ ?[%w_-]* ?%x*$", 1, 0) end
-function CHECKS.token() check_string(KEY.token .. name, "^[%w_-]+ %l+ %d+ %S+ ", 3, 0) end
-function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(detail)) end
-function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(detail)) end
+
+function CHECKS.invitation() -- ENDS SLOT NAME CALL
+  check_string(KEY.invitation .. name, "^%d+ %d+ ?[%w_-]* ?%x*$", {word = 1, after = 0})
+end
+
+function CHECKS.token() -- NAME PURPOSE END CALL DETAIL
+  check_string(KEY.token .. name, "^[%w_-]+ %l+ %d+ %S+ ", {word = 3, after = 0})
+end
+
+local IDEMPOTENCY_VALUE = "^%d+ %d+ %x+$" -- number, time, digest of the input
+function CHECKS.commented()
+  check_string(KEY.commented .. name, IDEMPOTENCY_VALUE, {word = 2, after = tonumber(detail)})
+end
+
+function CHECKS.posted()
+  check_string(KEY.posted .. name, IDEMPOTENCY_VALUE, {word = 2, after = tonumber(detail)})
+end
 
 function CHECKS.place()
   local key, instants = KEY.place .. name, {"created", "listed"}

@@ -1,4 +1,4 @@
--- Verify an article that the database has and does not mark as archived (in the database only): so Redis must have it,
+-- Verify an article that the database has and does not mark as archived (in the database only), so that Redis must have it,
 -- too. If Redis lacks it, a repair writes it back as it was before it left Redis. Its poster's karma and the counts of
 -- archived articles are verified later.
 -- requires: article_indexes, verify_prelude

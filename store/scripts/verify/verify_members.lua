@@ -60,7 +60,7 @@ local function is_visible_comment(number)
   return article == name and not state
 end
 
--- Whether a comment is in one of the places of its article, or is being moved.
+-- Whether a comment may be in this place: it is one of the places of its article, or the comment is being moved.
 local function is_recent(number)
   local article, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
   if not article then return redis.call("HEXISTS", KEY.archived, "conversations") == 1 end -- it may be archived
@@ -73,7 +73,7 @@ local function is_recent(number)
   return not groups or has(recent.places_of(split(groups)), name)
 end
 
--- Whether an article of the user is held.
+-- Whether an article may be among those of the user that are held.
 local function is_held(number)
   local poster, state = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state"))
   if not poster and not state then return redis.call("HEXISTS", KEY.archived, "count:removed") == 1 end -- it may be archived
@@ -90,7 +90,7 @@ end
 -- Whether the sorted set may have this member. If the article's hash lacks the field to compare with, the member stays:
 -- it helps to repair the hash by hand.
 local function belongs(member)
-  if kind == "groups" then
+  if kind == "groups" then -- it has an article here, is listed by an admin, or has archived articles
     if redis.call("EXISTS", KEY.group .. member .. ":time") == 1 then return true end
     if redis.call("HEXISTS", KEY.place .. member, "listed") == 1 then return true end
     return redis.call("HEXISTS", KEY.archived, "count:group:" .. member) == 1

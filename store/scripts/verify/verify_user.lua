@@ -1,7 +1,7 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
 -- requires: bans, verify_prelude
--- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(subject) -> {ends, number} by place,
---   write_bans(subject)
+-- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(lower_name) -> {ends, number} by place,
+--   write_bans(lower_name)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   examine(number) -> article | nil, text(value), expect_number(hash, field, found, value),
@@ -18,22 +18,24 @@
 -- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local account = KEY.user .. name
 if redis.call("HEXISTS", account, "left") == 1 then return reply end -- the user is being deleted
-local written, joined, seen, stored, bans_of_user =
+local written, joined, seen, stored_karma, bans_of_user =
   unpack(redis.call("HMGET", account, "name", "joined", "seen", "karma", "bans"))
 if string.lower(written or "") ~= name then report(account .. " name", written, name .. ", in any case") end
 if not string.find(joined or "", ONLY_DIGITS) then report(account .. " joined", joined, "a usable joined") end
-local mark = tonumber(string.match(seen or "", "^(%S+) %d+$"))
+local mark = tonumber(string.match(seen or "", "^(%S+) %d+$")) -- TIME MEMBER of the newest article seen in the feed
 if seen and not (mark and mark >= 0 and mark <= tonumber(ARGV[10])) then
   report(account .. " seen", seen, "a usable seen")
 end
 
--- Expects a field to have at most ten words, each of a pattern.
+local MOST_KEPT = 10 -- names or outcomes, as upvoters.lua and flag_outcomes.lua keep
+
+-- Expects a field to have at most `MOST_KEPT` words, each of a pattern.
 local function expect_words(field, pattern)
   local known = redis.call("HGET", account, field)
   if not known then return end
   local kept = {}
   for word in string.gmatch(known, "%S+") do
-    if string.find(word, pattern) and #kept < 10 then kept[#kept + 1] = word end
+    if string.find(word, pattern) and #kept < MOST_KEPT then kept[#kept + 1] = word end
   end
   local usable = kept[1] and table.concat(kept, " ") or nil
   if known ~= usable then
@@ -76,7 +78,7 @@ for _, list in ipairs({KEY.timeline, KEY.held}) do
     end
   end
 end
-expect_number(account, "karma", stored, karma)
+expect_number(account, "karma", stored_karma, karma)
 if written then expect_member(KEY.posters, written, newest) end
 log_repairs("user:" .. name)
 return reply

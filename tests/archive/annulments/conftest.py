@@ -21,5 +21,5 @@ async def pair(redis_url: str, partitions: int, clock: Clock, each_database: Dat
 @pytest.fixture
 async def bare(redis_url: str, partitions: int, clock: Clock) -> AsyncIterator[Pair]:
     """As `pair`, without a database."""
-    async for pair in opened(redis_url, partitions, clock, None):
+    async for pair in opened(redis_url, partitions, clock, database=None):
         yield pair

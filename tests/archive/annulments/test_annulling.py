@@ -151,7 +151,7 @@ async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
 
     assert (await pair.world.read(action)).annulled_votes == 1
     site = pair.world.store.site
-    again = await steps.annul(site, OPERATOR, "mallory", since + 1, until, "once more")
+    again = await steps.annul(site, OPERATOR, "mallory", since=since + 1, until=until, reason="once more")
     assert not again.changed and again.action and again.action.number == action.number
     for wider in ((since - 1, until), (since, until + 1), (None, until)):
         done = await steps.annul(site, OPERATOR, "mallory", *wider, reason="more")
@@ -246,7 +246,7 @@ async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
         ("carol", Role.MODERATOR, None),
         ("dave", Role.ADMIN, None),
     ):
-        await grant(site, OPERATOR, name, role, group, "why not")
+        await grant(site, OPERATOR, name, role, group=group, reason="why not")
 
     async def refused(actor: str, username: str, error: type[Refusal]) -> None:
         with pytest.raises(error):
@@ -262,7 +262,7 @@ async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
     assert [each.field for each in (refusal.value, *refusal.value.others)] == [("from",), ("reason",)]
     for group in ("show", "ask"):
         with pytest.raises(Invalid):
-            await bans.ban(site, "carol", "mallory", group, until=None, reason="spam", annuls_votes=True)
+            await bans.ban(site, "carol", "mallory", group=group, until=None, reason="spam", annuls_votes=True)
     shown = bare.world.shown()
     assert {key for key in shown if shown[key] != before.get(key)} == {
         *(keys.user(0, name) for name in ("bob", "carol", "dave")), "moderators:{0}:group:show", "moderators:{0}:site",

@@ -68,7 +68,7 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     await restoration.close()
 
     store = await Store.open(f"{redis_url}?db=2", POLICY, partitions=4, clock=clock)
-    restored = World(store, client(f"{redis_url}?db=2"), None)
+    restored = World(store, client(f"{redis_url}?db=2"), database=None)
     assert counts_of(restored) == counts_of(pair.world)
     assert await findings(store) == []
     await restored.settle()

@@ -144,10 +144,10 @@ async def test_variables_within_literals_are_those_of_strawberry():
 
 
 async def compiled(query: str, variables: dict[str, Any]) -> Any:
-    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(query, None)
+    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(query, name=None)
     execution = Execution(SCHEMA)
     for _ in range(2):
-        result, path = await execution.execute(operation, variables, Opened(Client(None, ""), 1))
+        result, path = await execution.execute(operation, variables, Opened(Client(token=None, address=""), number=1))
     assert path == "compiled"
     return result.data
 

@@ -63,7 +63,7 @@ class Query:
 def test_attributes_are_cached_and_other_fields_are_resolved_each_time():
     schema = strawberry.Schema(Query)
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { name mood again: name } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { name mood again: name } }", name=None)
     asyncio.run(compiled(execution, operation))
     asked.clear()
 
@@ -102,7 +102,7 @@ def test_only_what_is_declared_pure_is_cached_with_its_record():
 
     schema = strawberry.Schema(CountedQuery)
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { pure impure } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { pure impure } }", name=None)
     for _ in range(3):
         asyncio.run(compiled(execution, operation))
 

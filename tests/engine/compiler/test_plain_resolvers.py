@@ -174,8 +174,8 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 async def test_answers_are_those_of_strawberry(text):
-    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(text, None)
-    context = Opened(Client(None, ""), 7)
+    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(text, name=None)
+    context = Opened(Client(token=None, address=""), number=7)
     variables = {"if": None}
     right = await SCHEMA.execute(text, variables, context)
     execution = Execution(SCHEMA)
@@ -356,7 +356,7 @@ def used_variables(selected: str) -> str:
 
 async def check_document(text: str, variables: dict[str, Any], has_permission: bool) -> None:
     """Check that a plan answers as Strawberry does, and that mutations do the same, for one with or without a token."""
-    operation = Operations(LIBRARY, Limits(depth=20), Pool(1_000_000)).find(text, None)
+    operation = Operations(LIBRARY, Limits(depth=20), Pool(1_000_000)).find(text, name=None)
     context, execution = Opened(Client("token" if has_permission else None, ""), 7), Execution(LIBRARY)
     DONE.clear()
     right = await LIBRARY.execute(text, variables, context)
@@ -383,8 +383,8 @@ def plain(result: Any) -> list[Any]:
 @pytest.mark.parametrize("title", ["new", "broken"])
 async def test_mutation_with_a_plain_resolver_is_compiled_and_executed_once(title):
     text = f'mutation {{ add(title: "{title}") {{ title }} }}'
-    operation = Operations(LIBRARY, Limits(), Pool(1_000_000)).find(text, None)
-    context, execution = Opened(Client(None, ""), 7), Execution(LIBRARY)
+    operation = Operations(LIBRARY, Limits(), Pool(1_000_000)).find(text, name=None)
+    context, execution = Opened(Client(token=None, address=""), number=7), Execution(LIBRARY)
     await execution.execute(operation, {}, context)
     DONE.clear()
 
@@ -412,7 +412,7 @@ async def test_plain_resolvers_of_a_level_are_awaited_concurrently():
             return [Runner() for _ in range(3)]
 
     schema = strawberry.Schema(Race)
-    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ runners { meets } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ runners { meets } }", name=None)
     execution = Execution(schema)
     async with asyncio.timeout(PATIENCE):
         paths = [(await execution.execute(operation, {}, None)).execution_path for _ in range(3)]

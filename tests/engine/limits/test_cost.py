@@ -16,7 +16,7 @@ OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, intros
 
 
 def points(text, **variables):
-    return OPERATIONS.find(text, None).cost.points(variables)
+    return OPERATIONS.find(text, name=None).cost.points(variables)
 
 
 @pytest.mark.parametrize(
@@ -65,22 +65,22 @@ def test_sizes_may_be_variables():
 
 def test_fields_of_an_oversized_page_cost_nothing():
     bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), Pool(100_000))
-    operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
+    operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", name=None)
 
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
 
 
 def test_other_arguments_may_give_the_size_of_a_page():
     sized = Operations(SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(20, 1_000)})), Pool(100_000))
-    operation = sized.find("query ($n: Int) { recent(most: $n) { books { title } } }", None)
+    operation = sized.find("query ($n: Int) { recent(most: $n) { books { title } } }", name=None)
 
     assert [operation.cost.points({"n": size}) for size in (7, 1_000, 1_001, 0, -1)] == [8, 1_001, 1, 1, 1]
-    assert sized.find("{ recent { books { title } } }", None).cost.points({}) == 21
+    assert sized.find("{ recent { books { title } } }", name=None).cost.points({}) == 21
 
 
 def test_arguments_may_cost_points_of_their_own():
     priced = Operations(SCHEMA, Limits(weights=Weights(given_arguments={"page": 7})), Pool(100_000))
-    operation = priced.find("query ($p: Int) { shelf(first: 1, page: $p) { total } }", None)
+    operation = priced.find("query ($p: Int) { shelf(first: 1, page: $p) { total } }", name=None)
 
     assert [operation.cost.points(variables) for variables in ({"p": 1}, {"p": 0}, {"p": None}, {})] == [8, 8, 1, 1]
     for written, expected in (("1", 8), ("null", 1)):
@@ -89,7 +89,7 @@ def test_arguments_may_cost_points_of_their_own():
 
 def test_strings_may_cost_points_by_their_values():
     priced = Operations(SCHEMA, Limits(weights=Weights(string_costs={"note": len})), Pool(100_000))
-    operation = priced.find('query ($s: String = "ab") { down(note: $s) { hello } }', None)
+    operation = priced.find('query ($s: String = "ab") { down(note: $s) { hello } }', name=None)
 
     assert [operation.cost.points(variables) for variables in ({}, {"s": "abcd"}, {"s": None})] == [3, 5, 1]
     assert [operation.cost.points({"s": odd}) for odd in (7, ["abcd"], "")] == [1, 1, 1]
@@ -102,16 +102,16 @@ def test_fields_may_have_longer_lists_and_larger_pages():
         items=10, largest_page=100, lists={("Book", "likes"): 70}, pages={("Query", "shelf"): PageSize(50, 500)}
     )
     sized = Operations(SCHEMA, Limits(weights=weights), Pool(100_000))
-    operation = sized.find("query ($n: Int) { shelf(first: $n) { books { title } } }", None)
+    operation = sized.find("query ($n: Int) { shelf(first: $n) { books { title } } }", name=None)
 
     assert [operation.cost.points({"n": size}) for size in (500, 501, None)] == [501, 1, 51]
-    assert sized.find("{ pick(ids: [1]) { likes { down: title } } }", None).cost.points({}) == 2
-    assert sized.find("{ pick(ids: [1]) { likes { shelf(first: 5) { total } } } }", None).cost.points({}) == 72
-    assert sized.find("{ pick(ids: [1]) { shelf(first: 500) { books { title } } } }", None).cost.points({}) == 2
+    assert sized.find("{ pick(ids: [1]) { likes { down: title } } }", name=None).cost.points({}) == 2
+    assert sized.find("{ pick(ids: [1]) { likes { shelf(first: 5) { total } } } }", name=None).cost.points({}) == 72
+    assert sized.find("{ pick(ids: [1]) { shelf(first: 500) { books { title } } } }", name=None).cost.points({}) == 2
 
 
 def test_number_of_cached_costs_is_bounded():
-    operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
+    operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", name=None)
 
     assert [operation.cost.points({"n": size}) for size in range(1_000)] == [1 + size for size in range(1_000)]
     assert len(operation.cost._cache) <= 64

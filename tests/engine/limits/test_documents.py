@@ -82,7 +82,7 @@ def test_fragments_that_spread_each_other_twice_count_once_in_a_level():
     for number in range(99):
         text = text.replace(f"G{number} ", f"F{number + 1} ")
 
-    assert operations().find(text, None)
+    assert operations().find(text, name=None)
 
 
 def test_fragments_that_double_the_fields_of_each_level_are_refused():
@@ -91,15 +91,15 @@ def test_fragments_that_double_the_fields_of_each_level_are_refused():
         steps = steps.replace(f"G{number} ", f"F{number + 1} ")
 
     with pytest.raises(Refused, match="5 fields"):
-        operations(fields=5).find("{ ...F0 } " + steps.replace("...G10", "hello"), None)
+        operations(fields=5).find("{ ...F0 } " + steps.replace("...G10", "hello"), name=None)
 
 
 def test_exclusive_mutations_are_allowed_once_in_a_request():
     once = operations(exclusive=frozenset({"change"}))
 
-    assert once.find("mutation { change }", None)
+    assert once.find("mutation { change }", name=None)
     with pytest.raises(Refused, match="more than 1 mutations of change"):
-        once.find("mutation { change b: change }", None)
+        once.find("mutation { change b: change }", name=None)
 
 
 def test_standard_introspection_is_within_the_limits():
@@ -107,13 +107,13 @@ def test_standard_introspection_is_within_the_limits():
         specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
     )
 
-    assert operations().find(every, None)
+    assert operations().find(every, name=None)
 
 
 def test_circular_introspection_is_refused():
     nested = "fields { type { " * 4
     with pytest.raises(Refused) as refused:
-        operations().find("{ __schema { types { " + nested + "name" + " } }" * 4 + " } } }", None)
+        operations().find("{ __schema { types { " + nested + "name" + " } }" * 4 + " } } }", name=None)
 
     assert refused.value.errors[0]["message"] == "Maximum introspection depth exceeded"
 
@@ -122,15 +122,15 @@ def test_circular_introspection_is_refused():
 def test_introspection_can_be_switched_off(text):
     off = operations(introspection=False)
 
-    assert off.find("{ __typename }", None)
+    assert off.find("{ __typename }", name=None)
     with pytest.raises(Refused) as refused:
-        off.find(text, None)
+        off.find(text, name=None)
     assert "introspection has been disabled" in refused.value.errors[0]["message"]
 
 
 def test_no_names_are_suggested_where_introspection_is_off():
     with pytest.raises(Refused) as refused:
-        operations(introspection=False).find("{ helo }", None)
+        operations(introspection=False).find("{ helo }", name=None)
 
     assert refused.value.errors[0]["message"] == "Cannot query field 'helo' on type 'Query'."
 

@@ -65,12 +65,12 @@ async def refused(rates, client):
     return refused.value
 
 
-def left(rates, client):
+def points_left(rates, client):
     return rates.status(client).remaining
 
 
 async def test_refusal_has_the_time_of_the_next_point_and_the_setting(rates, clock):
-    client = Client(None, HERE)
+    client = Client(token=None, address=HERE)
     await take(rates, client, 100)
 
     refusal = await refused(rates, client)
@@ -84,7 +84,7 @@ async def test_refusal_has_the_time_of_the_next_point_and_the_setting(rates, clo
 
 
 async def test_expensive_operation_is_allowed_and_delays_the_next(rates, clock):
-    client = Client(None, HERE)
+    client = Client(token=None, address=HERE)
     await take(rates, client, 1_000)
 
     clock.now += 90
@@ -94,7 +94,7 @@ async def test_expensive_operation_is_allowed_and_delays_the_next(rates, clock):
 
 
 async def test_bucket_is_never_filled_above_its_capacity(rates, clock):
-    client = Client(None, HERE)
+    client = Client(token=None, address=HERE)
     await take(rates, client, 1)
     clock.now += 1_000_000
     await take(rates, client, 100)
@@ -103,22 +103,22 @@ async def test_bucket_is_never_filled_above_its_capacity(rates, clock):
 
 
 async def test_points_are_given_back_up_to_the_capacity(rates):
-    charge = await rates.admit(Client(None, HERE))
+    charge = await rates.admit(Client(token=None, address=HERE))
     charge.set(40)
     charge.set(4)
-    assert left(rates, Client(None, HERE)) == 96
+    assert points_left(rates, Client(token=None, address=HERE)) == 96
 
     rates.take(("address", HERE), -50)
-    assert left(rates, Client(None, HERE)) == 100
+    assert points_left(rates, Client(token=None, address=HERE)) == 100
 
 
 async def test_session_takes_from_its_user_alone(rates):
-    await take(rates, Client(None, HERE), 100)
+    await take(rates, Client(token=None, address=HERE), 100)
     await take(rates, Client("alice-1", HERE), 20)
     await take(rates, Client("alice-2", THERE), 20)
 
-    assert left(rates, Client("alice-1", HERE)) == 10
-    assert left(rates, Client(None, THERE)) == 100
+    assert points_left(rates, Client("alice-1", HERE)) == 10
+    assert points_left(rates, Client(token=None, address=THERE)) == 100
     await take(rates, Client("alice-1", THERE), 10)
     assert "USER_POINTS" in (await refused(rates, Client("alice-2", HERE))).errors[0]["message"]
 
@@ -142,19 +142,19 @@ async def test_ended_session_takes_from_its_address_within_two_seconds(rates, lo
     await rates.synchronize(take_points)
     await take(rates, Client("alice-1", HERE), 5)
 
-    assert left(rates, Client(None, HERE)) == 95
+    assert points_left(rates, Client(token=None, address=HERE)) == 95
 
 
 async def test_lookup_that_fails_counts_for_the_address_and_is_not_repeated_at_once(rates, lookups, clock):
     lookups.names["new"] = "?"
     await take(rates, Client("new", HERE), 10)
     await take(rates, Client("new", HERE), 10)
-    assert (left(rates, Client(None, HERE)), lookups.texts) == (80, ["new"])
+    assert (points_left(rates, Client(token=None, address=HERE)), lookups.texts) == (80, ["new"])
 
     lookups.names["new"] = "bob"
     clock.now += 2
     await take(rates, Client("new", HERE), 10)
-    assert left(rates, Client("new", HERE)) == 40
+    assert points_left(rates, Client("new", HERE)) == 40
 
 
 async def test_cached_session_is_used_while_lookups_fail(rates, lookups, clock):
@@ -163,16 +163,20 @@ async def test_cached_session_is_used_while_lookups_fail(rates, lookups, clock):
     clock.now += 61
     await take(rates, Client("alice-1", HERE), 10)
 
-    assert left(rates, Client("alice-1", HERE)) == 40
+    assert points_left(rates, Client("alice-1", HERE)) == 40
 
 
 async def test_server_key_has_a_bucket_of_its_own_and_sets_the_address_of_the_visitor(rates):
-    keyed = Client(None, HERE, key=ServerKey("shop.secret", "2001:DB8:0::1"))
+    keyed = Client(token=None, address=HERE, key=ServerKey("shop.secret", "2001:DB8:0::1"))
     charge = await rates.admit(keyed)
     charge.set(30)
 
     assert charge.client.address == "2001:db8::/64"
-    assert (left(rates, keyed), left(rates, Client(None, HERE)), left(rates, charge.client)) == (170, 100, 170)
+    assert (
+        points_left(rates, keyed),
+        points_left(rates, Client(token=None, address=HERE)),
+        points_left(rates, charge.client),
+    ) == (170, 100, 170)
 
 
 async def test_session_behind_a_server_key_takes_from_its_user(rates):
@@ -180,8 +184,8 @@ async def test_session_behind_a_server_key_takes_from_its_user(rates):
     charge.set(30)
 
     assert charge.client.address == THERE
-    assert left(rates, Client("alice-1", HERE)) == 20
-    assert left(rates, Client(None, HERE, key=ServerKey("shop.secret", ""))) == 200
+    assert points_left(rates, Client("alice-1", HERE)) == 20
+    assert points_left(rates, Client(token=None, address=HERE, key=ServerKey("shop.secret", ""))) == 200
 
 
 @pytest.mark.parametrize(
@@ -195,11 +199,11 @@ async def test_session_behind_a_server_key_takes_from_its_user(rates):
 )
 async def test_wrong_server_key_or_visitor_is_refused(rates, key, code):
     for _ in range(2):
-        assert (await refused(rates, Client(None, HERE, key=key))).code == code
+        assert (await refused(rates, Client(token=None, address=HERE, key=key))).code == code
 
 
 async def test_revoked_server_key_is_refused_within_a_second(rates, lookups, clock):
-    keyed = Client(None, HERE, key=ServerKey("shop.secret", THERE))
+    keyed = Client(token=None, address=HERE, key=ServerKey("shop.secret", THERE))
     await rates.admit(keyed)
     del lookups.names["shop.secret"]
     clock.now += 0.9
@@ -223,7 +227,7 @@ async def test_headers_have_the_policy_and_the_points_left(rates):
 
 async def test_buckets_are_bounded(rates):
     for number in range(MAX_BUCKETS + 10):
-        await take(rates, Client(None, str(number)), 1)
+        await take(rates, Client(token=None, address=str(number)), 1)
 
     assert len(rates._buckets) == len(rates._taken) == MAX_BUCKETS
 
@@ -240,10 +244,10 @@ async def test_full_buckets_are_dropped(rates, clock):
         return {}
 
     for number in range(10):
-        await take(rates, Client(None, str(number)), 1)
+        await take(rates, Client(token=None, address=str(number)), 1)
     await rates.synchronize(take_points)
     clock.now += 1
-    await take(rates, Client(None, HERE), 1)
+    await take(rates, Client(token=None, address=HERE), 1)
 
     await rates.synchronize(take_points)
 
@@ -251,7 +255,7 @@ async def test_full_buckets_are_dropped(rates, clock):
 
 
 async def test_points_taken_by_other_processes_count(rates):
-    client, shared = Client(None, HERE), []
+    client, shared = Client(token=None, address=HERE), []
 
     async def take_points(taken):
         shared.append(dict(taken))
@@ -274,11 +278,11 @@ async def test_failed_synchronization_keeps_the_points_taken_here(rates):
     async def take_points(taken):
         raise OSError
 
-    await take(rates, Client(None, HERE), 100)
+    await take(rates, Client(token=None, address=HERE), 100)
     with pytest.raises(OSError):
         await rates.synchronize(take_points)
 
-    assert await refused(rates, Client(None, HERE))
+    assert await refused(rates, Client(token=None, address=HERE))
 
 
 async def test_nothing_is_synchronized_if_no_points_were_taken(rates):

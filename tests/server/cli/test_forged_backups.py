@@ -216,8 +216,8 @@ def test_anything_changed_anywhere_is_refused_in_one_line_or_restored(backup, re
         header, records = forged = copy.deepcopy(backup)
         change(chance, chance.choice([header, records, records, records]))
         code, errors = restore(forged)
-        left = contents(empty)
-        assert (code, errors) == (0, []) if left else (code, len(errors)) == (2, 1), (errors, left)
+        restored = contents(empty)
+        assert (code, errors) == (0, []) if restored else (code, len(errors)) == (2, 1), (errors, restored)
         refused += code == 2
 
     assert refused > 20

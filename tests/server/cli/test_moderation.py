@@ -73,10 +73,13 @@ def test_refused_grants_and_revocations_are_reported(on_store, capsys, arguments
 def test_all_that_a_moderator_did_since_a_time_is_reverted(on_store, capsys):
     async def act(store):
         await roles.grant(store.site, OPERATOR, "alice", Role.ADMIN, group=None, reason="the first")
-        early = await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, "early", "a reason")
+        early = await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, group="early", reason="a reason")
         await asyncio.sleep(0.01)
         since = store.site.clock()
-        done = [await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, f"g{n}", "a reason") for n in range(3)]
+        done = [
+            await roles.grant(store.site, "Alice", "bob", Role.MODERATOR, group=f"g{n}", reason="a reason")
+            for n in range(3)
+        ]
         own = await reverts.revert(store.site, "Alice", done[0].action.number, "a mistake")
         await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, group=None, reason="of others")
         return since, early.action, [each.action for each in done], own.action

@@ -164,15 +164,15 @@ def test_store_accepts_writes_again_after_a_failed_move(filled, empty, monkeypat
 
 
 def test_write_during_a_move_is_detected(filled, empty, monkeypatch):
-    """The lock may expire if the move is suspended for too long."""
+    """The lock has expired meanwhile, as that of a move that is suspended for too long does."""
     real = Restoration.put
 
-    async def slow(restoration: Restoration, records: list[list[object]]) -> None:
+    async def put_until_lock_expired(restoration: Restoration, records: Sequence[Record]) -> None:
         await real(restoration, records)
         with Redis.from_url(filled.redis_url) as redis:
-            redis.delete(keys.closed(0))
+            redis.delete(keys.closed(0))  # the lock of partition 0
 
-    monkeypatch.setattr(Restoration, "put", slow)
+    monkeypatch.setattr(Restoration, "put", put_until_lock_expired)
     with pytest.raises(StoreMismatch, match="written to while it was moved"):
         move(filled, empty.redis_url, partitions=None)
     with pytest.raises(StoreMismatch, match="has not finished"):

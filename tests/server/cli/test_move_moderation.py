@@ -57,10 +57,11 @@ async def moderated(redis_url, partitions):
         await registered(store, name)
     site = store.site
     await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, group=None, reason="a good eye")
-    await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
+    await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, group="go", reason="a good memory")
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
     first = (await store.comments.post(shown.number, parent=None, poster="bob", content="a first text")).comment
-    below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
+    posted = await store.comments.post(shown.number, parent=first.number, poster="carol", content="an answer, @dave")
+    below = posted.comment
     with holding(store):
         pending = (await store.comments.post(shown.number, parent=None, poster="bob", content="@dave, held")).comment
         held = (await store.articles.post("bob", Draft("held", content="@dave", groups=("go",)))).article

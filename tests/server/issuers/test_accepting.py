@@ -110,7 +110,8 @@ def confused(algorithm, secret):
     return f"{content}.{issuing.part(hmac.digest(secret, content.encode(), 'sha256'))}"
 
 
-ATTACKS = {  # by the name of an attack: what makes the token, and the reason of the refusal
+# by the name of an attack: what makes the token, and the reason of the refusal; "e30" is {} in base64, "W10" is []
+ATTACKS = {
     "none": (lambda: unsigned("none"), "algorithm"),
     "None": (lambda: unsigned("None"), "algorithm"),
     "the public key as a secret": (lambda: confused("HS256", RSA.as_pem(private=False)), "algorithm"),
@@ -120,7 +121,7 @@ ATTACKS = {  # by the name of an attack: what makes the token, and the reason of
         "algorithm",
     ),
     "an algorithm of another key": (
-        lambda: issuing.signed({"alg": "ES256", "kid": "rsa-1"}, PLAIN, RSA, "RS256"),
+        lambda: issuing.signed({"alg": "ES256", "kid": "rsa-1"}, PLAIN, RSA, algorithm="RS256"),
         "key",
     ),
     "another key of the algorithm": (lambda: TOKENS.token(key=OTHER_RSA, header={"kid": "rsa-1"}), "key"),

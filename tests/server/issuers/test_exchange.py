@@ -132,9 +132,9 @@ async def test_user_leaves_with_a_recent_log_in_at_the_issuer(http):
         refused = (await sent(http, DELETE, TOKENS.token(name="Ada", **claims))).json()["data"]["deleteUser"]
         assert refused == {"deletedUserId": None, "userErrors": [{"code": "BAD_CREDENTIALS"}]}
 
-    left = (await sent(http, DELETE, TOKENS.token(auth_time=NOW - 299))).json()["data"]["deleteUser"]
+    payload = (await sent(http, DELETE, TOKENS.token(auth_time=NOW - 299))).json()["data"]["deleteUser"]
 
-    assert left["userErrors"] == [] and left["deletedUserId"].startswith("user:~")
+    assert payload["userErrors"] == [] and payload["deletedUserId"].startswith("user:~")
     for token in (TOKENS.token(auth_time=NOW - 299), TOKENS.token(iat=NOW + 5)):
         response = await http.post("/graphql", json={"query": VIEWER}, headers={"authorization": f"Bearer {token}"})
         assert response.status_code == 401

@@ -9,7 +9,7 @@ import pytest
 
 from server.cli.demo import SAMPLE
 from server.cli.main import main
-from tests.programs import missing
+from tests.programs import skip_or_fail
 
 HEADER = "id,title,url,points,comments,author,created_at\n"
 
@@ -19,7 +19,7 @@ def matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        missing("matplotlib is not installed")
+        skip_or_fail("matplotlib is not installed")
 
 
 @pytest.fixture

@@ -108,9 +108,9 @@ def test_append_only_file_is_rewritten_at_exit(tmp_path):
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         for count in range(50):
             redis.set("a key", f"{count:0100000}")
-    left = sum(file.stat().st_size for file in (tmp_path / server.APPEND_ONLY_FOLDER).iterdir())
+    size = sum(file.stat().st_size for file in (tmp_path / server.APPEND_ONLY_FOLDER).iterdir())
 
-    assert left < 200_000
+    assert size < 200_000
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         assert redis.get("a key") == b"%0100000d" % 49
 

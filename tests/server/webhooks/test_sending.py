@@ -174,8 +174,8 @@ async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, r
     await commented(site.store, other.number, alice, text="my answer, bob")
     await commented(site.store, own.number, bob, text="alice, look")
     await site.send()
-    left = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
-    entry = {"kind": "user_deleted", "at": str(clock.now), **left}
+    fields = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
+    entry = {"kind": "user_deleted", "at": str(clock.now), **fields}
     partition = site.store.site.home_of_user(alice)
     await site.store.site.redis.run(("XADD", keys.log(partition), "*", *chain.from_iterable(entry.items())))
     await site.send()

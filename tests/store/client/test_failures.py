@@ -155,7 +155,7 @@ async def test_kept_answer_to_a_vote_has_no_article(store, alice, bob):
     """The article is read again instead, so that kept answers stay short."""
     number = (await post(store, alice)).number
     partition = store.site.home_of_article(number)
-    command = store.site.command(VOTE, partition, number, 1, username=bob, bans="")
+    command = store.site.command(VOTE, partition, number, 1, username=bob, bans="")  # 1: an upvote
     replies = [await store.site.redis.run(command) for _ in range(2)]
 
     assert [reply[:2] for reply in replies] == [["voted", bob]] * 2
@@ -321,8 +321,8 @@ async def test_password_change_whose_reply_was_lost_is_done(store, proxy):
 @pytest.mark.parametrize("weight", [100.0, None])
 async def test_change_of_weights_whose_reply_was_lost_is_done(store, alice, proxy, weight):
     await post(store, alice, groups=["show"])
-    await reindex.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
-    changing = reindex.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 200.0}, progress=lambda count: None)
+    changing = reindex.set_weights(store.site, "show", {"vote_score": weight}, progress=lambda count: None)
 
     assert (await lost(proxy, changing, ACTIVATE_INDEXES.digest)).vote_score == (weight or store.site.policy.vote_score)
     assert await verified(store) == []
@@ -331,7 +331,7 @@ async def test_change_of_weights_whose_reply_was_lost_is_done(store, alice, prox
 @pytest.mark.one_server
 async def test_change_of_orders_whose_reply_was_lost_is_done(store, alice, proxy):
     await post(store, alice)
-    await lost(proxy, reindex.reindex(store.site, [Order.HOT], lambda count: None), ACTIVATE_INDEXES.digest)
+    await lost(proxy, reindex.reindex(store.site, [Order.HOT], progress=lambda count: None), ACTIVATE_INDEXES.digest)
 
     assert store.site.rankings.orders == (Order.HOT,)
     assert await verified(store) == []

@@ -3,9 +3,9 @@ Functions that damage a store so that `verify --repair` can repair it, and then 
 fault where it is, what is there, and what should be there.
 
 A `Scene` is a store that `tests/store/scene.py` has filled, with the keys of some articles, comments and users. `hash`
-is the key of the article `open`, which is open to votes, `voted` and `downvoted` those of its voters, `member` its name
-in sorted sets, and `account` the key of its poster Alice. `ghost` is a number that no article has. A place is an
-article or a comment in a sorted set.
+is the key of the article `open`, which is open to votes, `voted` and `downvoted` those of its upvoters and downvoters,
+`member` its name in sorted sets, and `account` the key of its poster Alice. `ghost` is a number that no article has. A
+place is an article or a comment in a sorted set.
 """
 
 from collections.abc import Callable
@@ -68,13 +68,14 @@ def voters_of_a_closed_article(scene: Scene) -> list[Expected]:
 
 
 def places_at_wrong_values(scene: Scene) -> list[Expected]:
-    places = {"score": scene.open.posted_at + 2 * VOTE_SCORE, "time": scene.open.posted_at, "votes": 2}
-    indexes = {keys.index(scene.partition, order): place for order, place in places.items()}
-    indexes |= {keys.group(scene.partition, "show", order): place for order, place in places.items()}
-    indexes |= {listings.GOOD_ARTICLES(scene.partition): places["time"], scene.timeline: places["time"]}
-    for index in indexes:
+    posted_at = scene.open.posted_at
+    values = {"score": posted_at + 2 * VOTE_SCORE, "time": posted_at, "votes": 2}  # by order
+    by_index = {keys.index(scene.partition, order): value for order, value in values.items()}
+    by_index |= {keys.group(scene.partition, "show", order): value for order, value in values.items()}
+    by_index |= {listings.GOOD_ARTICLES(scene.partition): posted_at, scene.timeline: posted_at}
+    for index in by_index:
         scene.redis.zadd(index, {scene.member: 5})
-    return [(f"{index} {scene.member}", "5", str(place)) for index, place in indexes.items()]
+    return [(f"{index} {scene.member}", "5", str(value)) for index, value in by_index.items()]
 
 
 def places_lost(scene: Scene) -> list[Expected]:
@@ -89,7 +90,10 @@ def places_lost(scene: Scene) -> list[Expected]:
 
 
 def timeline_without_an_article(scene: Scene) -> list[Expected]:
-    """The karma is computed from the timeline, so it is reported, too. The repair of the timeline mends both."""
+    """
+    Karma and the time of the newest post are computed from the timeline, so they are reported, too. Its repair mends
+    all. The article before was posted 5 ms earlier.
+    """
     scene.redis.zrem(scene.timeline, scene.member)
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),

@@ -56,7 +56,7 @@ def policy() -> Policy:
 @pytest.fixture
 async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
     scene = await scenes.opened(store, redis, clock)
-    await use(scene, random.Random(11), 40)
+    await use(scene, random.Random(11), times=40)
     await scenes.fill_other_kinds(scene)
     return scene
 
@@ -196,8 +196,8 @@ def test_records_of_an_earlier_backup_are_the_same_bytes(version):
 
 
 async def test_orders_and_weights_are_restored(scene, place, copied):
-    await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
-    await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
+    await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], progress=lambda count: None)
+    await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, progress=lambda count: None)
     store = await restored(place, scene, await dumped(scene.store))
 
     assert kept(copied) == kept(scene.redis)
@@ -208,7 +208,7 @@ async def test_orders_and_weights_are_restored(scene, place, copied):
 
 @pytest.mark.parametrize("count", [2, 64])
 async def test_other_number_of_partitions_changes_neither_ids_nor_orders(scene, place, copied, count):
-    store = await restored(place, scene, await dumped(scene.store), count)
+    store = await restored(place, scene, await dumped(scene.store), partitions=count)
 
     assert await verified(store) == []
     for order in Order:
@@ -224,7 +224,7 @@ async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place,
         article = await post(scene.store, poster)
         given.add(article.number)
         await scene.store.articles.delete(article.number, poster)
-    store = await restored(place, scene, await dumped(scene.store), count)
+    store = await restored(place, scene, await dumped(scene.store), partitions=count)
 
     assert all([(await post(store, poster)).number not in given for poster in PEOPLE])
     await store.close()
@@ -290,7 +290,7 @@ async def test_visible_comments_below_several_deleted_ones_are_restored(scene, p
         chain.append(await commented(scene.store, posted.number, "bob", chain[-1] if chain else None))
     for each in (*chain[:2], chain[3]):
         await scene.store.comments.delete(each.number, "bob")
-    store = await restored(place, scene, await dumped(scene.store), count)
+    store = await restored(place, scene, await dumped(scene.store), partitions=count)
 
     page = await thread(store, posted.number)
     assert [place.number for place in page.places] == [each.number for each in chain]

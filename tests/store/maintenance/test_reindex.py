@@ -141,7 +141,7 @@ async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, parti
         await reindex.reindex(store.site, [Order.HOT, Order.VOTES], stop)
     assert store.site.rankings.orders == (Order.VOTES,)
     await store.articles.delete(articles[-1].number, articles[-1].poster)
-    await reindex.reindex(store.site, [Order.HOT, Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.HOT, Order.VOTES], progress=lambda count: None)
 
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
@@ -198,7 +198,7 @@ async def made_before_homes(store, redis) -> dict[str, Any]:
     the site, by which homes list their articles. Returns the indexes that it then lacks.
     """
     for group, weights in {"show": WEIGHTS, "ask": {"best_z": 2.0}}.items():
-        await reindex.set_weights(store.site, group, weights, lambda count: None)
+        await reindex.set_weights(store.site, group, weights, progress=lambda count: None)
     found = site_ranked(redis)
     redis.delete(*found)
     redis.hdel(keys.store(), config.HOMES_FIELD)
@@ -238,7 +238,9 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
     """Kill a reindex after so many round trips. Returns False if it ended before."""
     site = store.site
     try:
-        await reindex.reindex(replace(site, redis=KilledClient(site.redis, round_trips)), orders, lambda count: None)
+        await reindex.reindex(
+            replace(site, redis=KilledClient(site.redis, round_trips)), orders, progress=lambda count: None
+        )
     except Killed:
         await site.rankings.read(site.redis)
         return True
@@ -257,7 +259,7 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
             assert list((await page(store, listing_of(store, order, group=None))).positions) == expected[:25]
-        await reindex.reindex(store.site, FEW, lambda count: None)
+        await reindex.reindex(store.site, FEW, progress=lambda count: None)
         assert not await reindex.is_unfinished(store.site)
         assert indexes(redis) == set(config.orders_to_write(FEW).split())
         round_trips += 1
@@ -272,9 +274,9 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
 @pytest.mark.parametrize("seed", range(2))
 async def test_group_is_ranked_by_its_own_weights(store, seed, clock):
     weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
-    await reindex.set_weights(store.site, "ask", weights, lambda count: None)
+    await reindex.set_weights(store.site, "ask", weights, progress=lambda count: None)
     articles = await history(store, seed, size=60)
-    await reindex.set_weights(store.site, "show", weights, lambda count: None)
+    await reindex.set_weights(store.site, "show", weights, progress=lambda count: None)
 
     clock.now += 5 * HOUR
     for order in Order:
@@ -292,12 +294,12 @@ async def test_weights_change_while_users_vote(scene):
 
     async def change() -> None:
         changes = {name: chance.choice([None, value]) for name, value in WEIGHTS.items()}
-        await reindex.set_weights(store.site, chance.choice(groups), changes, lambda count: None)
+        await reindex.set_weights(store.site, chance.choice(groups), changes, progress=lambda count: None)
         assert await findings(store) == []
 
     await meanwhile(scene, change)
     for group in groups:
-        await reindex.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
+        await reindex.set_weights(store.site, group, dict.fromkeys(WEIGHTS), progress=lambda count: None)
     assert store.site.rankings.weights == {}
     assert not any(scene.redis.hkeys(keys.ranking(partition)) for partition in range(store.site.partitions))
     assert not list(scene.redis.scan_iter(f"{keys.next_group.name}:*"))
@@ -310,7 +312,9 @@ async def test_readers_get_the_old_index_or_the_new_one_while_weights_change(sto
         await store.articles.vote(number, bob, Vote.UP)
     listing = listing_of(store, Order.SCORE, "show")
     before = list((await page(store, listing)).positions)
-    task = asyncio.create_task(reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None))
+    task = asyncio.create_task(
+        reindex.set_weights(store.site, "show", {"vote_score": 1.0}, progress=lambda count: None)
+    )
     seen = [before]
     while not task.done():
         seen.append(list((await page(store, listing)).positions))
@@ -325,14 +329,17 @@ async def test_concurrent_rebuilds_are_completed_or_overtaken(scene):
     store = scene.store
     changes = [{"vote_score": float(value)} for value in (1, 2, 3)]
     ends = await asyncio.gather(
-        *(reindex.set_weights(store.site, "show", change, lambda count: None) for change in changes),
-        *(reindex.reindex(store.site, orders, lambda count: None) for orders in ([Order.SCORE], list(Order), FEW)),
+        *(reindex.set_weights(store.site, "show", change, progress=lambda count: None) for change in changes),
+        *(
+            reindex.reindex(store.site, orders, progress=lambda count: None)
+            for orders in ([Order.SCORE], list(Order), FEW)
+        ),
         return_exceptions=True,
     )
 
     assert {type(end) for end in ends} <= {Policy, type(None), RebuildOvertaken}
     assert any(isinstance(end, Policy) for end in ends[:3]) and None in ends[3:]
-    await reindex.reindex(store.site, list(Order), lambda count: None)
+    await reindex.reindex(store.site, list(Order), progress=lambda count: None)
     assert await findings(store) == []
 
 
@@ -340,8 +347,8 @@ async def test_other_processes_get_new_orders_and_weights(store, redis_url, cloc
     other = await Store.open(redis_url, clock=clock)
     listening = event_connection.connect(redis_url, other.site)
     async with listening as listener, config.keep_current(other.site.rankings, other.site.redis, listener):
-        await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
-        await reindex.reindex(store.site, FEW, lambda count: None)
+        await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, progress=lambda count: None)
+        await reindex.reindex(store.site, FEW, progress=lambda count: None)
         async with asyncio.timeout(10):
             while other.site.rankings.orders != FEW or other.site.policy_of("show").gravity_age != 1:  # noqa: ASYNC110  # it has no event
                 await asyncio.sleep(0.01)

@@ -76,7 +76,7 @@ async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage
 async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
     """These have a test of their own, as they need more than the scene has."""
     for username, role, group in (("bob", Role.ADMIN, None), ("Alice", Role.MODERATOR, "show")):
-        await roles.grant(scene.store.site, OPERATOR, username, role, group, "a reason")
+        await roles.grant(scene.store.site, OPERATOR, username, role, group=group, reason="a reason")
     before = contents(redis)
     indexes = [*redis.scan_iter("actions:*"), *redis.scan_iter("moderators:*")]
     pairs = [(index, pair) for index in indexes for pair in redis.zrange(index, 0, -1, withscores=True)]
@@ -105,7 +105,7 @@ async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind
     assert await verified(scene.store) == []
     voted = await scene.store.articles.vote(scene.open.number, "erin", Vote.UP)
     assert voted.changed
-    assert [entry.kind for entry in await log.read(scene.store.site, scene.partition, log.START, 9)] == ["voted"]
+    assert [entry.kind for entry in await log.read(scene.store.site, scene.partition, log.START, count=9)] == ["voted"]
     assert await log.positions(scene.store.site) == {}
 
 
@@ -159,7 +159,7 @@ async def test_nothing_is_reported_of_an_empty_store(store):
 
 async def test_nothing_is_reported_of_a_store_after_random_use(scene, redis):
     for seed in range(5):
-        await use(scene, random.Random(seed), 40)
+        await use(scene, random.Random(seed), times=40)
         pass_time(redis, scene.clock, 2 * 86_400)
 
     assert await verified(scene.store) == []
@@ -186,7 +186,7 @@ async def test_writes_in_progress_are_not_reported(scene, monkeypatch):
 
 
 async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redis):
-    await use(scene, random.Random(1), 50)
+    await use(scene, random.Random(1), times=50)
     for key in [*redis.scan_iter("score:*"), *redis.scan_iter("group:*"), *redis.scan_iter("timeline:*")]:
         redis.delete(key)
     for key in redis.scan_iter("article:*"):

@@ -49,8 +49,10 @@ async def test_many_articles_of_similar_votes_are_sorted(store, monkeypatch, cro
     articles = made_up(chance, count, CROWDS[crowd], numbers, store.site.clock())
     await write(store, articles)
     for share in (0.02, 0.5, 1):
-        oldest = sorted(articles, key=lambda each: each.posted_at)[-int(share * len(articles))]
-        await check(store, None, oldest.posted_at, articles, chance, orders=[Order.VOTES], positions=2)
+        instant = sorted(each.posted_at for each in articles)[-int(share * len(articles))]
+        await check(
+            store, group=None, instant=instant, articles=articles, chance=chance, orders=[Order.VOTES], positions=2
+        )
 
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
@@ -97,10 +99,10 @@ async def test_orders_that_can_be_listed_since_an_instant(store):
 
 async def test_votes_can_be_listed_since_an_instant_after_a_reindex(store, alice, bob, clock):
     old = (await post(store, alice)).number
-    await reindex.reindex(store.site, [Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.VOTES], progress=lambda count: None)
     clock.advance(1)
     young = (await post(store, bob)).number
-    await reindex.reindex(store.site, [Order.VOTES, Order.GRAVITY], lambda count: None)
+    await reindex.reindex(store.site, [Order.VOTES, Order.GRAVITY], progress=lambda count: None)
 
     assert Order.VOTES in since.orders(store.site.rankings.orders)
     for instant, expected in ((clock.now - 1000, [young, old]), (clock.now - 999, [young]), (clock.now + 1, [])):
@@ -110,7 +112,7 @@ async def test_votes_can_be_listed_since_an_instant_after_a_reindex(store, alice
 
 async def test_instants_that_no_article_can_have_are_clamped(store):
     for order in SINCE_ORDERS:
-        names = [listings.posted_since(store.site, "show", order, at).name for at in (-1, 0, 10**18)]
+        names = [listings.posted_since(store.site, group="show", order=order, at=at).name for at in (-1, 0, 10**18)]
         assert names == [f"group:show:{order.value}:since:{at}" for at in (0, 0, INSTANTS[-1])]
         assert (await page(store, listings.posted_since(store.site, group=None, order=order, at=10**18))).total == 0
 
@@ -121,7 +123,7 @@ async def check(
 ) -> None:  # fmt: skip
     """Compare pages from both ends, from positions in the listing and beside it, and after a number of articles."""
     for order in orders:
-        listing = listings.posted_since(store.site, group, order, instant)
+        listing = listings.posted_since(store.site, group, order, at=instant)
         listed = expected_positions(store, order, articles, instant)
         others = sorted_by_hand(store, order, list(articles), 0)
         beyond = [None, *chance.sample(others, min(positions, len(others)))]
