@@ -41,6 +41,7 @@ IDENTITY = "0123456789abcdef"  # of the archive, in the database and in the stor
 GOOD = "good"  # the listing of the articles with enough votes for the front page
 ORDERS = tuple((order, order.value, order.decays) for order in Order)  # its name, and whether values change with age
 BATCH = 1_000  # articles
+PLACED_AT_ONCE = 500_000  # articles whose places are kept in memory, about 5 kB of each, and written index by index
 PLACES = 100  # that `archive` returns at least, if there are as many batches; it returns fewer than twice as many
 AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
@@ -74,6 +75,19 @@ def add(connection: Connection, site: Site, articles: Iterator[Article], left: "
     were archived by `archive_all` before, so that there are indexes with the weights of the site.
     """
     connection.execute(text("DROP INDEX places_by_number"))
+    while places := _write_articles(connection, site, islice(articles, PLACED_AT_ONCE), left):
+        known = reads.indexes(connection, {name for name, _ in places})
+        stored = {(each.name, each.votes_class): each for each in known}
+        stored |= writes.create_indexes(connection, {name: "" for name in places if name not in stored})
+        writes.add(connection, {stored[name].id: some for name, some in places.items()})
+    connection.execute(ARTICLES.update().where(ARTICLES.c.number <= left.greatest).values(archived=True))
+    connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
+
+
+def _write_articles(
+    connection: Connection, site: Site, articles: Iterator[Article], left: "Left"
+) -> dict[IndexName, list[Place]]:
+    """Write the rows of articles. Returns their places, by index."""
     places: defaultdict[IndexName, list[Place]] = defaultdict(list)
     while batch := list(islice(articles, BATCH)):
         write_rows(connection, batch)
@@ -81,11 +95,7 @@ def add(connection: Connection, site: Site, articles: Iterator[Article], left: "
         for each in batch:
             for name, place in places_of(site, each):
                 places[name].append(place)
-    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in places})}
-    stored |= writes.create_indexes(connection, {name: "" for name in places if name not in stored})
-    writes.add(connection, {stored[name].id: some for name, some in places.items()})
-    connection.execute(ARTICLES.update().where(ARTICLES.c.number <= left.greatest).values(archived=True))
-    connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
+    return places
 
 
 def places_of(site: Site, article: Article) -> Iterator[tuple[IndexName, Place]]:
