@@ -74,7 +74,8 @@ def repair(connection: "Connection", article: int, best_z: float) -> None:
         return
     computed, kept = _read(connection, article, best_z)
     fields = conversations.fields_kept(connection, [article])[article]
-    # a new version, so that processes which have cached the conversation read it again
+    # `left_ms`, when the article left, is also the version of the conversation: with a new one, processes that have
+    # cached the conversation read it again
     left = (conversations.version(connection, article) or unix_milliseconds()) + 1
     active_at = computed.active_at if (computed.active_at or 0) > record.posted_at else None
     conversations.keep_article(connection, article, KeptOfArticle(active_at, computed.comment_count, left, **fields))

@@ -48,7 +48,7 @@ BATCH = 2_000  # articles
 MOST_VOTES = 5_000
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
-OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
+OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))  # bytes
 PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}  # by name, which share of a listing is before the page
 
 
@@ -119,7 +119,8 @@ def made_up(chance: random.Random, each: int, size: int) -> Article:
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE
-    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
+    # as the number of a post of this instant: its sequence is twice the time (store/numbering.py)
+    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)
     return without_texts(number, at, upvotes=up, downvotes=down)
 
 
@@ -193,9 +194,10 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
     for turn in range(TURNS):
         # A number consists of a sequence, here one that no article of `fill` and none of another number of groups has,
         # and the slot of the poster, here 0.
-        number = (SIZES[1] + TURNS * len(groups) + turn + 1) * keys.SLOTS
+        number = (TURNS * len(groups) + turn + 1) * keys.SLOTS
         fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
         made: list[Command] = [("HSET", keys.article(0, number), *fields), ("SADD", keys.voted(0, number), "alice")]
+        # not measured: it loads the script, and gives the article a downvote and places in the indexes
         made.append(store.site.command(VOTE, 0, number, Vote.DOWN.value, username="first"))
         votes = [store.site.command(VOTE, 0, number, Vote.UP.value, username=f"voter-{each}") for each in range(VOTES)]
         pipeline = store.site.redis.pipeline

@@ -137,8 +137,8 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
 
 def settle(server: Server) -> float:
     """
-    Wait until a server has nothing to do: it has started, or its mirror has what was written. Returns the CPU seconds
-    that it takes in a second even so, for checks of its store.
+    Wait until a server has nothing to do: it has started, or its mirror, which follows the store with a database, has
+    what was written. Returns the CPU seconds that it takes in a second even so, for checks of its store.
     """
     recent: deque[float] = deque(maxlen=STEADY_SECONDS)
     while True:

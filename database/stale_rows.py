@@ -80,7 +80,10 @@ def remove_orphans(connection: Connection, table: Table, parents: Table) -> None
 
 
 def unarchive_some(connection: Connection) -> bool:
-    """Mark some archived articles as not archived, and remove their places. False if there is none left."""
+    """
+    For a store that has no archive, mark some archived articles as not archived, and remove their places. False if
+    there is none left.
+    """
     is_archived = ARTICLES.c.archived.is_(True)
     numbers = connection.scalars(select(ARTICLES.c.number).where(is_archived).limit(ARTICLES_AT_ONCE)).all()
     places.lock(connection)

@@ -21,6 +21,7 @@ async def comments(context: Context, group: str | None = None, *, paging: PageAr
     """
     name = None if group is None else group_name(group)
     listed = CommentsByTime(group=name)
+    # the total is counted by `listed.count`, and only if the client asks for it
     source = Source(listed.listing(context.store.site).name, page=partial(listed.page, context), total=listed)
     return await full_connection(context, source, paging, Nodes(partial(_read, name), COMMENT_NODES.bytes_of))
 

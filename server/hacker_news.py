@@ -28,7 +28,8 @@ from store import log
 from store.errors import StoreUnavailable
 from store.numbering import HIGHEST_NUMBER
 from store.ranking.formulas import Order
-from store.records import DELETED, article_number, comment_number
+from store.records import DELETED as DELETED_USERNAME
+from store.records import article_number, comment_number
 
 Item: TypeAlias = dict[str, Any]
 
@@ -183,18 +184,24 @@ async def jobs(request: Request) -> Response:
 
 
 async def largest_item(request: Request) -> Response:
-    """The number of the newest story, or of the newest comment."""
+    """
+    The higher number of the newest story and the newest comment. If the store has no index by TIME, the story is the
+    first one of another order.
+    """
     found = await documents.query(request, LARGEST, {"newest": _kept(request, Order.TIME)})
     return answer(request, max(map(_number, _nodes(found)), default=0))
 
 
 async def updates(request: Request) -> Response:
-    """The newest stories and comments, what else has changed according to the log, and who posted all of them."""
+    """
+    The newest stories and comments, what else has changed according to the log, and who posted all of them. If the
+    store has no index by TIME, the stories are the first ones of another order.
+    """
     found = await documents.query(request, UPDATES, {"newest": _kept(request, Order.TIME)})
     nodes = [*_nodes(found), *await _existing(request, await _changed(request))]
     posters = [node.get("poster") or node.get("by") for node in nodes]
     profiles = dict.fromkeys(poster["username"] for poster in posters if poster)
-    profiles.pop(DELETED, None)
+    profiles.pop(DELETED_USERNAME, None)
     return answer(request, {"items": sorted(set(map(_number, nodes)), reverse=True), "profiles": list(profiles)})
 
 
@@ -220,7 +227,7 @@ async def _comment(comment: Item, kids: list[int]) -> Item:
 async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
     """The fields that stories and comments have in common. Those that do not apply are left out, as in the original."""
     posted: Item = {"id": _number(found), "type": kind, "time": _seconds(found["postedAt"])}
-    if found["poster"] and found["poster"]["username"] != DELETED:
+    if found["poster"] and found["poster"]["username"] != DELETED_USERNAME:
         posted["by"] = found["poster"]["username"]
     if found["state"] != VISIBLE:
         posted["deleted" if found["state"] == "DELETED" else "dead"] = True

@@ -33,7 +33,7 @@ class GroupRules:
     only_listed: bool = False
     reserved: ReservedNames = field(default_factory=ReservedNames)
 
-    def checked(self, groups: Iterable[str]) -> list[str]:
+    def restricted(self, groups: Iterable[str]) -> list[str]:
         """Those of some groups that have to be checked, because articles may be refused there."""
         return [name for name in groups if self.only_listed or name in self.reserved]
 
@@ -65,7 +65,7 @@ class Groups:
 
     def is_made_by_posting(self, name: str) -> bool:
         """Whether the first article that is posted to a group makes it, if it is not there yet."""
-        return not self._rules.checked([name])
+        return not self._rules.restricted([name])
 
     async def edit(self, editor: Moderator, group: str, changes: Mapping[str, str]) -> str:
         """
@@ -128,7 +128,7 @@ class Groups:
         With several partitions a script does not see all groups: then this checks them, in one round trip. No round
         trip if there is nothing to check.
         """
-        names = self._rules.checked(groups)
+        names = self._rules.restricted(groups)
         if not names or self._site.partitions == 1:
             return " ".join(names), "listed" if self.only_listed else "known"
         found = await self._site.redis.pipeline([each for name in names for each in self._lookups(name)])

@@ -49,6 +49,7 @@ BLOCKED = Kind(
     check=Check.LIST,
     member=Member("[A-Za-z0-9_-]{2,20}", named=keys.user, text=str, part=str.lower),
 )
+# `verify` reports notifications that are in no inbox, but not one of a time at which its user blocked who notifies
 UNBLOCKED = Kind(
     "unblocked",
     "zset",

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from store import keys
 from store.records import Position
 
-# a word of the field `notified`: kind, name in lower case, slot of the user, and when (unix milliseconds)
+# a word of the field `notified`: kind, name in lower case, slot of the user (a share of the users, 0 to 1023, which
+# decides the partition), and when (unix milliseconds)
 NOTIFIED = re.compile(r"(reply|mention|moderation):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 
 

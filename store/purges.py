@@ -30,6 +30,7 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
         Banned: the actor is banned.
     """
     given = (site.partitions, number, validation.reason(reason), PURGED, comments.STUBS_AT_ONCE)
+    # a comment is in the partition of its article, as its number has the same slot
     status, *reply = await roles.run(site, PURGE, site.home_of_article(number), admin, *given)
     match status:
         case "refused":
@@ -44,5 +45,5 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     if change:
         await comments.apply_state(site, admin.username, number, change)
     if done.changed and done.action.subject_id.startswith("article:"):
-        await removals.list_comments(site, number)
+        await removals.list_comments(site, number)  # takes them out of lists and inboxes, as the article is hidden
     return done

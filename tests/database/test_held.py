@@ -3,6 +3,8 @@ A text that a rule of the site holds is PENDING: shown to nobody but its poster 
 The database has this state.
 
 `mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again.
+
+Codes such as M2 name rows of docs/behaviours.md.
 """
 
 import pytest

@@ -1,8 +1,9 @@
 """
 The HTML in which the server sends the front page, which is shown until the script of the page has its data.
 
-`scene` is a conversation between members that puts something on every page. A fault of a page, such as an error in its
-console, fails a test unless `faults` expects or ignores it.
+All pages are of `site`, which has a sample of 60 articles, two pages of them. `scene` is a conversation between members
+that puts something on every page. A fault of a page, such as an error in its console, fails a test unless `faults`
+expects or ignores it.
 """
 
 import pytest

@@ -181,7 +181,10 @@ async def test_all_tabs_have_the_session(visit, scene):
 
 
 async def test_tab_follows_another_user_of_the_same_browser(visit, site, faults):
-    """Also of one that no tab has told it: the server refuses the cookie of another user than the page shows."""
+    """
+    No other tab tells the page that the cookie is now of another user: it learns this as the server refuses a request
+    with the cookie of another user than the page shows.
+    """
     alice, bob = site.member("alice"), site.member("bob")
     page = await visit(alice)
     await opened(page, "/inbox")

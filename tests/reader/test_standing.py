@@ -34,6 +34,7 @@ async def test_pointer_that_rests_on_the_count_is_told_the_terms(visit, site, ax
     await expect(second.locator(TOLD)).to_contain_text("Place 2 by Score in why")
     await expect(second.locator(TOLD)).to_contain_text("votes+7 min 12 sec")  # a vote is worth 432 seconds
     await expect(second.locator(TOLD)).to_contain_text("1 more vote passes the one above.")
+    # the bar has a part for each term: only that of the votes raises the place, that of the age lowers it
     assert await second.locator(f"{TOLD} rect.gain").count() == 1
     assert await axe(page) == []
     await page.mouse.move(1, 1)  # away from the votes
@@ -139,13 +140,14 @@ async def test_box_is_above_its_count_where_the_window_ends(visit, scene, size):
     await count.click()
 
     await expect(page.locator(f"{TOLD} dl")).to_be_visible()
-    box, row = await page.locator(TOLD).bounding_box(), await count.bounding_box()
+    box, below = await page.locator(TOLD).bounding_box(), await count.bounding_box()
     assert box["y"] >= 0
-    assert box["y"] + box["height"] <= row["y"] + 1
+    assert box["y"] + box["height"] <= below["y"] + 1
 
 
-# Lists that no order of the store has: of a period, of a search, of a user. Of each count its element and its place.
+# lists that no order of the store has: of a period, of a search, of a user
 OTHER_LISTS = ["/top/month", "/good", "/search?q=why", "/user/{}", "/group/whynot?top=day"]
+# of each count of votes in the page its element and its place
 COUNTS = """() => [...document.querySelectorAll('main .story .count')].map((count) => {
   const { x, y, width, height } = count.getBoundingClientRect();
   return [count.tagName, x, y + scrollY, width, height].join(' ');

@@ -345,6 +345,7 @@ async def test_comments_of_a_user_are_limited_and_refused_ones_do_not_count(stor
         given = {"id": community.article, "content": content}
         return (await SCHEMA.execute(query, given, context_value=context)).data["comment"]["userErrors"]
 
+    # the second "one" is a replay
     assert [await comment("bob", text) for text in ("one", "", "one", "two")] == [[], [{"code": "INVALID"}], [], []]
     assert await comment("bob", "three", "2.2.2.2") == [{"code": "RATE_LIMITED", "retryAt": "2016-08-04T12:02:00.001Z"}]
     assert await comment("carol", "three") == []

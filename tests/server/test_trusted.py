@@ -135,6 +135,7 @@ def test_page_behind_a_proxy_that_replaces_the_host_is_not_logged(tmp_path):
     with serving(tmp_path) as live:
         live.post(TYPENAME, {"Origin": "http://localhost:5173", "Sec-Fetch-Site": "same-origin"})
         url = live.url.replace("http", "ws") + "/graphql"
+        # not logged either: a server at a loopback address opens WebSockets to pages of any loopback origin
         with connect(url, subprotocols=["graphql-transport-ws"], origin="http://localhost:5173"):
             pass
         live.post(TYPENAME, {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"})

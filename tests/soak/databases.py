@@ -20,9 +20,9 @@ NUMBERS = count()  # of the databases of this process
 
 class Database(Protocol):
     """
-    The SQL database of one server. `url` is None for the default of the server. `faults` has each fault as often as it
-    happens in a round of all. A fault lasts until `heal`: where it is `locked`, the server cannot write what is new,
-    while reads go on; where it is `killed` or `paused`, the database answers nothing.
+    The SQL database of one server. `url` is None for the default of the server. `faults` are its faults in a round: one
+    that is listed twice happens twice. A fault lasts until `heal`: where it is `locked`, the server cannot write what
+    is new, while reads go on; where it is `killed` or `paused`, the database answers nothing.
     """
 
     url: str | None
@@ -71,6 +71,7 @@ class Postgresql:
     def begin(self, fault: str) -> None:
         if fault == "locked":
             self._lock = psycopg.connect(self.url or "")
+            # the mirror moves its position in the same transaction in which it writes what is new (database/mirror.py)
             self._lock.execute("LOCK TABLE positions IN EXCLUSIVE MODE")
         elif fault == "killed":
             self._postgres.kill()

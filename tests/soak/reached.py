@@ -6,7 +6,7 @@ compares its answers with those of a model.
 from collections import Counter
 
 # By case, the number of operations after which it has to be reached: many times as many as it usually takes, as some
-# random histories have a case late.
+# random histories have a case late. "step WORD" counts the steps of a history of a kind: WORD is a `StepKind`.
 REQUIRED = {
     "APPROVE of articles": 8_000,
     "APPROVE of comments": 12_000,

@@ -16,7 +16,7 @@ from store.site import Site
 
 RESTORE_ANNULLED = Script("restore_annulled")
 VOTES_AT_ONCE = 500  # in a script
-# the value of a vote, and the numbers of the actions that have annulled it
+# the value of a vote, 0 if it was withdrawn after it was annulled, and the numbers of the actions that have annulled it
 ANNULLED_VOTE = re.compile(r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII)
 
 
@@ -37,7 +37,11 @@ class AnnulledRecord(Record):
             check_text(where, "vote", text, ANNULLED_VOTE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """The votes of an article or a comment that is not in the dump are left out: it was deleted meanwhile."""
+        """
+        Commands that restore the votes. The script passes over an article or a comment that is not in the dump: it was
+        deleted meanwhile.
+        """
+        # a comment is in the partition of its article, as its number has the same slot
         partition, pairs = site.home_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
             yield site.command(

@@ -19,7 +19,8 @@
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
---       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions
+--       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions: a slot, one of 1,024, decides
+--       in which one a user is, or what has a number
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
@@ -43,8 +44,10 @@ local function purge()
   reply[4], reply[5] = {}, {}
   if known then return reply end
 
-  local notifies = comment and notified_user(comment.poster, comment.slot, admin) -- who may have another home
-  local action, id = record_action(number % 1024, "purge", subject, admin, {
+  local SLOTS = 1024 -- the number of an article or comment modulo this is the slot that its action's number gets
+  -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their home, the partition with their inbox, may be another one.
+  local notifies = comment and notified_user(comment.poster, comment.slot, admin)
+  local action, id = record_action(number % SLOTS, "purge", subject, admin, {
     reason = ARGV[10], before = text.state or "", notified = notifies or nil,
   })
   if comment then reply[5] = {id, note_effects(id, slots_of(notifies)), notifies} end
@@ -61,7 +64,7 @@ local function purge()
       "purged", admin, subject, "poster", text.poster, "time", text.time, "up", text.up, "down", text.down,
       "imported", text.imported or 0, "edited", text.edited or "", "text", purged, "entries", remove_entries(), ...
     )
-    publish("purged", 0, admin, entry)
+    publish("purged", 0, admin, entry) -- 0: no subscription needs the number of what is purged
   end
 
   if article then

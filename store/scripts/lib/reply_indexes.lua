@@ -3,7 +3,7 @@
 -- requires: few_replies, formulas, index_rank
 -- from few_replies: FEW_REPLIES (to one comment or article: only more have the indexes of all orders)
 -- from formulas: controversial(up, down)
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
 --
 -- An index is here the key of a sorted set, or a list of its members with their values as text ({member, value, ...}), with a
 -- table `values` of the values by member. A list is in the order in which it is read: with `is_ascending` the lowest value, and

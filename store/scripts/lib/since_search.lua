@@ -2,7 +2,7 @@
 -- requires: gravity_classes, index_rank
 -- from gravity_classes: CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on),
 --   bases_of(class) -> (lowest, highest), CLASS (milliseconds between two classes)
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
 --
@@ -25,7 +25,7 @@ local by_time = KEYS[3] -- the index of TIME of the same listing
 local since = tonumber(ARGV[1]) -- unix milliseconds
 local budget = tonumber(ARGV[5]) -- articles and commands that this step may still take
 local MAX_SORTED = 300 -- articles of a class that are read and sorted
-local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read and sorted independently of their classes
+local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read by time and sorted, without the index of GRAVITY
 local FIRST_CHUNK, MAX_CHUNK = 16, 256 -- articles that are read at once from the index of VOTES
 local MIN_PASSED, MAX_COUNTED = 200, 40 -- least number of articles to pass over at once, most values to count for that
 local END = "end" -- in place of a member: the position beyond all articles of a class

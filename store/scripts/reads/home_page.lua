@@ -9,14 +9,16 @@
 --   COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides   3 ranking:{p}, the weights of groups
 --       4 siteranked:{p}:, the indexes of groups by the weights of the site
 --       5 from here on: the indexes, one for each listing
 -- ARGV  1 lowest value of the listing, or ""
---       2 a weight that the values depend on, if these are indexes of groups, or ""   3-5 ""
---       6-14 for home_places.lua: the direction, how many places, the position beyond which they are, whom the viewer
---       blocks, a bound, and limits of the work
+--       2 a weight that the values depend on, if these are indexes of groups, or ""
+--       3-5 "", as only other scripts that require home_places.lua have arguments here
+--       6-14 for home_places.lua: 6 the direction of the page   7 how many places are wanted
+--       8 value and 9 member of the position beyond which they are, or ""   10 whom the viewer blocks
+--       11 value and 12 member of a bound, or ""   13 not used here   14 about how many articles to look at in all
 -- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more; how many listings
 --       it has read; member, value, ...}: the places that are shown, in the direction of the page
 --
@@ -46,6 +48,7 @@ end
 local function first_rank(key)
   local first = 0
   if from then
+    -- counted from the highest place down: those above the position and, on a page down, the position itself
     first = rank_of(key, ARGV[8], from_member, is_down)
     if not is_down then first = redis.call("ZCARD", key) - first end
   end
@@ -54,6 +57,7 @@ local function first_rank(key)
 end
 
 local function is_wanted(value, member)
+  -- with a bound, none of the places that are read is below its value
   if bound then return value > bound or member >= bound_member end
   return not lowest or value >= lowest
 end
@@ -73,7 +77,8 @@ local function add_range(key, may_be_hidden, start, stop, ...)
   local count, last = #members, members[#members]
   if may_be_hidden then
     members = not_hidden(members)
-    members[#members + 1] = last -- for its value; it is left out all the same if it is hidden
+    -- for its value: if it is hidden, it is left out all the same, else `add_place` ignores it the second time
+    members[#members + 1] = last
     values = redis.call("ZMSCORE", key, unpack(members))
   end
   for i, member in ipairs(members) do
@@ -87,7 +92,7 @@ end
 local function read_to_bound(key)
   local first, count, last = first_rank(key), nil, nil
   repeat
-    count, last = add_range(key, hides, "+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, ARGV[14])
+    count, last = add_range(key, hides, "+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, MOST_AT_ONCE)
     first = first + count
   until count < MOST_AT_ONCE or articles_left <= 0
   articles_left = articles_left - COST

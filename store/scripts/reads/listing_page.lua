@@ -1,6 +1,6 @@
 -- Read the part of a page of a listing that one partition holds: by value, then by member, highest first.
 -- requires: index_rank, page_ranks
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
 -- from page_ranks: page_ranks(direction, count, skip, total, count_before) -> (from, to),
 --   page_reply(above, total, entries) -> "above total member value ..."
 -- KEYS  1 the index

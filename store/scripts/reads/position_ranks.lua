@@ -1,6 +1,6 @@
 -- Find the ranks of some positions in an index of one partition, and the entry just above each.
 -- requires: index_rank
--- from index_rank: rank_of(key, value, member, including) -> number
+-- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
 -- KEYS  1 the index
 -- ARGV  value and member of each position. A member that has risen since its value was read does not count as above its
 --       own position.

@@ -3,9 +3,10 @@
 -- requires: since_search
 -- from since_search: by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), is_beyond(page, value, member),
---   MAX_SORTED_AT_ONCE (articles of a listing that are read and sorted independently of their classes),
+--   MAX_SORTED_AT_ONCE (articles of a listing that are read by time and sorted, without the index of GRAVITY),
 --   read_sorted(page, members), read(page)
--- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
+-- KEYS  1 index of GRAVITY, which has the articles of similar votes together, by time (since_search.lua)
+--       2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 "down" or "up": direction of the page   3 how many positions are wanted
 --       4 positions to pass over before these   5 about how many articles this step may read
 --       6 value and 7 member of the position from which to read on, which may be missing from the listing, or ""
@@ -27,6 +28,8 @@ if total == 0 then return {"", "", 0, 0, 0} end
 
 local behind = page.value and is_behind(page, page.member) and 1 or 0
 local is_stopped = false
+-- Both functions add the positions that they find to `page.found`, and count `page.skip` down. `read` returns true if it
+-- has stopped before the page is whole, at `page.value` and `page.member`.
 if total <= MAX_SORTED_AT_ONCE then
   read_sorted(page, redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE"))
 else

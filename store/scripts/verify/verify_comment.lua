@@ -30,12 +30,13 @@
 --       queue: what waits for moderators
 -- ARGV  1-6 for prelude.lua: 3 now (unix milliseconds)   7 "repair" to repair what is wrong, else ""
 --       8 `name`, the last part of the key: a number
---       9 slot of the poster (one of 1,024; it decides their partition), as the caller read the poster
---       10 number of partitions   11 how many comments above it get or lose their places in the thread at most
+--       9 slot of the poster (one of 1,024; it decides their partition), or "" if the caller found no poster
+--       10 number of partitions
+--       11 how many comments above it, at most, get or lose their places in the thread if its state is repaired
 --       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local poster_slot = ARGV[9]
-partitions = tonumber(ARGV[10]) -- notifications.lua reads it where commands have it
+partitions = tonumber(ARGV[10]) -- notifications.lua takes it from ARGV 7 or 8, which are something else here
 local comment = find_comment(name)
 if not comment then return reply end
 
@@ -50,7 +51,7 @@ if redis.call("EXISTS", article) == 0 then
   return reply
 end
 
-local is_stub = comment.state == "deleted"
+local is_deleted = comment.state == "deleted"
 local parent = comment.parent and find_comment(comment.parent)
 local STATES = {pending = true, removed = true, deleted = true}
 local PATTERNS_OF_COMMENT = {time = ONLY_DIGITS, up = ONLY_DIGITS, down = ONLY_DIGITS, depth = ONLY_DIGITS}
@@ -61,7 +62,7 @@ for field, pattern in pairs(PATTERNS_OF_COMMENT) do
 end
 if comment.parent and not (parent and parent.article == comment.article) then invalid[#invalid + 1] = "parent" end
 if comment.state and not STATES[comment.state] then invalid[#invalid + 1] = "state" end
-for _, field in ipairs(is_stub and {} or {"poster", "content"}) do
+for _, field in ipairs(is_deleted and {} or {"poster", "content"}) do
   if not comment[field] then invalid[#invalid + 1] = field end
 end
 for _, field in ipairs(invalid) do report(comment.hash .. " " .. field, comment[field], "a usable " .. field) end
@@ -79,7 +80,7 @@ local function verify_voters()
   comment.fields = {imported = comment.imported} -- `count_voters` adds these votes, which have no voters here
   local up, down = comment.up, comment.down -- as they are stored: `count_voters` sets those that should be
   if now <= comment.closes and redis.call("EXISTS", KEY.voted .. name) == 1 then
-    count_voters(comment)
+    count_voters(comment) -- sets `up`, `down`, `both` (voters in both sets) and `lacks_poster` (of the first set)
     for _, voter in ipairs(comment.both) do
       local set = KEY.downvoted .. name
       report(set .. " " .. voter, "there", "in one set only", function() redis.call("SREM", set, voter) end)
@@ -120,10 +121,10 @@ end
 -- Verifies the field `away`: the comment is out of lists and inboxes if its article is not visible. While the key `removing`
 -- has the article, this is being changed.
 local function verify_lists()
-  local expected = not is_stub and redis.call("HEXISTS", article, "state") == 1 and "1" or nil
+  local expected = not is_deleted and redis.call("HEXISTS", article, "state") == 1 and "1" or nil
   if comment.away == expected or redis.call("ZSCORE", KEY.removing, comment.article) then return end
   report(comment.hash .. " away", comment.away, expected, function()
-    if is_stub then return redis.call("HDEL", comment.hash, "away") end
+    if is_deleted then return redis.call("HDEL", comment.hash, "away") end
     redis.call("ZADD", KEY.removing, now, comment.article)
   end)
 end
@@ -149,7 +150,7 @@ local function verify_replies()
     expect_member(siblings .. order, comment.member, not comment.bare and order_value(comment, order, SITE_WEIGHTS) or nil)
   end
   expect_in("best")
-  if not has_all_orders(siblings) then return end
+  if not has_all_orders(siblings) then return end -- few replies have only `best`
   if redis.call("EXISTS", siblings .. "time") == 0 then
     return report(siblings .. "time", nil, "there", function() fill_other_orders(siblings) end)
   end
@@ -159,7 +160,7 @@ local function verify_replies()
 end
 
 expect_field("depth", tostring(parent and parent.depth + 1 or 0))
-if not is_stub then
+if not is_deleted then
   if poster_slot ~= "" then expect_field("slot", poster_slot) end
   verify_voters()
 end
@@ -181,7 +182,7 @@ log_repairs("comment:" .. name)
 
 -- Last, as the repair moves the comment to other indexes.
 local state = state_of("comment:" .. name)
-if not is_stub and comment.path and (state == "removed") ~= (comment.state == "removed") then
+if not is_deleted and comment.path and (state == "removed") ~= (comment.state == "removed") then
   report(comment.hash .. " state", comment.state or "visible", state or "visible", function()
     local NOBODY = "" -- who does it, in the log
     set_comment_state(find_comment(name), state, NOBODY, tonumber(ARGV[11]))
