@@ -117,7 +117,7 @@ async def test_pinned_home_loses_only_what_is_hidden_meanwhile(store, ask: Ask, 
 
     assert ids(first) == articles[:-3:-1]
     assert ids(second["data"]["home"]["articles"]) == [articles[3], articles[1]]
-    assert "pins" not in second["extensions"]
+    assert "expiredPins" not in second["extensions"]
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -138,7 +138,7 @@ async def test_pages_after_the_end_of_a_pin_are_of_the_present_home(
 
     assert [*seen, *ids(page)] == articles[::-1]
     assert page["pageInfo"]["hasPreviousPage"]
-    assert "pins" not in answer["extensions"]
+    assert "expiredPins" not in answer["extensions"]
 
 
 async def test_private_choices_are_refused_with_their_codes_and_change_nothing(ask: Ask, alice, token, redis):

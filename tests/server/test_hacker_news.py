@@ -156,7 +156,7 @@ async def test_kids_are_ranked_and_as_many_as_a_page_of_a_thread_has(store, alic
     first, second, third = [await commented(store, number, alice, content=f"Answer {each}") for each in range(3)]
     await store.comments.vote(first, bob, Vote.UP)
     await store.comments.vote(third, bob, Vote.DOWN)
-    below = [await commented(store, number, bob, parent=first, text=f"Reply {each}") for each in range(2)]
+    below = [await commented(store, number, bob, parent=first, content=f"Reply {each}") for each in range(2)]
 
     assert (await read(f"item/{number}.json"))["kids"] == [first, second, third]
     assert sorted((await read(f"item/{first}.json"))["kids"]) == below
