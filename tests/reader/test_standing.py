@@ -146,7 +146,7 @@ async def test_box_is_above_its_count_where_the_window_ends(visit, scene, size):
 
 
 # lists that no order of the store has: of a period, of a search, of a user
-OTHER_LISTS = ["/top/month", "/good", "/search?q=why", "/user/{}", "/group/whynot?top=day"]
+OTHER_LISTS = ["/top/month", "/good", "/search?q={word}", "/user/{username}", "/group/whynot?top=day"]
 # of each count of votes in the page its element and its place
 COUNTS = """() => [...document.querySelectorAll('main .story .count')].map((count) => {
   const { x, y, width, height } = count.getBoundingClientRect();
@@ -157,11 +157,12 @@ COUNTS = """() => [...document.querySelectorAll('main .story .count')].map((coun
 @pytest.mark.parametrize("path", OTHER_LISTS)
 async def test_list_that_is_no_ranking_tells_no_places(visit, site, path):
     alice = site.member("alice")
-    site.post(alice, "Why not", groups=["whynot"])
-    site.wait_until_found("why", 1)
+    word = f"why{alice.username.replace('-', '')}"  # of this article only: others may be found while the page opens
+    site.post(alice, f"Why not {word}", groups=["whynot"])
+    site.wait_until_found(word, 1)
     page = await visit()
 
-    send_data = await opened_without_data(page, path.format(alice.username))
+    send_data = await opened_without_data(page, path.format(word=word, username=alice.username))
     served = await page.evaluate(COUNTS)
     await send_data()
     await settled(page)

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
@@ -52,7 +52,8 @@ const UNSEEN_COUNT = graphql(`
 export function Frame({ children }: { children: ReactNode }) {
   const main = useRef<HTMLElement>(null);
   const [isHelpShown, showHelp] = useState(false);
-  useEffect(() => listenToKeys(() => showHelp(true)), []);
+  // not an effect after the paint: keys that are pressed as soon as the page shows would be lost
+  useLayoutEffect(() => listenToKeys(() => showHelp(true)), []);
   return (
     <>
       <button type="button" className="skip" onClick={() => main.current?.focus()}>
