@@ -33,8 +33,8 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-READ_AT_ONCE = 5_000  # votes, in a query
-AT_ONCE = 1_000  # votes that the request of a moderator waits for
+READ_AT_ONCE = 1_000  # votes, in a query; after each it is noted how far the action is
+AT_ONCE = 1_000  # votes that the request of a moderator waits for, with those of the last query
 MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks

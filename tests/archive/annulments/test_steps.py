@@ -104,6 +104,22 @@ async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeyp
     assert found.annulment.total == VOTES_OF_MALLORY
 
 
+async def test_request_of_a_moderator_waits_for_some_votes_only(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+):  # what a query reads is annulled before it is asked whether that is enough
+    assert annulments.READ_AT_ONCE <= annulments.AT_ONCE
+    monkeypatch.setattr(annulments, "READ_AT_ONCE", 4)
+    monkeypatch.setattr(annulments, "AT_ONCE", 4)
+    await pair.fill()
+    action = await pair.world.annul()
+    await pair.world.mirror()
+
+    await annulments.begin(pair.world.store, pair.world.database, action.number)
+
+    found = await pair.world.read(action)
+    assert found.annulment and (found.annulled_votes, found.annulment.state) == (4, AnnulmentState.RUNNING)
+
+
 @pytest.mark.parametrize("partitions", [8], indirect=True)
 async def test_listeners_learn_what_is_annulled(bare: Pair):
     """One message a step; listeners get an event for each article and comment."""
