@@ -77,11 +77,11 @@ def _users(connection: Connection, last: str) -> list[tuple[str, int]]:
 def _articles(connection: Connection, last: int) -> Numbered:
     """The next articles after the number `last`."""
     c = ARTICLES.c
-    columns = select(c.number, c.poster, c.posted_ms, c.state, c.title, c.link, c.content)
+    columns = select(c.number, c.poster, c.posted_ms, c.state, c.title, c.link, c.content, c.imported_votes)
     rows = connection.execute(columns.where(c.number > last).order_by(c.number).limit(ROWS_AT_ONCE))
     return [
-        (number, PastText(at, f"article:{number}", poster, _fields(title, link, content), state == VISIBLE))
-        for number, poster, at, state, title, link, content in rows
+        (number, PastText(at, f"article:{number}", poster, _fields(title, link, content), state == VISIBLE, imported))
+        for number, poster, at, state, title, link, content, imported in rows
     ]
 
 
@@ -91,12 +91,12 @@ def _fields(title: str, link: str | None, content: str | None) -> dict[str, str]
 
 def _comments(connection: Connection, last: int) -> Numbered:
     c = COMMENTS.c
-    columns = select(c.number, c.poster, c.posted_ms, c.state, c.content)
+    columns = select(c.number, c.poster, c.posted_ms, c.state, c.content, c.imported_votes)
     known = (c.number > last, c.poster.is_not(None), c.content.is_not(None))
     rows = connection.execute(columns.where(*known).order_by(c.number).limit(ROWS_AT_ONCE))
     return [
-        (number, PastText(at, f"comment:{number}", poster, {"content": content}, state == VISIBLE))
-        for number, poster, at, state, content in rows
+        (number, PastText(at, f"comment:{number}", poster, {"content": content}, state == VISIBLE, imported))
+        for number, poster, at, state, content, imported in rows
     ]
 
 

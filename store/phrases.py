@@ -3,9 +3,11 @@ Words, phrases and domains of links that texts are searched for, in time in prop
 makes a search slow. There are no patterns.
 
 Words are compared as a search compares them, without case, accents and width. Domains are compared as browsers read
-them: with their escapes and in the form of `xn--`, each with all below it.
+them: with their escapes and in the form of `xn--`, each with all below it. Of references and escapes of Markdown, such
+as `&#46;`, the characters that it shows are compared.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -25,7 +27,8 @@ DOTS = str.maketrans("。", ".")  # the other forms of dots are gone after norma
 IGNORED = re.compile(f"[{IGNORABLE}]")
 HOST = re.compile(r"[\w.-]+")
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
-LINK_MARKS = ("://", "www.", "](//")
+LINK = re.compile(r"://|www\.|\]\(\s*<?//|\]:\s*<?//")  # also of Markdown without a scheme
+ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")  # of Markdown, before punctuation
 
 
 def phrase(text: str) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ def domain(text: str) -> str:
 def has_phrase(listed: Sequence[str], text: str) -> bool:
     """Whether one of the phrases is in a text."""
     by_length = _by_length(tuple(listed))
-    found = words(text) if by_length else []
+    found = words(_shown(text)) if by_length else []
     for length, wanted in by_length.items():
         if not wanted.isdisjoint(zip(*(found[start:] for start in range(length)), strict=False)):
             return True
@@ -75,7 +78,7 @@ def has_domain(listed: Sequence[str], text: str) -> bool:
 
 def has_link(text: str) -> bool:
     """Whether a text has what is a link on the site or in a browser."""
-    return any(mark in text.lower() for mark in LINK_MARKS)
+    return any(LINK.search(each.lower()) for each in (text, _shown(text)))
 
 
 @lru_cache(MOST_LISTS)
@@ -92,9 +95,14 @@ def _domains(listed: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(domain, listed))
 
 
+def _shown(text: str) -> str:
+    """A text with the character that Markdown shows in place of each reference (`&#46;`) and escape (`\\\\.`)."""
+    return ESCAPE.sub("", html.unescape(text))
+
+
 def _hosts(text: str) -> list[str]:
     """What may be the name of a host in a text: everything with a dot in it."""
-    plain = IGNORED.sub("", unicodedata.normalize("NFKC", unquote(text))).translate(DOTS).lower()
+    plain = IGNORED.sub("", unicodedata.normalize("NFKC", unquote(_shown(text)))).translate(DOTS).lower()
     return [_ascii(host.strip(".-")) for host in HOST.findall(plain) if "." in host]
 
 

@@ -32,6 +32,7 @@ class PastText(NamedTuple):
     poster: str
     texts: Mapping[str, str]
     is_visible: bool
+    imported_votes: int = 0  # whose voters are not known
 
 
 class PastVote(NamedTuple):
@@ -83,6 +84,7 @@ class Trial:
         if name not in self._exempt:
             shown = next((each for each in text.texts.values() if each), "")
             self._note(self._broken_by_text(name, text), Example(text.at, text.id, text.poster, shown))
+        self._karma[name] += text.imported_votes
         if text.is_visible and (rule := self._rules.first_texts) and len(self._stood[name]) < rule.hold:
             self._stood[name].append(text.at)
 

@@ -7,6 +7,7 @@ The command `upvote rules try` replays the texts and votes in the database, and 
 import pytest
 
 from database import history
+from database.tables import ARTICLES, COMMENTS
 from server.cli import rule_trials
 from store import roles, rules
 from store.articles import Draft
@@ -68,3 +69,22 @@ async def test_rules_are_tried_on_the_past(
         "votes: 1 refused",
         f"  2016-08-04 {posted.id} Alice: +1",
     ]
+
+
+@pytest.mark.parametrize("table", [ARTICLES, COMMENTS])
+async def test_votes_whose_voters_are_not_known_count_for_the_karma_of_posters(
+    store, each_database, alice, bob, clock, tmp_path, capsys, table
+):
+    posted = (await store.articles.post(alice, Draft("A title", content="Words"))).article
+    await store.comments.post(posted.number, parent=None, poster=alice, content="more words")
+    of_bob = (await store.articles.post(bob, Draft("Another title", content="Words"))).article
+    clock.advance(1)
+    await store.articles.vote(of_bob.number, alice, Vote.DOWN)
+    await mirrored(store, each_database)
+    (tmp_path / "rules.toml").write_text("[downvotes]\nleast_karma = 3")
+    imported = table.update().where(table.c.poster == "Alice").values(imported_votes=3)
+
+    for expected in ("downvotes: 1 refused", "downvotes: nothing"):
+        await rule_trials.report(rules.read(tmp_path / "rules.toml"), store, each_database)
+        assert expected in capsys.readouterr().out.splitlines()
+        await each_database.write(lambda connection: connection.execute(imported))

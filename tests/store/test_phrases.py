@@ -15,6 +15,7 @@ from store.phrases import domain, has_domain, has_link, has_phrase, phrase
         "çasíno-bonus!",
         "cas\u00adino\nbo\u200dnus",
         "(casino)(bonus)",
+        "c&#97;sino&nbsp;bonus",
         "x 赌场 y",
         "很多赌场的",
     ],
@@ -41,6 +42,10 @@ def test_other_words_are_no_match(text):
         "https://spam。example/",
         "https://\uff53\uff50\uff41\uff4d\uff0eexample/",
         "https://user:password@spam.example",
+        "[x](https://&#115;pam.example/)",
+        "[x](https://spam&period;example/)",
+        r"[x](https://spam\.example/)",
+        "[x](https:&#47;&#47;spam&#x2e;example)",
         "https://bücher.example/",
         "https://xn--bcher-kva.example/",
         "https://a.b.c.d.e.f.g.h.i.j.k.l.m.spam.example/",
@@ -57,7 +62,20 @@ def test_other_domains_are_no_match(text):
     assert not has_domain(("spam.example",), text)
 
 
-@pytest.mark.parametrize("text", ["see https://a.example", "www.a.example", "HTTP://a", "[a](//b.example)"])
+# links in Markdown, with its escapes and other forms of an address without a scheme
+HIDDEN_LINKS = [
+    "[a](https:&#47;&#47;b.example)",
+    "[a](https&colon;//b.example)",
+    r"[a](https:\/\/b.example)",
+    "[a]( //b.example)",
+    "[a](<//b.example>)",
+    "[a]: //b.example",
+]
+
+
+@pytest.mark.parametrize(
+    "text", ["see https://a.example", "www.a.example", "HTTP://a", "[a](//b.example)", *HIDDEN_LINKS]
+)
 def test_link_is_found(text):
     assert has_link(text)
 
@@ -81,7 +99,8 @@ def test_wrong_domain_is_an_error(text):
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "a ", "a.", "a.b", "%61.", "é.", "casino ", "https://", "-", "。", "\u0301", "ǆ"]
+    "piece",
+    ["a", "a ", "a.", "a.b", "%61.", "&#97;", "&", "\\", "](", "é.", "casino ", "https://", "-", "。", "\u0301", "ǆ"],
 )
 def test_time_is_in_proportion_to_the_text(piece):
     """Sixteen times the text takes less than a hundred times as long. If time grew with the square, it would be 256."""

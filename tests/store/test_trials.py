@@ -92,3 +92,10 @@ def test_who_has_a_role_is_exempt(tried):
     assert (
         tried('[words]\nhold = ["some"]\n[votes]\nleast_karma = 1', [text(1), vote("ALICE", 0)], exempt={"alice"}) == {}
     )
+
+
+@pytest.mark.parametrize(("least", "is_caught"), [(5, False), (6, True)])
+def test_imported_votes_are_part_of_the_karma_that_the_account_had(tried, least, is_caught):
+    past = [text(1, 0)._replace(imported_votes=5), vote("Alice", HOUR, poster="Bob", value=-1)]
+
+    assert ("downvotes" in tried(f"[downvotes]\nleast_karma = {least}", past)) == is_caught
