@@ -33,8 +33,8 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-READ_AT_ONCE = 1_000  # votes, in a query; after each it is noted how far the action is
-AT_ONCE = 1_000  # votes that the request of a moderator waits for, with those of the last query
+READ_AT_ONCE = 5_000  # votes, in a query of the task; after each it is noted how far the action is
+AT_ONCE = 1_000  # votes that the request of a moderator waits for: those of one query
 MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
@@ -113,7 +113,7 @@ async def _annul(
     else:
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
-    async for votes in _votes(store, database, action, voter):
+    async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
         may_lack_votes = await _annul_some(store, database, action, voter, complete_at, votes, pace)
         if may_lack_votes:
             raise ConsumerBehind  # the task tries again, once the database has more entries
@@ -250,7 +250,7 @@ async def _take_step(
 
 
 async def _votes(
-    store: Store, database: Database | None, action: ModerationAction, voter: str
+    store: Store, database: Database | None, action: ModerationAction, voter: str, at_once: int
 ) -> AsyncIterator[list[CastVote]]:
     """The votes of a user that an action annuls, some at a time: those on articles, then those on comments."""
     span = _span(action, voter)
@@ -260,7 +260,7 @@ async def _votes(
         return
     for statement in (ON_ARTICLES, ON_COMMENTS):
         after = 0
-        while votes := await database.run(_read, statement, span, after):
+        while votes := await database.run(_read, statement, span, after, at_once):
             yield votes
             after = votes[-1].number
 
@@ -347,8 +347,8 @@ def _span(action: ModerationAction, voter: str) -> Span:
     return Span(voter, since or 0, action.at if until is None else until)
 
 
-def _read(connection: "Connection", statement: Statement, span: Span, after: int) -> list[CastVote]:
-    rows = statement.run(connection, span._asdict() | {"after": after, "most": READ_AT_ONCE})
+def _read(connection: "Connection", statement: Statement, span: Span, after: int, at_once: int) -> list[CastVote]:
+    rows = statement.run(connection, span._asdict() | {"after": after, "most": at_once})
     return [CastVote(number, value) for number, value in rows]
 
 

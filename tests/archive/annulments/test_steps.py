@@ -107,8 +107,6 @@ async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeyp
 async def test_request_of_a_moderator_waits_for_some_votes_only(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ):  # what a query reads is annulled before it is asked whether that is enough
-    assert annulments.READ_AT_ONCE <= annulments.AT_ONCE
-    monkeypatch.setattr(annulments, "READ_AT_ONCE", 4)
     monkeypatch.setattr(annulments, "AT_ONCE", 4)
     await pair.fill()
     action = await pair.world.annul()
