@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -117,12 +117,24 @@ def running(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
 @contextmanager
 def joined(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
     """As `running`, but if a server already runs a Valkey on the directory, yield the URL of that."""
+    with ExitStack() as stack:
+        url = _url_of_ready(data_dir)
+        if url is None:
+            try:
+                url = stack.enter_context(running(data_dir, options))
+            except DataInUse:
+                url = _url_of_ready(data_dir)  # the server has restarted its Valkey meanwhile
+                if url is None:
+                    raise
+        yield url
+
+
+def _url_of_ready(data_dir: Path) -> str | None:
+    """The URL of the Valkey that a server runs on the directory, if it answers reads."""
     file = _address_file(data_dir)
     if os.access(file, os.R_OK) and is_ready(socket_path := Path(file.read_text())):
-        yield f"unix://{socket_path}"
-        return
-    with running(data_dir, options) as url:
-        yield url
+        return f"unix://{socket_path}"
+    return None
 
 
 def require_data(data_dir: Path) -> None:

@@ -16,7 +16,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from server.managed_valkey import server, supervisor
-from server.managed_valkey.server import ValkeyFailed, ValkeyOptions
+from server.managed_valkey.server import DataInUse, ValkeyFailed, ValkeyOptions
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
@@ -51,6 +51,30 @@ def counting(url: str, writers: int) -> Iterator[list[int]]:
     yield answered
     for thread in threads:
         thread.join()
+
+
+def test_command_joins_a_valkey_that_is_restarted_while_it_waits(tmp_path):
+    address = tmp_path / "address"
+    with server.running(tmp_path) as url:
+        running = address.read_text()
+        address.write_text(str(tmp_path / "nobody listens here"))
+        restarted = threading.Timer(0.5, address.write_text, [running])
+        restarted.start()
+
+        with server.joined(tmp_path) as joined_url:
+            assert joined_url == url
+            assert answers(Redis.from_url(joined_url))
+
+        restarted.join()
+        assert answers(Redis.from_url(url))
+
+
+def test_command_is_refused_beside_a_server_whose_valkey_does_not_come_back(tmp_path):
+    with server.running(tmp_path):
+        (tmp_path / "address").write_text(str(tmp_path / "nobody listens here"))
+
+        with pytest.raises(DataInUse, match="another server uses the data in"), server.joined(tmp_path):
+            pass
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="without glibc there is nothing to tune")
