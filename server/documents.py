@@ -123,11 +123,12 @@ def _rates(result: QueryResult) -> dict[str, str]:
 def _failure(request: Request, errors: list[dict[str, Any]], headers: Mapping[str, str]) -> HTTPException:
     """
     The response for the errors of a query. Its status is by the first code of `STATUSES` that one of them has, and its
-    message is that of the first error with this code; without such a code the status is 500. The log has all errors
-    already, under the request's id.
+    message is that of the first error with this code. If none has such a code, the status is 500, and the message that
+    of the first error. The log has all errors already, under the request's id.
     """
-    messages = {error["extensions"]["code"]: error["message"] for error in reversed(errors)}
-    code = next((each for each in STATUSES if each in messages), next(iter(messages)))
+    codes = [error["extensions"]["code"] for error in errors]
+    code = next((each for each in STATUSES if each in codes), codes[0])
     status = STATUSES.get(code, 500)
     retry = {"Retry-After": RETRY_AFTER} if status in (503, 504) else {}
-    return HTTPException(status, messages[code], {**retry, **headers, **UNCACHED, REQUEST_ID: _request_id(request)})
+    headers = {**retry, **headers, **UNCACHED, REQUEST_ID: _request_id(request)}
+    return HTTPException(status, errors[codes.index(code)]["message"], headers)

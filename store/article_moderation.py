@@ -58,8 +58,8 @@ async def lock(
     site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
 ) -> Moderated:
     """
-    Lock an article: it takes no votes and no comments. `group` is the group in whose name that is done; None for the
-    site. Two round trips.
+    Lock an article: it takes no votes and no comments. `group` is one of its groups, in whose name that is done; None
+    for the site. Two round trips.
 
     Raises as `remove`.
     """
