@@ -80,8 +80,11 @@ class Reads:
             self._login = login
             self._loader.prime(self._login_read, login)
 
-    def prime_login(self, username: str) -> None:
-        """Set the login after a write that has checked the session, but has not read when it ends."""
+    def set_checked_login(self, username: str) -> None:
+        """
+        Set the login after a write that has checked the session, which need not be read again, but has not read when
+        it ends.
+        """
         if self._login_read:
             self._login = self._store.sessions.new_login(username)
 

@@ -114,7 +114,7 @@ async def _act(
         await apply_edit(site, unnamed, number, *edit)
     if result[0] == "changed" and kind != "lock":
         # comments leave lists and inboxes with their article, and come back with it; a lock leaves them there
-        await removals.list_comments(site, number)
+        await removals.update_lists(site, number)
     return moderation.moderated(result)
 
 

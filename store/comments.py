@@ -320,7 +320,7 @@ async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Seque
     """
     Notify users of other partitions of the new text of a comment. `id` is the entry of the edit in the log. The Lua
     function `change_comment` returns the others: `noted` says in which partitions the entry has effects (see
-    `effects.noted_of`), `notified` whom it notifies, in the form of the field of this name.
+    `effects.new_entries`), `notified` whom it notifies, in the form of the field of this name.
     """
     await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 

@@ -289,12 +289,12 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, as `apply` does. `noted` is as for `noted_of`."""
-    if found := noted_of(entry, noted):
+    """Apply the effects of a new entry, as `apply` does. `noted` is as for `new_entries`."""
+    if found := new_entries(entry, noted):
         await apply(site, found)
 
 
-def noted_of(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
+def new_entries(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
     """
     One `NewEntry` for each partition in which a new entry has an effect. `noted` is the reply of `note_effects` in
     notifications.lua: for each such partition its number, and the id of the entry before with an effect there.

@@ -118,7 +118,7 @@ async def flag(
 
     One round trip; one more before it if the session is stored in another partition, and one with a rule for users who
     flag. With a rule that hides things also what `flaggers.weigh` takes, one or two to know which earlier flaggers are
-    banned, and if the thing is hidden what `removals.list_comments` or `comments.apply_state` takes.
+    banned, and if the thing is hidden what `removals.update_lists` or `comments.apply_state` takes.
 
     Raises:
         NotFound: there is no such article or comment in Redis.
@@ -259,7 +259,7 @@ async def _set(
 
 async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[Any]) -> None:
     if kind == "article":
-        await removals.list_comments(site, number)
+        await removals.update_lists(site, number)
     else:
         await comments.apply_state(site, actor="", number=number, change=change)
 

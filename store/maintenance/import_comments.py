@@ -152,7 +152,7 @@ def _entries(
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")
     entry = Entry(partition, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)
-    return effects.noted_of(entry, noted)
+    return effects.new_entries(entry, noted)
 
 
 def _result(status: str, number: str = "0", *rest: object) -> Result:

@@ -64,7 +64,7 @@ async def remove_all(site: Site) -> None:
 async def test_approved_article_stays_until_its_comments_are_back_in_all_lists(pair: Pair, monkeypatch) -> None:
     article = await removed(pair)
     with monkeypatch.context() as interrupted:  # the process of the moderator ends after its first script
-        interrupted.setattr(removals, "list_comments", lambda site, number: asyncio.sleep(0))
+        interrupted.setattr(removals, "update_lists", lambda site, number: asyncio.sleep(0))
         await approve(pair, article)
 
     await pair.run_mover(articles=0, articles_per_user=1_000)

@@ -79,7 +79,7 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
         pass
 
     with monkeypatch.context() as patch:  # nothing leaves the places
-        patch.setattr(removals, "list_comments", nothing)
+        patch.setattr(removals, "update_lists", nothing)
         patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
         partition = store.site.partition_of_article(article.number)

@@ -151,7 +151,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
     """
     article = (await post(store, "bob")).number
     await discuss(store, article, size=30)
-    before, own = await shown(store), removals._list_comments
+    before, own = await shown(store), removals._update_lists
 
     async def suspend(*arguments: object) -> None:
         raise Suspended
@@ -162,7 +162,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
             await own(other.site, partition, number)
         return await own(site, partition, number)
 
-    monkeypatch.setattr(removals, "_list_comments", overtaken)
+    monkeypatch.setattr(removals, "_update_lists", overtaken)
     removed = await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="an advertisement")
     own_notice = [removed.action.number]
     assert await shown(store) == {name: (own_notice, 1, []) if name == "bob" else ([], 0, []) for name in PEOPLE}
