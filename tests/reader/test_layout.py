@@ -63,8 +63,8 @@ async def test_page_of_few_lines_does_not_move_when_it_has_its_data(visit, site)
     assert sum(value for value, _ in shifts) < 0.01, shifts
 
 
-# Where things of the first comment of a list are: the text about its article, the button of its menu, the comment that it
-# answers, and its own text.
+# Where the parts of the first comment of a list are: the text about its article, the button of its menu, the comment
+# that it answers, and its own text.
 COMMENT_LINE = """['.on', '.more', '.answered', '.markdown'].map((each) =>
   document.querySelector(`main li ${each}`).getBoundingClientRect().toJSON())"""
 
@@ -87,7 +87,8 @@ async def test_menu_of_a_comment_stands_beside_text_and_what_it_answers_begins_w
     on, more, answered, text = await page.evaluate(COMMENT_LINE)
 
     assert on["top"] < (more["top"] + more["bottom"]) / 2 < on["bottom"]
-    assert 0 <= more["left"] and more["right"] <= viewport["width"]
+    assert more["left"] >= 0
+    assert more["right"] <= viewport["width"]
     assert answered["left"] == text["left"]
 
 
