@@ -103,7 +103,7 @@ async def _act(
     group_name = "" if group is None else validation.group(group, "group")
     details = (group_name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     given = (site.partitions, number, kind, *details, GROUPS_PER_ARTICLE)
     reply = await roles.run(site, MODERATE_ARTICLE, partition, authority, *given)
     if len(reply) == 1:

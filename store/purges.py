@@ -31,7 +31,7 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     """
     given = (site.partitions, number, validation.reason(reason), PURGED, comments.STUBS_AT_ONCE)
     # a comment is in the partition of its article, as its number has the same slot
-    status, *reply = await roles.run(site, PURGE, site.home_of_article(number), admin, *given)
+    status, *reply = await roles.run(site, PURGE, site.partition_of_article(number), admin, *given)
     match status:
         case "refused":
             raise NotAModerator("only admins purge texts")

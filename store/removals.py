@@ -56,7 +56,7 @@ async def remove_thread(site: Site, article: int) -> None:
     two for `FORGOTTEN_AT_ONCE`. If a partition does not answer, or takes no writes, the rest is left to the task.
     """
     with suppress(StoreUnavailable):
-        partition = site.home_of_article(article)
+        partition = site.partition_of_article(article)
         if await _remove_some(site, partition, str(article)):
             await effects.complete(site, [partition])  # what is not in a list yet would be added to it after this
             await _forget_comments(site, partition, article)
@@ -85,7 +85,7 @@ async def update_lists(site: Site, article: int) -> None:
     """
     await recent_comments.relist(site, article)
     with suppress(StoreUnavailable):
-        await _update_lists(site, site.home_of_article(article), str(article))
+        await _update_lists(site, site.partition_of_article(article), str(article))
 
 
 async def remove_all(site: Site, partition: int) -> None:
@@ -191,8 +191,9 @@ def _members(site: Site, flat: Sequence[str]) -> Members:
     found: Members = defaultdict(lambda: defaultdict(list))
     for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
         if poster:
-            found[target := site.home_of_user(poster)][keys.comments(target, poster)].append(keys.member(int(number)))
+            target = site.partition_of_user(poster)
+            found[target][keys.comments(target, poster)].append(keys.member(int(number)))
         for each in notifications.notified(notified):
             member = notifications.notification_member(int(number), each.kind, "comment")
-            found[target := site.home_of_user(each.username)][keys.inbox(target, each.username)].append(member)
+            found[target := site.partition_of_user(each.username)][keys.inbox(target, each.username)].append(member)
     return found

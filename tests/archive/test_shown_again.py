@@ -85,7 +85,7 @@ async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypa
     article = await removed(pair)
     await approve(pair, article)
     site = pair.archiving.store.site
-    number, partition = article_number(article), site.home_of_article(article_number(article) or 0)
+    number, partition = article_number(article), site.partition_of_article(article_number(article) or 0)
     with monkeypatch.context() as slow:  # Redis still has the comments of the article
         slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
         await let_leave(pair, article)

@@ -122,7 +122,8 @@ async def test_sessions_do_not_change_while_the_store_is_moved(store, redis, clo
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
     await store.sessions.renew(session, grant.login)
     assert (
-        redis.zscore(keys.sessions(store.site.home_of_user("carol"), "carol"), session.digest) > grant.login.expires_at
+        redis.zscore(keys.sessions(store.site.partition_of_user("carol"), "carol"), session.digest)
+        > grant.login.expires_at
     )
     await store.sessions.close(session)
     with pytest.raises(Unauthenticated):
