@@ -60,7 +60,7 @@ end
 local function look_up(number, depth)
   local parent = depth == 0 and root or redis.call("HGET", COMMENT .. number, "parent")
   if not parent then return nil end
-  local member = member_of(number)
+  local member = string.rep("0", 16 - #number) .. number
   local value = value_of(parent, member) or value_in_hash(number)
   return value and {depth = depth, value = value, member = member, parent = parent}
 end
