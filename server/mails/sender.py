@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from database.database import DatabaseUnavailable
 from server.mails.letters import Letter, Letters
-from server.mails.smtp import AddressRefused, Deferred, MailConnection, MailRefused, Unavailable, Uncertain
+from server.mails.smtp import AddressRefused, Deferred, Interrupted, MailConnection, MailRefused, Unavailable, Uncertain
 from store import mailboxes, mails
 from store.errors import StoreUnavailable
 from store.mails import WaitingMail
@@ -129,11 +129,17 @@ class MailSender:
         except AddressRefused as refused:
             await self._note_refused(waiting, letter, refused)
             return False
-        except (Deferred, Unavailable) as fault:
+        except Deferred:
             await self._put_off(waiting)
-            if isinstance(fault, Unavailable):
-                raise
             return False
+        except Interrupted:
+            await self._put_off(waiting)
+            raise
+        except Unavailable:  # not because of this mail, which stays the first
+            self._on_result("failed")
+            if not self._is_in_time(waiting):
+                await self._give_up(waiting)
+            raise
         message = await self._letters.compose(letter)
         if not await mails.take(self._site, waiting, about=letter.about):  # another process has it, or has put it off
             await self._connection.take_back()
