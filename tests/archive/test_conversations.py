@@ -76,7 +76,7 @@ def without_levels(page: Shown) -> Shown:
 
 async def last_move(store, article: int) -> int:
     """The number of the last vote on a comment in the partition of an article, where these votes are counted."""
-    return int(await store.site.redis.run(("GET", threads.moves(store.site.home_of_article(article)))) or 0)
+    return int(await store.site.redis.run(("GET", threads.moves(store.site.partition_of_article(article)))) or 0)
 
 
 @on_both
@@ -94,7 +94,7 @@ async def test_comments_and_counts_are_those_of_redis(store, each_database, arti
     for number in (*stored, article):
         counts, ancestors, under = await read(
             store,
-            threads.descendant_counts(store.site, store.site.home_of_article(article), [number]),
+            threads.descendant_counts(store.site, store.site.partition_of_article(article), [number]),
             threads.ancestors(store.site, number),
             threads.are_under(store.site, number, list(stored)),
         )

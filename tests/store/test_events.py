@@ -205,7 +205,7 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
             await comment_moderation.approve(store.site, OPERATOR, number)
         for number in (second, article):
             await article_moderation.approve(store.site, OPERATOR, number)
-            await removals.remove_all(store.site, store.site.home_of_article(number))
+            await removals.remove_all(store.site, store.site.partition_of_article(number))
         await disconnection.finish(store, received)
 
     assert told >= {*(("alice", number) for number in comments), ("bob", article)}
@@ -219,7 +219,7 @@ async def test_missed_annulment_of_votes_is_an_event_missed(store, alice, bob, r
     await receive_all(store, received)
     seen = all_of(received)
     await disconnection.begin()
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     votes = [(article.number, 0)]  # 0: Redis has the vote, as voting is open
     await annulments.annul_some(store.site, partition, done.action.number, bob, complete_at=0, votes=votes)
     await disconnection.finish(store, received)
@@ -433,7 +433,7 @@ async def test_second_loss_dispatches_nothing_twice(store, alice, received, disc
 async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, alice, received, disconnection, redis):
     """A busy cluster may deliver on a new connection what was published before it."""
     await receive_all(store, received)
-    seen, partition = all_of(received), store.site.home_of_user(alice)
+    seen, partition = all_of(received), store.site.partition_of_user(alice)
     await disconnection.begin()
     numbers = [(await post(store, alice)).number for _ in range(2)]
     await disconnection.finish(store, received)
@@ -455,7 +455,7 @@ async def no_gaps(receiver: object, partitions: object) -> list[int]:
 @pytest.mark.parametrize("cause", ["trimmed", "trimmed while it is read", "another log", "lost"])
 async def test_gap_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
     """After the event MISSED, events are dispatched as before."""
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     await post(store, alice)
     await receive_all(store, received)
     with received.mailbox(events.of_posts(None)) as mailbox:

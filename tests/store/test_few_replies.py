@@ -27,7 +27,7 @@ OTHERS = ("votes", "time", "controversial")  # orders of which few replies have 
 
 def index(store, article: int, order: str) -> str:
     """The key of the index of the comments that answer an article directly."""
-    return threads.REPLIES(store.site.home_of_article(article), article, order)
+    return threads.REPLIES(store.site.partition_of_article(article), article, order)
 
 
 def sizes(redis, store, article: int) -> dict[str, int]:

@@ -207,7 +207,7 @@ async def test_homes_of_viewers_who_hide_many_articles_are_exact(store, clock, v
         listed = [place.number for place in await homes.expected(whole, choices)]
         gone = HIDES[hides](listed, homes.chance)
         await store.site.redis.pipeline(
-            [("ZADD", hidden.HIDDEN(site.home_of_article(each), VIEWER), 1, keys.member(each)) for each in gone]
+            [("ZADD", hidden.HIDDEN(site.partition_of_article(each), VIEWER), 1, keys.member(each)) for each in gone]
         )
         expected = await homes.expected(whole, choices)
         assert len(expected) == len(listed) - len(gone) >= 60

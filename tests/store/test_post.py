@@ -38,7 +38,7 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
         groups=("show", "video"),
     )
     assert posted.article == expected == await article(store, number)
-    assert redis.hgetall(keys.article(store.site.home_of_article(number), number)) == {
+    assert redis.hgetall(keys.article(store.site.partition_of_article(number), number)) == {
         "title": DRAFT.title,
         "link": DRAFT.link,
         "content": DRAFT.content,
@@ -287,6 +287,10 @@ async def test_deleted_article_leaves_nothing_behind(store, alice, bob, redis):
     await store.articles.delete(number, alice)
 
     left = {key for key in everything(redis) if not key.startswith(("posted:", "log:"))} - set(kept)
-    home = store.site.home_of_user("alice")
-    assert left == {keys.sequence(home), keys.deleted(home), keys.user(store.site.home_of_user("carol"), "carol")}
+    partition = store.site.partition_of_user("alice")
+    assert left == {
+        keys.sequence(partition),
+        keys.deleted(partition),
+        keys.user(store.site.partition_of_user("carol"), "carol"),
+    }
     assert (await profile(store, "alice")).karma == 0

@@ -228,7 +228,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
         return sum(each["calls"] for name, each in stats.items() if name.startswith(("cmdstat_z", "cmdstat_hget")))
 
     def fill(start: int, count: int) -> None:
-        partition = store.site.home_of_article(article)
+        partition = store.site.partition_of_article(article)
         for order in ("best", "votes", "time", "controversial"):
             redis.zadd(
                 threads.REPLIES(partition, article, order), {keys.member(start + each): each for each in range(count)}
@@ -354,7 +354,7 @@ async def test_walks_share_a_pin_but_each_has_the_comments_posted_before_it(stor
 
 
 async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch):
-    partition, some = store.site.home_of_article(article), await commented(store, article, "alice")
+    partition, some = store.site.partition_of_article(article), await commented(store, article, "alice")
     start = await pinned(store, article)
     assert (await pinned(store, article), len(store.site.thread_pin_expiries)) == (start, 1)
     assert 0 < redis.pttl(threads.pins(partition, article)) <= threads.PIN_LIFETIME
@@ -397,7 +397,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
     assert [place.number for place in page.places] == [third.number]
     for _ in range(3):
         await store.comments.vote(third.number, f"voter-{random.random()}", Vote.DOWN)
-    redis.delete(threads.pins(store.site.home_of_article(article), article))
+    redis.delete(threads.pins(store.site.partition_of_article(article), article))
 
     after = await thread(store, article, CommentOrder.VOTES, ThreadWindow(5, beyond=page.places[0].position))
     assert (after.is_pinned, [place.number for place in after.places]) == (False, [second.number, first.number])
@@ -406,7 +406,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
 
 async def test_votes_note_the_places_of_before_only_while_there_is_a_pin(store, article, redis):
     some = await commented(store, article, "alice")
-    partition, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
+    partition, before = store.site.partition_of_article(article), {*redis.scan_iter("pin*")}
     await vote_up(store, some)
     assert {*redis.scan_iter("pin*")} == before
     start = await pinned(store, article)

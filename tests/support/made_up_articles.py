@@ -48,7 +48,7 @@ async def write(store, articles: Sequence[Article]) -> None:
     """Write articles only to the indexes that a listing since an instant, of the site or of a group, is read from."""
     pairs: dict[str, list[str | float]] = {}  # value, member, value, member and so on, by key
     for article in articles:
-        partition = store.site.home_of_article(article.number)
+        partition = store.site.partition_of_article(article.number)
         for order in since.INDEXES:
             value_and_member = store.site.policy.value(order, article), keys.member(article.number)
             for key in (

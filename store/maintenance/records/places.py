@@ -33,7 +33,7 @@ class PlaceRecord(Record):
         check_fields(where, self.fields, needed=FIELDS, optional=OPTIONAL_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_group(self.group)
+        partition = site.partition_of_group(self.group)
         yield ("HSET", keys.place(partition, self.group), *flat(self.fields))
         if "listed" in self.fields:
             yield ("ZADD", keys.groups(partition), 0, self.group)

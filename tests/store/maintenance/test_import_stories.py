@@ -81,7 +81,7 @@ async def test_poster_becomes_a_user_without_a_password(store, story, redis):
     await import_batch(store, [story, replace(story, id="8", time=story.time + 1, poster="marlow", votes=1)])
 
     assert await profile(store, "marlow") == Profile("Marlow", joined_at=story.time, karma=4)
-    assert redis.hget(keys.user(store.site.home_of_user("marlow"), "marlow"), "password") is None
+    assert redis.hget(keys.user(store.site.partition_of_user("marlow"), "marlow"), "password") is None
 
 
 async def test_existing_user_is_not_changed(store, story, alice, clock):
