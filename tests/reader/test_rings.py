@@ -55,7 +55,9 @@ def search(site: Site) -> str:
 async def deletions_finished(site: Site) -> None:
     """Wait until no user is being deleted: until then actions about a pseudonym are refused."""
     store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
-    while await leaving.names(store.site):
+    for _ in range(300):
+        if not await leaving.names(store.site):
+            break
         await asyncio.sleep(0.1)
     await store.close()
 

@@ -147,7 +147,7 @@ async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annull
         monkeypatch.setattr(annulments, "caught_up", read)
         await world.store.articles.vote(number, "Mallory", Vote.NONE)
         for each in (number, other):
-            world.redis.delete(keys.voted(site.home_of_article(each), each))
+            world.redis.delete(keys.voted(site.partition_of_article(each), each))
         return complete_at
 
     monkeypatch.setattr(annulments, "caught_up", read_before_the_end)
