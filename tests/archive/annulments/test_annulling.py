@@ -274,7 +274,8 @@ async def test_second_revert_restores_votes_that_the_first_has_left_annulled_and
     assert found.reverted_by == first.number
     assert found.annulment and (found.annulment.state, found.annulled_votes) == (AnnulmentState.RESTORED, 0)
     assert (found.annulment.done, found.annulment.total) == (VOTES_OF_MALLORY, VOTES_OF_MALLORY)
-    assert redis.hget(keys.user(site.partition_of_user("mallory"), "mallory"), "bans") == "site=0"  # the other ban stands
+    account = keys.user(site.partition_of_user("mallory"), "mallory")
+    assert redis.hget(account, "bans") == "site=0"  # the other ban stands
     await pair.world.revert(again)
     assert without_bans(pair.world.shown()) == without_bans(before)
     assert await pair.findings() == []
