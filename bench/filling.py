@@ -117,7 +117,7 @@ def article(chance: random.Random, sequence: int, poster: str, time: int, up: in
         edited_at=None,
         upvotes=up,
         downvotes=down,
-        imported=0,
+        imported_votes=0,
         groups=groups,
     )
 

@@ -33,7 +33,7 @@ from store.maintenance.import_comments import StoryComment, create_posters, impo
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.records import Position, Vote
 from store.roles import OPERATOR
 from store.store import Store
@@ -303,7 +303,7 @@ async def rows_of_store(history: History) -> Rows:
                 case UserRecord({"name": name, "joined": joined} as fields):
                     texts = [fields.get(each) for each in PROFILE]
                     rows["users"].append((name.lower(), name, int(joined), fields.get("seen"), *texts))
-                case PlaceRecord(name, fields):
+                case GroupRecord(name, fields):
                     rows["group_texts"].append(group(name, fields))
                 case FollowsRecord(follower, followees):
                     rows["follows"] += [(follower, followee, since) for followee, since in followees.items()]

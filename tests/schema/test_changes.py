@@ -243,7 +243,9 @@ async def test_limit_is_bounded(ask, key, limit):
 
 @pytest.mark.parametrize(
     "text",
-    [  # a cursor is "changes|IDENTITY OF THE LOG|MILLISECONDS|OFFSETS", with an offset for each partition
+    # a cursor is "changes|IDENTITY OF THE LOG|MILLISECONDS|OFFSETS": the time of the newest id that was read, and how
+    # much earlier that of each partition is, at most by MILLISECONDS
+    [
         "",
         "changes|abc|1",
         "changes|abc|1|",
@@ -273,7 +275,7 @@ async def test_cursor_of_another_log_is_gone(store, ask, read, key, redis):  # D
     assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
 
 
-async def test_cursor_of_a_store_of_fewer_partitions_is_gone(store, ask, key):
+async def test_cursor_of_a_store_of_more_partitions_is_gone(store, ask, key):
     identity = await log.identity(store.site)
     cursor = changes.LogPosition(identity, ("0-0",) * (store.site.partitions + 1)).cursor
 

@@ -159,7 +159,7 @@ async def discuss(
             pass  # the comment was deleted, or it is the poster who votes
 
 
-def keep_levels(monkeypatch: pytest.MonkeyPatch, outer: int, inner: int) -> None:
+def keep_levels(monkeypatch: pytest.MonkeyPatch, *, outer: int, inner: int) -> None:
     """Let positions in threads keep only so many ancestors of a comment: the outermost ones, and the innermost ones."""
     monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
     monkeypatch.setattr(threads, "OUTER_LEVELS", outer)

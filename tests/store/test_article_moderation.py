@@ -2,7 +2,7 @@
 Articles that moderators remove, approve, lock and take out of groups. An article is VISIBLE, PENDING (held until a
 moderator approves it) or REMOVED. OPERATOR is who runs the commands of the server, and may do all of this.
 
-`verified` and `findings` give what `upvote verify` finds wrong in the store.
+`verified` gives what `upvote verify` finds wrong in the store, `findings` the same without late expiries.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

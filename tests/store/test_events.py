@@ -78,8 +78,8 @@ async def wait_until_subscribed(redis: Redis, received: Events) -> None:
 
 
 def as_tuple(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
-    """Kind, number, poster and groups of an event."""
-    return event.kind, event.number, event.poster, event.groups
+    """Kind, number, username and groups of an event."""
+    return event.kind, event.number, event.username, event.groups
 
 
 async def test_every_change_is_published_with_its_groups(store, alice, bob, published):
@@ -112,7 +112,7 @@ async def test_events_of_comments_name_the_article_and_if_they_change_its_activi
     await store.comments.delete(number, bob)
 
     events_of_it = [event for message in published() if (event := Event.read(message)).number == number]
-    assert [(event.kind, event.poster, event.article, event.groups) for event in events_of_it] == [
+    assert [(event.kind, event.username, event.article, event.groups) for event in events_of_it] == [
         (EventKind.NOTIFIED, "Alice", 0, ()),
         (EventKind.COMMENTED, "bob", article, ("ask", "show")),
         (EventKind.COMMENT_VOTED, "bob", article, ()),
@@ -197,7 +197,7 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
     told: set[tuple[str, int]] = set()
 
     def note(event: Event) -> None:
-        told.add((event.poster.lower(), event.number))
+        told.add((event.username.lower(), event.number))
 
     with received.subscribed(note, events.of_inbox("alice"), events.of_inbox("bob")):
         await disconnection.begin()
@@ -257,7 +257,7 @@ async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, rec
         imported = await anext(show)
         posted = await post(store, "Marlow", groups=["show"])
 
-        assert (imported.kind, imported.poster, imported.groups) == (EventKind.IMPORTED, "Marlow", ("show",))
+        assert (imported.kind, imported.username, imported.groups) == (EventKind.IMPORTED, "Marlow", ("show",))
         assert (await anext(posts)).number == posted.number
 
 
@@ -346,8 +346,8 @@ async def test_missed_events_are_dispatched_once_and_in_order(
     are_of_now = (EventKind.VOTED, EventKind.EDITED)
     assert {event.groups for event in missed if event.kind in are_of_now} == {("ask", "show")}
     lost = [event for event in expected if (event.kind, event.number) != (EventKind.POSTED, deleted.number)]
-    assert Counter((event.kind, event.number, event.poster, event.id) for event in missed) == Counter(
-        (event.kind, event.number, event.poster, event.id) for event in lost
+    assert Counter((event.kind, event.number, event.username, event.id) for event in missed) == Counter(
+        (event.kind, event.number, event.username, event.id) for event in lost
     )
     assert Counter(event.groups for event in missed if event.kind not in are_of_now) == Counter(
         event.groups for event in lost if event.kind not in are_of_now

@@ -4,7 +4,7 @@ Numbers of articles: they rise with the posting time in all partitions, and none
 A number is a sequence, twice the milliseconds of the posting time (plus 1 for imported stories), and below it in ten
 bits the slot: in which of 1,024 shares the poster is.
 
-`verified` and `findings` give what `upvote verify` finds wrong in the store.
+`verified` gives what `upvote verify` finds wrong in the store, `findings` the same without late expiries.
 
 Codes such as L1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -19,7 +19,7 @@ OPTIONAL_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceRecord(Record):
+class GroupRecord(Record):
     """The hash of what is written about a group."""
 
     kind = "place"
@@ -39,7 +39,7 @@ class PlaceRecord(Record):
             yield ("ZADD", keys.groups(partition), 0, self.group)
 
 
-async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PlaceRecord]:
+async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[GroupRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
-    read = [(key.text, PlaceRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
+    read = [(key.text, GroupRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
     return valid(read, skipped)

@@ -193,7 +193,7 @@ async def test_listeners_learn_what_is_annulled(bare: Pair):
 
     partitions = {bare.world.store.site.partition_of_article(each) for each in (number, comment)}
     assert sum(text.startswith("votes_annulled") for text in texts) == len(partitions)
-    assert {(event.kind, event.number, event.poster, event.groups, event.article) for event in found} == {
+    assert {(event.kind, event.number, event.username, event.groups, event.article) for event in found} == {
         (events.EventKind.VOTED, number, "alice", ("ask", "show"), 0),
         (events.EventKind.VOTED, other, "alice", (), 0),
         (events.EventKind.COMMENT_VOTED, comment, "bob", (), number),

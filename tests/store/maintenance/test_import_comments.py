@@ -94,7 +94,7 @@ async def test_comment_is_posted_at_its_own_time_with_its_votes(store, story, co
         edited_at=None,
         upvotes=3,
         downvotes=0,
-        imported=2,
+        imported_votes=2,
         reply_count=0,
         state=ContentState.VISIBLE,
     )

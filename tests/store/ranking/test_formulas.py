@@ -88,7 +88,7 @@ def unstored_article(clock) -> Article:
         edited_at=None,
         upvotes=10,
         downvotes=0,
-        imported=0,
+        imported_votes=0,
         groups=(),
     )
 
