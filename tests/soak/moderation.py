@@ -76,6 +76,7 @@ def lock(model: Model, token: str | None, given: Mapping[str, Any], number_of_ne
     actor = model.actor(token)
     article = _subject(model, actor, "article", given["articleId"], "articleId")
     _require_rank(actor, article, group=None)
+    check(texts.group is None or texts.group in article.groups, "group")
     known = newest_standing(article.actions, "LOCK")
     if known is not None:
         return known, False
