@@ -113,7 +113,7 @@ class Rebuild:
         await self.lease.extend()
         numbers = [record.number for record in batch if isinstance(record, VotedOnRecord)]
         commands: list[Command] = [
-            ("HGETALL", keys.annulled(self.site.home_of_article(number), number)) for number in numbers
+            ("HGETALL", keys.annulled(self.site.partition_of_article(number), number)) for number in numbers
         ]
         found = await self.site.redis.pipeline(commands) if commands else []
         # votes that do not count, as a moderator has annulled them
@@ -184,26 +184,26 @@ class Rebuild:
             last = rows[-1]
 
     def _article_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.article(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.article(self.site.partition_of_article(row.number), row.number))
 
     def _comment_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.comment(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.comment(self.site.partition_of_article(row.number), row.number))
 
     def _user_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
+        return ("EXISTS", keys.user(self.site.partition_of_user(row.username), row.username))
 
     def _follow_lookup(self, row: Row[Any]) -> Command:
-        return ("ZSCORE", followed.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+        return ("ZSCORE", followed.following(self.site.partition_of_user(row.follower), row.follower), row.followee)
 
     def _group_follow_lookup(self, row: Row[Any]) -> Command:
-        partition = self.site.home_of_user(row.follower)
+        partition = self.site.partition_of_user(row.follower)
         return ("ZSCORE", followed.followed_groups(partition, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.place(self.site.home_of_group(row.name), row.name))
+        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))
 
     def _action_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.action(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.action(self.site.partition_of_article(row.number), row.number))
 
     async def _replay(self, partition: int, end: str) -> None:
         """Apply the entries that the log still has, up to a position."""

@@ -3,7 +3,7 @@ The queue of mails: which ones wait, and when each is due. Their contents and ad
 only notices, which go to an address that a user had before, are queued with that address.
 
 A mail is taken out of the queue just before it is sent, so that it is never sent twice. One that could not be sent is
-put off. The mails of a user are in the user's home, the partition (a share of the data) of all that the user owns.
+put off. The mails of a user are in the user's partition, the share of the data that has all that the user owns.
 """
 
 import re
@@ -92,17 +92,17 @@ async def ask_for_reset(site: Site, username_or_email: str) -> None:
     """
     is_name = USERNAME.fullmatch(username_or_email) is not None
     subject = username_or_email.lower() if is_name else digest(username_or_email)
-    beginning = QUEUE_MAIL.beginning(home(site, subject))
+    beginning = QUEUE_MAIL.beginning(partition_of(site, subject))
     await site.redis.run((*beginning, subject, "reset", site.clock()))
 
 
 async def ask_for_identity(site: Site, username: str) -> None:
     """Queue the mail with a link that stands in for the password of a user who has none. One round trip."""
-    beginning = QUEUE_MAIL.beginning(site.home_of_user(username))
+    beginning = QUEUE_MAIL.beginning(site.partition_of_user(username))
     await site.redis.run((*beginning, username.lower(), "identity", site.clock()))
 
 
-def home(site: Site, subject: str) -> int:
+def partition_of(site: Site, subject: str) -> int:
     """The partition of the mails to a user, or to those with an address."""
     return keys.slot(subject) % site.partitions
 
@@ -137,7 +137,7 @@ def _waiting(partition: int, member: str, at: int, fields: dict[str, str]) -> Wa
 
 async def of_user(site: Site, username: str) -> list[WaitingMail]:
     """The mails that wait for a user, except resets that are asked for by an address. One round trip."""
-    partition, subject = site.home_of_user(username), username.lower()
+    partition, subject = site.partition_of_user(username), username.lower()
     scores: list[Command] = [("ZSCORE", mailing(partition), f"{subject}:{what}") for what in WHATS]
     hashes: list[Command] = [("HGETALL", mail(partition, subject, what)) for what in WHATS]
     replies = await site.redis.pipeline([*scores, *hashes])
@@ -171,7 +171,7 @@ async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence
 
 async def note_unusable(site: Site, username: str, address: str) -> None:
     """Note that a mail server has refused an address of a user for good. One round trip."""
-    beginning = NOTE_UNUSABLE.beginning(site.home_of_user(username))
+    beginning = NOTE_UNUSABLE.beginning(site.partition_of_user(username))
     await site.redis.run((*beginning, username.lower(), address))
 
 

@@ -157,7 +157,7 @@ def moderators(site: Site, group: str | None) -> Listing:
 
 def index_commands(site: Site, username: str, roles: str) -> Iterator[Command]:
     """The commands that write the roles of a user, the words of the field, to the indexes of moderators."""
-    partition = site.home_of_user(username)
+    partition = site.partition_of_user(username)
     for scope, granted_at in index_of(moderation_records.parse_roles(roles)).items():
         yield ("ZADD", keys.moderators(partition, scope), granted_at, username)
 
@@ -181,7 +181,9 @@ async def granted(site: Site, group: str | None = None) -> list[tuple[str, tuple
     indexes = moderators(site, group).indexes
     found = await site.redis.pipeline([("ZRANGE", index, 0, -1) for index in indexes])
     names = sorted({name for part in found for name in part}, key=str.lower)
-    held = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "roles") for name in names])
+    held = await site.redis.pipeline(
+        [("HGET", keys.user(site.partition_of_user(name), name), "roles") for name in names]
+    )
     return [(name, moderation_records.parse_roles(roles or "")) for name, roles in zip(names, held, strict=True)]
 
 
@@ -196,7 +198,7 @@ async def _set(
     note: str = "",
     reverts: int | None = None,
 ) -> Moderated:
-    partition, slot = site.home_of_user(username), keys.slot(username)
+    partition, slot = site.partition_of_user(username), keys.slot(username)
     texts = (role.value, group, reason, note, reverts or "")
     reply = await run(site, SET_ROLE, partition, authority, username.lower(), slot, kind, *texts)
     if reply[0] == "refused":

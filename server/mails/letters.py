@@ -144,7 +144,7 @@ class Letters:
     async def _recipient(self, username: str) -> Recipient | None:
         """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
-        partition = site.home_of_user(username)
+        partition = site.partition_of_user(username)
         fields, (name, password, bans) = await site.redis.pipeline(
             [
                 ("HGETALL", mailboxes.mailbox(partition, username)),

@@ -210,7 +210,7 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
             lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
         )
     await purge(store, subjects[2])
-    rest = await log.read(store.site, store.site.home_of_article(article), log.START, count=1000)
+    rest = await log.read(store.site, store.site.partition_of_article(article), log.START, count=1000)
     await each_database.write(lambda connection: Changes().add(rest).write(connection, store.site))
     assert await texts_in_tables(each_database) == []
 

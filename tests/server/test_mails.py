@@ -148,7 +148,7 @@ async def test_reset_lists_all_accounts_of_an_address(store, smtp, outbox, alice
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
         await confirm(store, smtp, outbox, name, ADDRESS.upper())
-    await store.site.redis.run(("HDEL", f"user:{{{store.site.home_of_user('carol')}}}:carol", "password"))
+    await store.site.redis.run(("HDEL", f"user:{{{store.site.partition_of_user('carol')}}}:carol", "password"))
     for asked in ("alice@EXAMPLE.com", "bob", "nobody", "nobody@example.com", "no name"):
         await mails.ask_for_reset(store.site, asked)
     await outbox.turn()
@@ -357,7 +357,7 @@ async def test_line_breaks_begin_no_header(store, smtp, outbox, alice, clock):
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     comment = await answered(store)
-    partition = store.site.home_of_user("Alice")
+    partition = store.site.partition_of_user("Alice")
     title = "A title\r\nBcc: eve@example.com\r\n\r\nA body"
     await store.site.redis.run(("HSET", f"article:{{{partition}}}:{comment.article}", "title", title))
     clock.advance(HOUR)

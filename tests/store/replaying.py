@@ -11,7 +11,7 @@ from store.log import Entry
 from store.maintenance import dump
 from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.maintenance.records.record import Record
 from store.store import Store
 
@@ -213,7 +213,7 @@ async def stored(store: Store) -> dict[str, Any]:
                 state["follows"][record.follower] = followees
             case GroupFollowsRecord():
                 state["group_follows"][record.follower] = {name: str(since) for name, since in record.groups.items()}
-            case PlaceRecord():
+            case GroupRecord():
                 state["places"][record.group] = record.fields
     return state
 

@@ -59,7 +59,7 @@ async def test_address_that_changes_is_found_by_the_new_one_only(mailed):
 
 async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed):
     site = mailed.site
-    partition, digest = site.home_of_user("alice"), mailboxes.digest(ADDRESS)
+    partition, digest = site.partition_of_user("alice"), mailboxes.digest(ADDRESS)
     await site.redis.run(("SREM", mailboxes.addressed(partition, digest), "alice"))
     await site.redis.run(("SADD", mailboxes.addressed(partition, mailboxes.digest("x@example.com")), "alice"))
     await site.redis.run(("ZREM", mails.mailing(partition), "alice:change"))

@@ -69,7 +69,7 @@ class UserRecord(Record):
         check_fields(f"user {shown(self.fields.get('name'))}", self.fields, needed=USER_FIELDS, optional=DROPPABLE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        key = keys.user(site.home_of_user(self.fields["name"]), self.fields["name"])
+        key = keys.user(site.partition_of_user(self.fields["name"]), self.fields["name"])
         yield ("HSET", key, *flat({name: value for name, value in self.fields.items() if name not in KARMA}))
         yield ("HINCRBY", key, "karma", 0)  # for users without articles
         yield from roles.index_commands(site, self.fields["name"], self.fields.get("roles", ""))
@@ -92,7 +92,7 @@ class LeavingRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         name = Leaver.parse(self.text).name
-        partition = site.home_of_user(name)
+        partition = site.partition_of_user(name)
         yield ("HSET", keys.user(partition, name), "left", self.text, "joined", self.joined)
         yield ("HINCRBY", keys.user(partition, name), "karma", 0)
         yield ("ZADD", leaving.leaving(partition), self.since, self.text)
@@ -114,10 +114,10 @@ class DepartedRecord(Record):
             check_text("deleted users", "pseudonym", pseudonym, records.PSEUDONYM)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        for partition in {0, *map(site.home_of_user, self.pseudonyms.values())}:
+        for partition in {0, *map(site.partition_of_user, self.pseudonyms.values())}:
             yield ("SET", leaving.namekey(partition), self.key)
         for digest, pseudonym in self.pseudonyms.items():
-            yield ("HSET", leaving.departed(site.home_of_user(pseudonym)), digest, pseudonym)
+            yield ("HSET", leaving.departed(site.partition_of_user(pseudonym)), digest, pseudonym)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,9 @@ class FollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for followee, since in self.followees.items():
-            yield ("ZADD", followed.followers(site.home_of_user(followee), followee), since, self.follower)
+            yield ("ZADD", followed.followers(site.partition_of_user(followee), followee), since, self.follower)
         members = [part for followee, since in self.followees.items() for part in (since, followee)]
-        yield ("ZADD", followed.following(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.following(site.partition_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,9 @@ class GroupFollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for group, since in self.groups.items():
-            yield ("ZADD", followed.group_followers(site.home_of_group(group), group), since, self.follower)
+            yield ("ZADD", followed.group_followers(site.partition_of_group(group), group), since, self.follower)
         members = [part for group, since in self.groups.items() for part in (since, group)]
-        yield ("ZADD", followed.followed_groups(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.followed_groups(site.partition_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class PostedRecord(Record):
         return int(self.value.split()[0])
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, idempotency.POSTED, site.home_of_user(self.username), keys.article)
+        return self._restored(site, idempotency.POSTED, site.partition_of_user(self.username), keys.article)
 
     def _restored(self, site: Site, kind: Kind, partition: int, subject: Kind) -> Iterator[Command]:
         """The command that restores the key, if what was posted is there; `subject` is the kind of its key."""
@@ -211,7 +211,7 @@ class CommentedRecord(PostedRecord):
     kind = "commented"
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, idempotency.COMMENTED, site.home_of_article(self.number), keys.comment)
+        return self._restored(site, idempotency.COMMENTED, site.partition_of_article(self.number), keys.comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class SessionRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         now = site.clock()
         if self.ends > now:
-            beginning = OPEN_SESSION.beginning(site.home_of_user(self.username))
+            beginning = OPEN_SESSION.beginning(site.partition_of_user(self.username))
             verified_hash = ""  # no password was verified
             times = (now, self.ends, self.used or "")
             yield (*beginning, verified_hash, self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)

@@ -77,7 +77,7 @@ class ActionRecord(Record):
             raise MalformedRecord(f"{where}: it is not of the slot of {self.fields['subject']}")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield ("HSET", keys.action(partition, self.number), *flat(self.fields))
         for scope in moderation.scopes_of(self.fields):
             yield ("ZADD", keys.actions(partition, scope), self.fields["at"], keys.member(self.number))
@@ -86,7 +86,7 @@ class ActionRecord(Record):
         if "votes" in self.fields and not self._is_settled:
             yield ("ZADD", annulments.annulling(partition), self.fields["at"], self.number)
         for each in notifications.notified(self.fields.get("notified", "")):
-            inbox = keys.inbox(site.home_of_user(each.username), each.username)
+            inbox = keys.inbox(site.partition_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
     @property
@@ -113,7 +113,7 @@ class AppealRecord(Record):
             raise MalformedRecord(f"{where}: it says only in part when and by whom it was answered")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield ("HSET", appeals.appeal(partition, self.number), *flat(self.fields))
         for queue, since in appeals.waiting(partition, self.fields).items():
             yield ("ZADD", queue, since, keys.member(self.number))

@@ -42,7 +42,7 @@ class AnnulledRecord(Record):
         deleted meanwhile.
         """
         # a comment is in the partition of its article, as its number has the same slot
-        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.partition_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
             yield site.command(
                 RESTORE_ANNULLED, partition, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE]))

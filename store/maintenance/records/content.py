@@ -95,14 +95,14 @@ class VotedOnRecord(Record):
 
     def voter_commands(self, site: Site) -> Iterator[Command]:
         """The commands that restore the voters. They come before `commands` of any record: scripts count voters."""
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         for kind, voters in ((keys.voted, self.upvoters), (keys.downvoted, self.downvoters)):
             for start in range(0, len(voters), VOTERS_AT_ONCE):
                 yield ("SADD", kind(partition, self.number), *voters[start : start + VOTERS_AT_ONCE])
 
     def _notifications(self, site: Site) -> Iterator[Command]:
         for each in notifications.notified(self.fields.get("notified", "")):
-            inbox = keys.inbox(site.home_of_user(each.username), each.username)
+            inbox = keys.inbox(site.partition_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
 
@@ -119,7 +119,7 @@ class ArticleRecord(VotedOnRecord):
         kept = _without(self.fields, DERIVED_ARTICLE_FIELDS)
         if link := kept.get("link"):
             kept[links.FIELD] = links.digest(link)
-        yield site.command(RESTORE_ARTICLE, site.home_of_article(self.number), self.number, *flat(kept))
+        yield site.command(RESTORE_ARTICLE, site.partition_of_article(self.number), self.number, *flat(kept))
         yield from self._notifications(site)
 
 
@@ -139,10 +139,10 @@ class CommentRecord(VotedOnRecord):
     def commands(self, site: Site) -> Iterator[Command]:
         poster = self.fields.get("poster")
         slot: Argument = keys.slot(poster) if poster else ""
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield site.command(RESTORE_COMMENT, partition, site.partitions, self.number, slot, *flat(self.fields))
         if poster:
-            own = keys.comments(site.home_of_user(poster), poster)
+            own = keys.comments(site.partition_of_user(poster), poster)
             yield ("ZADD", own, self.fields["time"], keys.member(self.number))
         yield from self._notifications(site)
 
@@ -181,7 +181,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     The hidden comments of an article that no thread has a place for, with their depths. Two round trips for
     `RECORDS_AT_ONCE` stubs, which are all comments that are not visible.
     """
-    partition, after, found = site.home_of_article(article), "-", dict[int, int]()
+    partition, after, found = site.partition_of_article(article), "-", dict[int, int]()
     while after:
         command: Command = ("ZRANGEBYLEX", threads.STUBS(partition, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
@@ -198,16 +198,16 @@ async def _read(
     site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], skipped: Skipped
 ) -> list[V]:
     """The records of the articles or comments with these numbers that are there. One round trip."""
-    homes = list(map(site.home_of_article, numbers))
+    partitions = list(map(site.partition_of_article, numbers))
     scripts = [
         DUMP_ARTICLE.command(
             [key_of(partition, number), keys.voted(partition, number), keys.downvoted(partition, number)]
         )
-        for partition, number in zip(homes, numbers, strict=True)
+        for partition, number in zip(partitions, numbers, strict=True)
     ]
     replies = await site.redis.pipeline(scripts)
     read: list[tuple[str, V]] = []
-    for partition, number, (stored, up, down) in zip(homes, numbers, replies, strict=True):
+    for partition, number, (stored, up, down) in zip(partitions, numbers, replies, strict=True):
         if stored:
             key = key_of(partition, number)
             fields = without_malformed(key, records.pairs(stored), DROPPABLE, skipped)

@@ -45,7 +45,7 @@ class FlagsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         """The scripts restore no flags on what is not in the dump: it was deleted while the dump was made."""
-        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.partition_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), FLAGS_AT_ONCE):
             some = dict(pairs[start : start + FLAGS_AT_ONCE])
             yield site.command(RESTORE_FLAGS, partition, self.number, *flat(some))

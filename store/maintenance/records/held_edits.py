@@ -48,7 +48,7 @@ class HeldEditRecord(Record):
         kept = {name: text for name, text in self.fields.items() if name != links.FIELD}
         if link := kept.get("link"):
             kept[links.FIELD] = links.digest(link)
-        yield site.command(RESTORE_HELD_EDIT, site.home_of_article(self.number), self.number, *flat(kept))
+        yield site.command(RESTORE_HELD_EDIT, site.partition_of_article(self.number), self.number, *flat(kept))
 
 
 async def read_held_edits(site: Site, found: Sequence[Key], skipped: Skipped) -> list[HeldEditRecord]:

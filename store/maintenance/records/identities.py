@@ -71,7 +71,7 @@ class IdentitiesRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         if self.fields:
-            partition = site.home_of_user(self.username)
+            partition = site.partition_of_user(self.username)
             yield ("HSET", identities.identities(partition, self.username), *flat(self.fields))
 
 

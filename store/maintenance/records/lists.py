@@ -54,13 +54,13 @@ class ListRecord(Record):
         A list in the partition of its owner is restored as it was. Another list has only members that are in the dump:
         others were deleted while it was made.
         """
-        if self.of.is_at_home:
+        if self.of.is_with_owner:
             pairs = [part for member, since in self.members.items() for part in (since, member)]
-            yield ("ZADD", self.of(site.home_of_user(self.owner), self.owner), *pairs)
+            yield ("ZADD", self.of(site.partition_of_user(self.owner), self.owner), *pairs)
             return
         for member, since in self.members.items():
             named = member_of(self.of)
-            partition = named.home(member, site.partitions)
+            partition = named.partition_of(member, site.partitions)
             both = [self.of(partition, self.owner), *mirrored(self.of, partition, member)]
             yield RESTORE_LISTED.command([named.key(partition, member), *both], since, member, self.owner)
 

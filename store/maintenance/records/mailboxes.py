@@ -51,7 +51,7 @@ class MailboxRecord(Record):
         check_fields(where, self.fields, needed={}, optional=MAILBOX_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_user(self.username)
+        partition = site.partition_of_user(self.username)
         yield ("HSET", mailboxes.mailbox(partition, self.username), *flat(self.fields))
         if email := self.fields.get("email"):
             yield ("SADD", mailboxes.addressed(partition, mailboxes.digest(email)), self.username)
@@ -85,7 +85,7 @@ class MailingRecord(Record):
         check_fields(where, others, needed={}, optional=WAITING_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = mails.home(site, self.subject)
+        partition = mails.partition_of(site, self.subject)
         yield ("ZADD", mails.mailing(partition), self.due, f"{self.subject}:{self.what}")
         if self.fields:
             yield ("HSET", mails.mail(partition, self.subject, self.what), *flat(self.fields))

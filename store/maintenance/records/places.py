@@ -19,7 +19,7 @@ OPTIONAL_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceRecord(Record):
+class GroupRecord(Record):
     """The hash of what is written about a group."""
 
     kind = "place"
@@ -33,13 +33,13 @@ class PlaceRecord(Record):
         check_fields(where, self.fields, needed=FIELDS, optional=OPTIONAL_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_group(self.group)
+        partition = site.partition_of_group(self.group)
         yield ("HSET", keys.place(partition, self.group), *flat(self.fields))
         if "listed" in self.fields:
             yield ("ZADD", keys.groups(partition), 0, self.group)
 
 
-async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PlaceRecord]:
+async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[GroupRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
-    read = [(key.text, PlaceRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
+    read = [(key.text, GroupRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
     return valid(read, skipped)

@@ -23,7 +23,7 @@ from store.maintenance.records.record import (
 )
 from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write, stored_rankings
 from store.ranking.formulas import ORDERS, WEIGHTS
-from store.server_keys import HOME
+from store.server_keys import PARTITION
 from store.site import Site
 
 WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")  # NAME=VALUE
@@ -70,7 +70,7 @@ class ServerKeysRecord(Record):
             check_text(f"server key {shown(name)}", "value", value, server_keys.VALUE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        yield ("HSET", server_keys.serverkeys(HOME), *flat(self.values))
+        yield ("HSET", server_keys.serverkeys(PARTITION), *flat(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ImportedRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for story, number in self.numbers.items():
-            partition, sequence = site.home_of_article(int(number)), numbering.sequence_of(int(number))
+            partition, sequence = site.partition_of_article(int(number)), numbering.sequence_of(int(number))
             yield ("HSET", keys.imported(partition), story, number)
             if numbering.is_of_story(sequence):
                 yield ("ZADD", keys.numbered(partition), sequence, sequence)
@@ -130,7 +130,7 @@ async def read_ranking(site: Site) -> list[RankingRecord]:
 
 
 async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:
-    key = server_keys.serverkeys(HOME)
+    key = server_keys.serverkeys(PARTITION)
     stored = await site.redis.run(("HGETALL", key))
     each = valid([(f"{key} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
     return [ServerKeysRecord({name: value for one in each for name, value in one.values.items()})] if each else []

@@ -51,7 +51,7 @@ class TokenRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         now = site.clock()
         if self.ends > now:
-            beginning = RESTORE_TOKEN.beginning(site.home_of_user(self.username))
+            beginning = RESTORE_TOKEN.beginning(site.partition_of_user(self.username))
             given = (self.digest, self.username, self.purpose, self.ends, self.call, self.detail)
             yield (*beginning, *given, now)
 

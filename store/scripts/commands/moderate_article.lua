@@ -98,6 +98,7 @@ end
 UNDO.remove, UNDO.approve = undo_decision, undo_decision
 
 function DO.lock()
+  if group ~= "" and not is_in(article.groups, group) then return "elsewhere" end
   if article.locked then return "same", standing_action(subject, "lock") or nil end
   local action = record({})
   set_locked(article, true, moderator)

@@ -61,7 +61,7 @@ local function is_in_group()
   return false
 end
 
--- Whom the action notifies: the poster, who may have another home. An approval of what was shown already notifies nobody.
+-- Whom the action notifies: the poster, who may be in another partition. An approval of what was shown already notifies nobody.
 local function notified()
   if kind == "approve" and not comment.state and not has_edit then return "" end
   return notified_user(comment.poster, comment.slot, moderator)

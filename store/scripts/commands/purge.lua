@@ -45,7 +45,7 @@ local function purge()
   if known then return reply end
 
   local SLOTS = 1024 -- the number of an article or comment modulo this is the slot that its action's number gets
-  -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their home, the partition with their inbox, may be another one.
+  -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their partition, which has their inbox, may be another one.
   local notifies = comment and notified_user(comment.poster, comment.slot, admin)
   local action, id = record_action(number % SLOTS, "purge", subject, admin, {
     reason = ARGV[10], before = text.state or "", notified = notifies or nil,

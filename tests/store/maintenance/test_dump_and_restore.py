@@ -147,7 +147,7 @@ async def test_user_who_joined_after_a_mention_is_not_notified_by_a_restore(scen
     await registered(scene.store, "latecomer")
     await (await restored(place, scene, await dumped(scene.store))).close()
 
-    assert not copied.exists(keys.inbox(scene.store.site.home_of_user("latecomer"), "latecomer"))
+    assert not copied.exists(keys.inbox(scene.store.site.partition_of_user("latecomer"), "latecomer"))
 
 
 async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene, place, copied):
