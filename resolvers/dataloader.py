@@ -434,7 +434,10 @@ class Loader:
     def _send(self) -> None:
         batch, self._unsent = self._unsent, None
         assert batch is not None, "this is called once for each batch"
-        self._redis.send([load.read.command for load in batch.loads], batch.complete)
+        try:
+            self._redis.send([load.read.command for load in batch.loads], batch.complete)
+        except Exception as error:  # a command that cannot be encoded
+            batch.fail(error)
 
 
 class Load:
@@ -481,10 +484,18 @@ class ReadBatch:
             for load, reply in zip(self.loads, replied.result(), strict=True):
                 load.complete(reply)
         except (Exception, CancelledError) as error:  # it is cancelled as the program ends
-            for load in self.loads:
-                load.batch, load.error = None, error
+            self.fail(error)
+        else:
+            self._release()
+
+    def fail(self, error: BaseException) -> None:
+        for load in self.loads:
+            load.batch, load.error = None, error
+        self._release()
+
+    def _release(self) -> None:
         for waiting in self._waiting:
-            if not waiting.done():
+            if not waiting.done():  # its call may have been cancelled
                 waiting.set_result(None)
 
 
