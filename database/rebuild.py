@@ -39,7 +39,7 @@ from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
 from store.maintenance.records.content import VotedOnRecord
-from store.maintenance.records.record import Record, Skipped
+from store.maintenance.records.record import OnSkipped, Record
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
 from store.site import Site
@@ -59,7 +59,7 @@ class Rebuild:
     """
     `consumer` is the name under which the log notes what the database has read: it keeps the entries after that.
     `lease` lets one process at a time write the database, and is extended at each step. `progress` is called with the
-    number of keys that were seen, `skipped` with each key that is damaged.
+    number of keys that were seen, `on_skipped` with each key that is damaged.
     """
 
     site: Site
@@ -67,7 +67,7 @@ class Rebuild:
     consumer: str
     lease: Lease
     progress: Progress
-    skipped: Skipped
+    on_skipped: OnSkipped
 
     async def run(self) -> None:
         """Make all tables again. Costs a dump of the store, and a lookup in the store for each row."""
@@ -101,7 +101,7 @@ class Rebuild:
         """Write the rows of all records of a dump, some in a transaction."""
         batch: list[Record] = []
         voters = 0
-        async for some in dump.records_of(self.site, self.progress, self.skipped):
+        async for some in dump.records_of(self.site, self.progress, self.on_skipped):
             batch += some
             voters += sum(record.voters for record in some if isinstance(record, VotedOnRecord))
             if len(batch) >= RECORDS_AT_ONCE or voters >= VOTERS_AT_ONCE:

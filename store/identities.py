@@ -23,7 +23,7 @@ from store.client import Command
 from store.client.connection import encoded
 from store.errors import Invalid, NotFound, TokenRefused
 from store.kinds import Backup, Kind, Text
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.queries import Read
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
@@ -62,9 +62,8 @@ identities = Kind(
     "identities",
     "hash",
     parts=(keys.USERNAME,),
-    holds="the subjects of issuers that are a user's: by the digest the issuer and the subject; by `iat:` and the "
-    "digest the time (unix milliseconds) of the newest token that has changed the profile; by `claimed:` and the "
-    "digest the roles that its claims gave",
+    holds="the subjects of issuers that are a user's: DIGEST: the issuer and the subject; iat:DIGEST: the time (unix "
+    "milliseconds) of the newest token that has changed the profile; claimed:DIGEST: the roles that its claims gave",
     written_by="tokens of issuers",
     backup=Backup.COPIED,
     record="identities",
@@ -223,6 +222,7 @@ class IdentifiedUsers:
         return str(await self._site.redis.run(command))
 
     async def _update(self, digest: str, claims: Claims, name: str, *, makes: bool = False) -> str:
+        """Bring a user up to date with claims. Returns the reply of update_identified.lua, such as "missing"."""
         site = self._site
         given = (name, keys.slot(name), digest, " ".join(claims.subject), claims.issued_at or 0, "1" if makes else "")
         roles = "-" if claims.roles is None else " ".join(sorted(claims.roles))
@@ -276,7 +276,7 @@ async def refuse(site: Site, username: str) -> None:
 async def refuse_subjects(site: Site, digests: Sequence[str]) -> None:
     """Mark subjects, given by their digests, as nobody's for ever. One round trip."""
     commands: list[Command] = [
-        needed(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
+        accepted_when_full(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
     ]
     await site.redis.pipeline(commands)
 

@@ -19,7 +19,7 @@ from store.client import Command
 from store.errors import WRONG_PASSWORD, BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.queries import Read
 from store.ranking.formulas import DAY
 from store.scripts.registry import Script
@@ -165,7 +165,7 @@ async def begin(
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
     await site.redis.pipeline(
-        [needed(("SADD", refused(partition), leaver.folded)) for partition in range(site.partitions)]
+        [accepted_when_full(("SADD", refused(partition), leaver.folded)) for partition in range(site.partitions)]
     )
 
 
@@ -174,7 +174,7 @@ async def name_key(site: Site) -> str:
     key = await site.redis.run(("GET", namekey(0)))
     if key is None:
         made = secrets.token_hex(SECRET_BYTES)
-        _, key = await site.redis.pipeline([needed(("SET", namekey(0), made, "NX")), ("GET", namekey(0))])
+        _, key = await site.redis.pipeline([accepted_when_full(("SET", namekey(0), made, "NX")), ("GET", namekey(0))])
     return str(key)
 
 

@@ -62,7 +62,7 @@ mail = Kind(
 class WaitingMail:
     """
     A mail in the queue: to a user, or to those with an address, whose name or digest is `subject`; `what` is one of
-    `WHATS`. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `noted` are the
+    `WHATS`. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `about` are the
     notifications of a mail of replies, or the addresses of a notice.
     """
 
@@ -81,7 +81,7 @@ class WaitingMail:
         return int(self.fields.get("tries", 0))
 
     @property
-    def noted(self) -> dict[str, str]:
+    def about(self) -> dict[str, str]:
         return {name: at for name, at in self.fields.items() if name not in ("since", "tries")}
 
 
@@ -145,7 +145,7 @@ async def of_user(site: Site, username: str) -> list[WaitingMail]:
     return [WaitingMail(partition, subject, what, int(due), fields) for what, due, fields in found if due is not None]
 
 
-async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> bool:
+async def take(site: Site, waiting: WaitingMail, *, about: Sequence[str] = ()) -> bool:
     """
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
     off meanwhile. One round trip.
@@ -161,9 +161,9 @@ async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: b
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 
-async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
+async def put_back(site: Site, waiting: WaitingMail, until: int, *, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
-    noted = [text for name in about for text in (name, waiting.noted[name])]
+    noted = [text for name in about for text in (name, waiting.about[name])]
     is_taken = ""  # in place of the time at which it was due
     given: Command = (waiting.subject, waiting.what, is_taken, until, waiting.since, waiting.tries + 1, *noted)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))

@@ -128,7 +128,7 @@ class Site:
         return self.commenting_ms is None or self.clock() <= posted_at + self.commenting_ms
 
     def partition_of_article(self, number: int) -> int:
-        """The partition of an article. Its number carries the slot of its poster."""
+        """The partition of an article, a comment or an action of a moderator. Its number carries the slot."""
         return number % keys.SLOTS % self.partitions
 
     def partition_of_user(self, username: str) -> int:

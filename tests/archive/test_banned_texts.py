@@ -331,7 +331,7 @@ async def test_restored_backup_goes_on_where_a_process_was_killed(
 async def _restored(store: Store, url: str, clock: Clock) -> Store:
     """The store from a backup, in another database of Redis."""
     restoration = await Restoration.begin(url, "a copy", store.site.partitions, store.site.policy, clock)
-    async for records in dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(store.site, progress=lambda count: None, on_skipped=lambda key: None):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()

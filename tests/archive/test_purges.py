@@ -2,6 +2,7 @@
 Purges: a moderator lets the text of an article or comment be deleted for good. It is nowhere any more: not in Redis,
 not in the database, and not in what clients are sent.
 
+A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does.
 `mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
 what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 

@@ -290,7 +290,7 @@ async def rows_of_store(history: History) -> Rows:
     tables = (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS, GROUP_FOLLOWS, GROUP_TEXTS)
     rows: Rows = {str(table.name): [] for table in tables}
     depths: dict[str, int] = {}
-    async for records in dump.records_of(history.store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(history.store.site, progress=lambda count: None, on_skipped=lambda key: None):
         for record in records:
             match record:
                 case ArticleRecord(number, fields):

@@ -61,7 +61,7 @@ async def test_older_comments_follow_from_the_database(store, world, redis, cloc
     for each in set(hidden) - set(gone):
         await set_comment_state(store, each.number, ContentState.PENDING)
     await mirrored(store, world.database)
-    clock.advance(60)  # since they have left the index
+    clock.advance(60)  # the database is complete up to a time before now: the comments below the floors are older
     remaining = [each for each in said if each not in gone and each not in hidden]
     remaining.sort(key=lambda each: (each.posted_at, each.number), reverse=True)
     groups = {article.number: article.groups for article in articles}

@@ -9,6 +9,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import sleep
 
 import pytest
 
@@ -22,7 +23,7 @@ from store.records import Position
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock
-from tests.server.mailing import Mailer, MailServer, mail_server, mailer
+from tests.server.mailing import TIME_LIMIT, Mailer, MailServer, mail_server, mailer
 
 PASSWORD = "correct horse"
 ADDRESS = "alice@example.com"
@@ -271,6 +272,40 @@ async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, cloc
     # The mail that confirmed the address; then five tries in the first hour, and one in each hour of the day.
     assert len(smtp.offered) == 1 + 5 + 24
     assert (await mails.backlog(store.site)).count == 0
+
+
+async def test_mails_go_on_as_soon_as_the_mail_server_is_back(store, outbox, alice, clock):
+    await outbox.work.close()  # which gives up the lease: only one process sends mails
+    server = MailServer()
+    async with mailer(store, server.url) as mailing:
+        await mails.ask_for_reset(store.site, "alice")
+        for _ in range(3 * 60):  # minutes
+            with pytest.raises(Unavailable):
+                await mailing.turn()
+            clock.advance(MINUTE)
+        with mail_server(server):
+            await mailing.turn()
+        assert len(server.taken()) == 1
+
+        await mails.ask_for_reset(store.site, "alice")
+        clock.advance(25 * HOUR)
+        with pytest.raises(Unavailable):
+            await mailing.turn()
+        assert (await mails.backlog(store.site)).count == 0  # given up
+
+
+async def test_recipient_to_whom_the_mail_server_says_nothing_holds_up_no_others(store, smtp, outbox, alice, clock):
+    await store.users.register("bob", PASSWORD)
+    await confirm(store, smtp, outbox, "bob", "bob@example.com")
+    await mails.ask_for_reset(store.site, "alice")
+    clock.advance(1)
+    await mails.ask_for_reset(store.site, "bob")
+    smtp.on_recipient = lambda address: sleep(TIME_LIMIT + 0.5) if address == ADDRESS else None
+    with pytest.raises(Unavailable):
+        await outbox.turn()
+    await outbox.turn()
+
+    assert [mail.to for mail in smtp.taken()] == ["bob@example.com"]
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("451 later", 1), ("554 spam", 0), ("", 1)])

@@ -220,7 +220,7 @@ async def stored(store: Store) -> dict[str, Any]:
 
 async def records(store: Store) -> list[Record]:
     """All records of a store, as a backup has them."""
-    found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None)
+    found = dump.records_of(store.site, progress=lambda count: None, on_skipped=lambda key: None)
     return [record async for some in found for record in some]
 
 

@@ -14,8 +14,8 @@ from store.kinds import Key, Kind
 from store.leaving import Leaver
 from store.maintenance.records.record import (
     INSTANT,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_instant,
     check_number,
@@ -255,23 +255,23 @@ FOLLOWS: dict[str, type[FollowsRecord | GroupFollowsRecord]] = {  # by the kinds
 }
 
 
-async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
+async def read_users(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[UserRecord]:
     read: list[tuple[str, UserRecord]] = []
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     for key, fields in zip(found, replies, strict=True):
         if "left" in fields:  # `read_leaving` reads it
             continue
         if fields.get("name", "").lower() == key.suffix:
-            usable = without_malformed(key.text, fields, DROPPABLE, skipped)
+            usable = without_malformed(key.text, fields, DROPPABLE, on_skipped)
             for derived in ("comment_karma", comment_lists.FLOOR_FIELD):  # a restored list of comments is whole
                 usable.pop(derived, None)
             read.append((key.text, UserRecord(usable)))
         else:
-            skipped(key.text)
-    return valid(read, skipped)
+            on_skipped(key.text)
+    return valid(read, on_skipped)
 
 
-async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> list[LeavingRecord]:
+async def read_leaving(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[LeavingRecord]:
     """The users in some keys of the kind `leaving`."""
     read = []
     for key in found:
@@ -279,10 +279,10 @@ async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> li
             name = text.split(" ")[0]
             joined = await site.redis.run(("HGET", keys.user(key.partition, name), "joined"))
             read.append((key.text, LeavingRecord(text, instant(since), int(joined or 0))))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> list[DepartedRecord]:
+async def read_departed(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[DepartedRecord]:
     """The pseudonyms in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
     read = []
     for key in found:
@@ -293,10 +293,12 @@ async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> l
         for start in range(0, len(listed), DEPARTED_AT_ONCE):
             some = dict(listed[start : start + DEPARTED_AT_ONCE])
             read.append((key.text, DepartedRecord(name_key or "", some)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FollowsRecord | GroupFollowsRecord]:
+async def read_follows(
+    site: Site, found: Sequence[Key], on_skipped: OnSkipped
+) -> list[FollowsRecord | GroupFollowsRecord]:
     """The records of `following` and `groupfollows`."""
     replies = await site.redis.pipeline(
         [
@@ -313,10 +315,10 @@ async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> li
         for key, name, pairs in zip(found, replies[::2], replies[1::2], strict=True)
         if name and pairs
     ]
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PostedRecord]:
+async def read_posted(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[PostedRecord]:
     """The records of `posted` and `commented`."""
     commands = [command for key in found for command in (("GET", key.text), ("PTTL", key.text))]
     replies = await site.redis.pipeline(commands)
@@ -327,14 +329,14 @@ async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
         record = PostedRecord if key.kind is idempotency.POSTED else CommentedRecord
         if value and lifetime > 0:
             read.append((key.text, record(username, digest, value, now + lifetime)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[SessionRecord]:
+async def read_sessions(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[SessionRecord]:
     """Two round trips."""
     values = dict(zip(found, await site.redis.pipeline([("GET", key.text) for key in found]), strict=True))
     for key in [key for key, value in values.items() if value and not STORED_SESSION.fullmatch(value)]:
-        skipped(key.text)
+        on_skipped(key.text)
         del values[key]
     logins = {key: login for key, value in values.items() if (login := parse_login(value))}
     details = await site.redis.pipeline(
@@ -349,7 +351,7 @@ async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> l
                 SessionRecord(key.suffix, login.username, login.expires_at, login.bans, login.used_at, usable),
             )
         )
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
 def instant(score: float) -> int:

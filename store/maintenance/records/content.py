@@ -16,8 +16,8 @@ from store.maintenance.records.record import (
     COUNT,
     INSTANT,
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_number,
     flat,
@@ -150,12 +150,12 @@ class CommentRecord(VotedOnRecord):
 V = TypeVar("V", ArticleRecord, CommentRecord)
 
 
-async def read_articles(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ArticleRecord]:
+async def read_articles(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[ArticleRecord]:
     numbers = [int(key.suffix) for key in found]
-    return await _read(site, ArticleRecord, keys.article, numbers, DERIVED_ARTICLE_FIELDS, skipped)
+    return await _read(site, ArticleRecord, keys.article, numbers, DERIVED_ARTICLE_FIELDS, on_skipped)
 
 
-async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIterator[list[CommentRecord]]:
+async def read_comments(site: Site, article: int, on_skipped: OnSkipped) -> AsyncIterator[list[CommentRecord]]:
     """
     The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that had no
     place in it before or after it was read. One whose place changes meanwhile may come twice.
@@ -166,14 +166,14 @@ async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIter
         read = threads.page(site, article, CommentOrder.OLDEST, window, max_depth=threads.UNLIMITED)
         page = read.result(await site.redis.run(read.command))
         numbers = [place.number for place in page.places]
-        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)
+        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, on_skipped)
         has_more = page.has_after
         window = ThreadWindow(RECORDS_AT_ONCE, beyond=page.places[-1].position if has_more else None)
     bare |= await _bare(site, article)
     others = sorted(bare, key=bare.__getitem__)  # by depth, so parents first
     for start in range(0, len(others), RECORDS_AT_ONCE):
         numbers = others[start : start + RECORDS_AT_ONCE]
-        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)
+        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, on_skipped)
 
 
 async def _bare(site: Site, article: int) -> dict[int, int]:
@@ -195,7 +195,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
 
 
 async def _read(
-    site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], skipped: Skipped
+    site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], on_skipped: OnSkipped
 ) -> list[V]:
     """The records of the articles or comments with these numbers that are there. One round trip."""
     partitions = list(map(site.partition_of_article, numbers))
@@ -210,9 +210,9 @@ async def _read(
     for partition, number, (stored, up, down) in zip(partitions, numbers, replies, strict=True):
         if stored:
             key = key_of(partition, number)
-            fields = without_malformed(key, records.pairs(stored), DROPPABLE, skipped)
+            fields = without_malformed(key, records.pairs(stored), DROPPABLE, on_skipped)
             read.append((key, record(number, _without(fields, derived), up, down)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
 def _without(fields: dict[str, str], names: set[str]) -> dict[str, str]:

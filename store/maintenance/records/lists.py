@@ -13,8 +13,8 @@ from store.kinds import Backup, Key, Kind, Member, declared
 from store.maintenance.records.accounts import instant
 from store.maintenance.records.record import (
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_instant,
     check_text,
     shown,
@@ -79,13 +79,13 @@ def mirrored(kind: Kind, partition: int, member: str) -> list[str]:
     return [kind.mirror(partition, member_of(kind).part(member))] if kind.mirror else []
 
 
-async def read_lists(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ListRecord]:
+async def read_lists(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[ListRecord]:
     """Members that are malformed are left out."""
     replies = await site.redis.pipeline([("ZRANGE", key.text, 0, -1, "WITHSCORES") for key in found])
     read = []
     for key, pairs in zip(found, replies, strict=True):
         each = [(f"{key.text} {member}", _of_one(key, member, since)) for member, since in pairs]
-        kept = {member: since for one in valid(each, skipped) for member, since in one.members.items()}
+        kept = {member: since for one in valid(each, on_skipped) for member, since in one.members.items()}
         if kept:
             read.append(ListRecord(key.kind, key.suffix, kept))
     return read

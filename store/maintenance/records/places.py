@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from store import keys
 from store.client import Command
 from store.kinds import Key
-from store.maintenance.records.record import INSTANT, Record, Skipped, check_fields, check_text, flat, shown, valid
+from store.maintenance.records.record import INSTANT, OnSkipped, Record, check_fields, check_text, flat, shown, valid
 from store.site import Site
 
 FIELDS = {"created": INSTANT}
@@ -39,7 +39,7 @@ class GroupRecord(Record):
             yield ("ZADD", keys.groups(partition), 0, self.group)
 
 
-async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[GroupRecord]:
+async def read_places(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[GroupRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = [(key.text, GroupRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
-    return valid(read, skipped)
+    return valid(read, on_skipped)

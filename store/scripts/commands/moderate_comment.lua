@@ -20,7 +20,7 @@
 --   state_of(subject) -> (state | nil, kind | nil)
 -- from flag_clearing: restore_flags(number, action, is_visible, other_approval, is_removed), clear_flags(number, action)
 -- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions   9 number of the comment
@@ -31,7 +31,7 @@
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...},
 --       the list that `set_comment_state` returns if the state has changed, or {},
 --       {id of the action's entry in the log, {another partition whose users this concerns, id of the last earlier entry
---       that did or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {},
+--       for it, or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {},
 --       {the same three of an edit that an approval has put in place}, or {}}
 --       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]

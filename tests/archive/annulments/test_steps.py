@@ -62,7 +62,9 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     clock.advance(1)
     left = await pair.world.annul()
     restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, POLICY, clock)
-    async for records in dump.records_of(pair.world.store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(
+        pair.world.store.site, progress=lambda count: None, on_skipped=lambda key: None
+    ):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()

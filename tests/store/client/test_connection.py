@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import uvloop
 
 from store.articles import Draft
 from store.client import client, connection
@@ -84,6 +85,23 @@ async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):
 
     assert sorted(answer.article.upvotes for answer in answers) == [number + 3 for number in numbers]
     assert after - own - (own - before) == 1  # without what asking for the number of reads adds to it
+
+
+@pytest.mark.one_server
+def test_commands_that_were_not_written_when_the_connection_was_lost_are_answered(tmp_path):
+    """On the event loop of servers, uvloop, which raises where something is written to a connection that is gone."""
+    server, faults = Server(tmp_path), list[str]()
+
+    async def lost() -> list[str]:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, fault: faults.append(fault["message"]))
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        opened = connection.RedisConnection(writer)
+        writer.transport.abort()  # the connection is told that it is lost in the next iteration of the event loop
+        return [str(reply) for reply in await opened.send([("PING",)])]
+
+    with running(server):
+        assert uvloop.run(lost()) == ["LOST the connection was lost"]
+    assert faults == []
 
 
 async def test_lost_connection_is_opened_again(store, redis):
