@@ -113,21 +113,21 @@ async def grant(site: Site, actor: Moderator, username: str, role: Role, group: 
         Invalid: an admin of a group, or a reason that is empty or too long.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
-    place, reason = _place(role, group), validation.reason(reason)
+    group_or_empty, reason = _checked_group(role, group), validation.reason(reason)
     authority = await read_authority(site, actor)
-    return await _set(site, authority, username, "grant_role", role, place, reason)
+    return await _set(site, authority, username, "grant_role", role, group_or_empty, reason)
 
 
 async def revoke(site: Site, actor: Moderator, username: str, role: Role, group: str | None, reason: str) -> Moderated:
     """
-    Take a role from a user. Two round trips; for an admin four more, as the last one stays.
+    Take a role from a user. Two round trips; for that of an admin four more, as the last admin keeps it.
 
     Raises as `grant`, and Invalid also for the last admin.
     """
-    place, reason = _place(role, group), validation.reason(reason)
+    group_or_empty, reason = _checked_group(role, group), validation.reason(reason)
     authority = await read_authority(site, actor)
     async with keeping_an_admin(site, username, role, authority):
-        return await _set(site, authority, username, "revoke_role", role, place, reason)
+        return await _set(site, authority, username, "revoke_role", role, group_or_empty, reason)
 
 
 async def revert(site: Site, authority: Authority, action: ModerationAction, reason: str, note: str) -> Moderated:
@@ -233,7 +233,8 @@ async def keeping_an_admin(
         await lease.end()
 
 
-def _place(role: Role, group: str | None) -> str:
+def _checked_group(role: Role, group: str | None) -> str:
+    """The group of a role, or "" for one of the site."""
     if role is Role.ADMIN and group is not None:
         raise Invalid("an admin is one of the whole site: a group has moderators", "group")
     return "" if group is None else validation.group(group, "group")

@@ -82,7 +82,7 @@ async def end(request: Request) -> RedirectResponse:
     try:
         begun = await _begun(request, issuer)
         token = await _token(request, issuer, tokens, begun)
-        username = await state.store.identities.user_of(people.claims_of(token, is_whole=False))
+        username = await state.store.identities.user_of(people.claims_of(token, has_all_claims=False))
         opened = await state.store.sessions.open(username, agent=agent_of(request.scope))
     except (TokenRefused, BadCredentials) as refused:
         _log(issuer, refused)

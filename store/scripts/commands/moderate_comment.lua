@@ -43,7 +43,8 @@ local groups = redis.call("HGET", KEY.article .. comment.article, "groups")
 if not groups then return {"missing"} end
 groups = split(groups)
 
-local subject, slot, done = "comment:" .. comment.number, comment.number % 1024, nil -- `done` is to be reverted
+local subject, done = "comment:" .. comment.number, nil -- `done` is the action that is to be reverted
+local action_slot = comment.number % 1024 -- in the number of an action about it; `comment.slot` is that of the poster
 local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
   done = revertible(reverts)
@@ -79,7 +80,7 @@ end
 -- The status, the number of the action, and the state that the comment then has: "visible" or another one.
 local function act()
   if done then
-    local action = note_for_others(record_revert(slot, reverts, done, moderator, reason, note, notified()))
+    local action = note_for_others(record_revert(action_slot, reverts, done, moderator, reason, note, notified()))
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
   local state = kind == "remove" and "removed" or "visible"
@@ -93,7 +94,7 @@ local function act()
   if is_same then return "same", standing_action(subject, kind) or nil, state end
   local before = kind ~= "reject_edit" and comment.state or ""
   local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
-  return "changed", note_for_others(record_action(slot, kind, subject, moderator, fields)), state
+  return "changed", note_for_others(record_action(action_slot, kind, subject, moderator, fields)), state
 end
 
 -- Restores the flags that the reverted approval had cleared; `state` is what `act` has returned.

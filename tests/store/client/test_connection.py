@@ -6,7 +6,8 @@ import pytest
 import uvloop
 
 from store.articles import Draft
-from store.client import client, connection
+from store.client import Unreachable, client, connection
+from store.client.pubsub import SubscriberConnection
 from store.errors import StoreUnavailable
 from store.listings import LISTING_PAGE
 from store.needed_writes import NEEDED_WRITE
@@ -102,6 +103,25 @@ def test_commands_that_were_not_written_when_the_connection_was_lost_are_answere
     with running(server):
         assert uvloop.run(lost()) == ["LOST the connection was lost"]
     assert faults == []
+
+
+@pytest.mark.one_server
+def test_lost_connection_cannot_be_subscribed_to(tmp_path):
+    """On uvloop, as above."""
+    server = Server(tmp_path)
+
+    async def lost() -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        subscriber = SubscriberConnection(lambda channel, message: None, writer)
+        writer.transport.abort()
+        await subscriber.wait_until_lost()
+
+        with pytest.raises(Unreachable, match="it does not answer"):
+            await subscriber.subscribe(["events"])
+        subscriber.unsubscribe(["events"])
+
+    with running(server):
+        uvloop.run(lost())
 
 
 async def test_lost_connection_is_opened_again(store, redis):
