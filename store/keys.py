@@ -311,9 +311,9 @@ action = Kind(
     parts=(NUMBER,),
     holds="what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that "
     "removes them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), "
-    "before (the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled "
-    "(how many it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept "
-    "(1: its revert has left them annulled)",
+    "before (the state that it has found), held_by (the rule that held what it approves), role, reverts, reverted_by, "
+    "notified; of votes that it annuls: annulled (how many it holds), total, reaches (votes before are untouched), "
+    "annulment (done, restoring or restored), kept (1: its revert has left them annulled)",
     written_by="all commands of moderators",
     backup=Backup.COPIED,
     record="action",

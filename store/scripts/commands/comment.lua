@@ -12,7 +12,7 @@
 --   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
 --   comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended

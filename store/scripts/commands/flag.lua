@@ -9,9 +9,9 @@
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from notifications: is_here(slot)
--- from article_states: set_state(article, state, actor)
+-- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- replies kept in case the call is sent again, by status (part 3 is then read anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user

@@ -5,10 +5,10 @@
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from flags: drop_flags(number)
 -- from notifications: note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
--- from article_states: set_state(article, state, actor)
+-- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
