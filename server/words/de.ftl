@@ -948,7 +948,7 @@ ring-title =
     }
 ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
-ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
+ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten bewegt das { $articles } mit solchen Stimmen.
 ring-annulled =
     { $count ->
         [one] Die Stimmen von { $count } Konto sind schon annulliert.

@@ -957,7 +957,7 @@ ring-title =
     }
 ring-text = { $votes } for each other, of which chance explains { $expected }. Each has voted for { $coverage } % of what the others have posted. Found <time/>.
 ring-more = and { $count } more
-ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, and moves { $articles } by score.
+ring-moves = Annulling all their votes takes { $articleVotes } on articles and { $commentVotes } on comments, which moves { $articles } with such votes by score.
 ring-annulled =
     { $count ->
         [one] The votes of { $count } account are annulled already.
