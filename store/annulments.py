@@ -172,7 +172,7 @@ async def annul_some(
     if status == "reverted":
         return Step([], [], is_reverted=True)
     absent, unsure, *entry = reply
-    await _apply_karma(site, partition, ANNULLED, action, *entry)
+    await _apply_to_posters(site, partition, ANNULLED, action, voter, *entry)
     return Step([int(number) for number in absent], [int(number) for number in unsure])
 
 
@@ -194,7 +194,7 @@ async def restore_some(
     given = (action, voter, PLACE_LIFETIME, archived.position, "1" if are_gone else "")
     command = site.command(RESTORE_SOME, partition, site.partitions, *given, *flat)
     _, absent, *entry = await site.redis.run(command)
-    await _apply_karma(site, partition, RESTORED, action, *entry)
+    await _apply_to_posters(site, partition, RESTORED, action, voter, *entry)
     return Step([int(number) for number in absent], [])
 
 
@@ -233,15 +233,15 @@ async def note(
     return bool(status == "noted")
 
 
-async def _apply_karma(
-    site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
+async def _apply_to_posters(
+    site: Site, partition: int, kind: str, action: int, voter: str, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
     """
-    Change the karma of posters in other partitions. `karma` has a word NAME:CHANGE for each. `id` is that
-    of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
-    with an effect there.
+    Change the karma of posters in other partitions, and by whom they were upvoted. `karma` has the words of the step's
+    entry in the log for each of them. `id` is that of the entry, `noted` has each of these partitions, followed by the
+    id of the last earlier entry with an effect there.
     """
-    values = {"karma": karma}
+    values = {"voter": voter, "karma": karma}
     entry = Entry(partition, id, kind, site.clock(), actor="", subject=f"action:{action}", values=values)
     await effects.apply_noted(site, entry, noted)
 

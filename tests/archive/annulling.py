@@ -280,6 +280,13 @@ async def opened(redis_url: str, partitions: int, clock: Clock, database: Databa
         world.redis.close()
 
 
+def upvoters(world: World) -> dict[str, set[str]]:
+    """By whom each user was upvoted, as the rule about flags counts them."""
+    site = world.store.site
+    accounts = {name: keys.user(site.partition_of_user(name), name) for name in PEOPLE}
+    return {name: set((world.redis.hget(key, "upvoters") or "").split()) for name, key in accounts.items()}
+
+
 async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:
     """The votes of Mallory in the database: number, value, unix milliseconds, whether it counts, poster."""
 

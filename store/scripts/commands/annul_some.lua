@@ -21,7 +21,7 @@
 --       archived (in the database only) its fields as words, which vote_counts.lua parses, else ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voters are gone, closed after ARGV 12}, id of the
 --       log's entry, {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
---       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
+--       words POSTER:CHANGE:UPVOTED of posters in other partitions} | {"reverted"}
 require_writable()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
