@@ -66,8 +66,7 @@ class Step(NamedTuple):
     """
     What a step could not do. `absent` are the numbers of articles and comments that are neither in Redis nor among the
     archived ones that it was given. `unsure` are those whose voters are gone from Redis, while the database may not
-    have all votes on them yet. `is_reverted`
-    says that nothing was annulled, as the action was reverted.
+    have all votes on them yet. `is_reverted` says that nothing was annulled, as the action was reverted.
     """
 
     absent: list[int]
@@ -155,18 +154,18 @@ async def annul_some(
     partition: int,
     action: int,
     voter: str,
-    complete_at: int,
+    complete_at: int | None,
     votes: Sequence[tuple[int, int]],
     archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
     Annul votes of a user on some articles and comments of a partition. `votes` has for each the number and a value:
     that of the vote in the database if Redis may have lost the set of its voters, else 0. The database is known to have
-    all votes until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other
-    partitions.
+    all votes until `complete_at` (unix milliseconds; 0: there is none; None: it has all on these). One round trip, and
+    one for the karma of posters of other partitions.
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
-    given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
+    given = (action, voter, PLACE_LIFETIME, archived.position, "" if complete_at is None else complete_at)
     command = site.command(ANNUL_SOME, partition, site.partitions, *given, *flat)
     status, *reply = await site.redis.run(command)
     if status == "reverted":
