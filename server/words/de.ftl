@@ -568,6 +568,9 @@ it-waits = Der Text wartet auf die Moderation
 ## To log in
 log-in-or-register = oder <link>registrieren</link>
 log-in-at = Anmelden bei { $host }
+log-in-ended = Diese Anmeldung ist abgelaufen, wurde schon benutzt oder in einem anderen Browser begonnen. Bitte noch einmal beginnen.
+log-in-refused = Die Anmeldung dort ist nicht gelungen. Niemand ist angemeldet.
+log-in-later = Das geht gerade nicht. Bitte später noch einmal versuchen.
 log-in-with = Anmelden mit { $issuer }
 no-passwords = Diese Website hat keine eigenen Passwörter: Die Anmeldung geschieht mit einem Konto bei einem anderen Dienst.
 nobody-logs-in = Auf diesen Seiten kann sich niemand anmelden.

@@ -577,6 +577,9 @@ it-waits = It waits for a moderator
 ## To log in
 log-in-or-register = or <link>register</link>
 log-in-at = Log in at { $host }
+log-in-ended = This log-in has ended, was used, or has begun in another browser. Please begin again.
+log-in-refused = The log-in has failed there. Nobody is logged in.
+log-in-later = This cannot be done now. Please try again later.
 log-in-with = Log in with { $issuer }
 no-passwords = This site has no passwords of its own: you log in with an account that you have elsewhere.
 nobody-logs-in = Nobody can log in on these pages.

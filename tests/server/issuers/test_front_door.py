@@ -184,3 +184,14 @@ async def test_forged_id_token_and_refusals_of_the_provider_open_no_session(brow
     assert (denied.status_code, denied.text) == (401, "the issuer has not logged you in")
     assert (await browser.get("/log-in/other")).status_code == 404
     assert (await viewer(browser))["viewer"] is None
+
+
+async def test_browser_whose_log_in_fails_is_sent_to_the_page_to_log_in(browser):
+    done = "/log-in/site/done?code=x&state=y"
+
+    led = await browser.get(done, headers={"accept": "text/html"})
+    told = await browser.get(done)
+
+    assert (led.status_code, urlsplit(led.headers["location"])[2:4]) == (303, ("/log-in", "failed=ended"))
+    assert led.headers["cache-control"] == "no-store"
+    assert told.status_code == 400
