@@ -227,6 +227,7 @@ def head(request: Request, metadata: PageMetadata) -> Head:
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
         groups=request.app.state.store.groups,
+        sends_mail=request.app.state.store.site.offers_mail,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )

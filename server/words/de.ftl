@@ -583,6 +583,7 @@ username-hint = 2 bis 20 Zeichen: A-Z, a-z, Ziffern, _ und -. Alle können ihn s
 password-hint = Mindestens 8 Zeichen.
 registration-closed = Auf dieser Website kann sich niemand registrieren.
 registration-invited = Auf dieser Website kann sich nur registrieren, wer eingeladen ist: bitte den Link der Einladung öffnen.
+forgotten-without-mail = Diese Website verschickt keine Mails. Wer sie betreibt, kann einen Link geben, um ein neues Passwort zu wählen.
 forgotten-title = Passwort vergessen
 send-link = Link zusenden
 name-or-address = Name oder Adresse

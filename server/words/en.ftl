@@ -592,6 +592,7 @@ username-hint = 2 to 20 letters, digits, _ and -. Everybody can see it.
 password-hint = At least 8 characters.
 registration-closed = Nobody can register on this site.
 registration-invited = Only who is invited can register on this site: open the link of your invitation.
+forgotten-without-mail = This site sends no mail. Ask those who run it for a link to choose a new password.
 forgotten-title = Forgotten password
 send-link = Send me a link
 name-or-address = Name or address
