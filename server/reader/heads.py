@@ -156,7 +156,8 @@ async def front_page_metadata(request: Request) -> PageMetadata:
 def ranking_metadata(words: Words, ranking: Ranking | None) -> PageMetadata:
     if ranking is None:
         return NOT_FOUND
-    return PageMetadata(ranking.title(words), path=ranking.query, order=ranking.order)
+    title = ranking.title(words) if ranking.query else ""  # `/` has the name of the site
+    return PageMetadata(title, path=ranking.query, order=ranking.order)
 
 
 async def article(request: Request, number: str) -> PageMetadata:
