@@ -43,7 +43,7 @@ LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
 }
-LOG_TITLE = "log-of-moderation"
+LOG_TITLE = "moderation-log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +227,8 @@ def head(request: Request, metadata: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
-        groups=request.app.state.store.groups,
         sends_mail=request.app.state.store.site.offers_mail,
+        groups=request.app.state.store.groups,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )

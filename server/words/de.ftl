@@ -343,7 +343,6 @@ no-groups = Es gibt noch keine Gruppen. Wer einen Artikel schreibt, nennt die Gr
 no-group-of-name = So kann keine Gruppe heißen.
 begin-group = Die Gruppe { $name } entsteht mit ihrem ersten Artikel: <link>Artikel schreiben</link>.
 post-here = Hier schreiben
-log-of-moderation = Moderationsprotokoll
 about-group = Über die Gruppe { $name }
 articles-in = Artikel in { $title }
 edit-group = Gruppe bearbeiten

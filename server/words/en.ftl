@@ -352,7 +352,6 @@ no-groups = There are no groups yet. Articles are posted in groups by naming the
 no-group-of-name = No group can have this name.
 begin-group = The group { $name } begins with its first article: <link>post one</link>.
 post-here = Post here
-log-of-moderation = Log of moderation
 about-group = About the group { $name }
 articles-in = Articles in { $title }
 edit-group = Edit the group
