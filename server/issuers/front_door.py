@@ -53,9 +53,15 @@ logger = logging.getLogger("upvote")
 
 
 def routes(has_page: bool) -> list[BaseRoute]:
-    """`has_page` tells whether the site has a page to log in, to which browsers come back where a log-in fails."""
+    """
+    Both answer GET only: a HEAD would store a log-in that nobody goes on with, or use one up. `has_page` tells whether
+    the site has a page to log in, to which browsers come back where a log-in fails.
+    """
     steps = [(f"{PATH}/{{name}}", begin), (f"{PATH}/{{name}}/done", end)]
-    return [Route(path, partial(_or_back, step) if has_page else step) for path, step in steps]
+    found = [Route(path, partial(_or_back, step) if has_page else step) for path, step in steps]
+    for each in found:
+        each.methods = {"GET"}  # Starlette has added HEAD
+    return [*found]
 
 
 async def _or_back(step: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
@@ -74,12 +80,10 @@ async def begin(request: Request) -> RedirectResponse:
     """Send a browser to an issuer. `next` in the query is the page of this site to go on with."""
     issuer, tokens = _issuer(request)
     await _charge(request)
-    endpoint = tokens.keyrings[issuer.name].endpoints.get("authorization_endpoint")
-    if endpoint is None:
-        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the issuer does not answer", HEADERS)
     try:
+        endpoint = await tokens.keyrings[issuer.name].endpoint("authorization_endpoint")
         state, begun = await pending_logins.begin(request.app.state.store.site, issuer.name, own_path(request))
-    except StoreUnavailable as error:
+    except (KeysUnavailable, StoreUnavailable) as error:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, str(error), HEADERS) from error
     challenge = urlsafe_b64encode(sha256(begun.verifier.encode()).digest()).decode().rstrip("=")
     asked = {
@@ -175,7 +179,7 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
         KeysUnavailable: its keys cannot be had now.
     """
     assert issuer.client_id is not None
-    endpoint = tokens.keyrings[issuer.name].endpoints.get("token_endpoint", "")
+    endpoint = await tokens.keyrings[issuer.name].endpoint("token_endpoint")
     text = await _exchanged(request, issuer, endpoint, begun)
     token = tokens.parse(text, audience=frozenset({issuer.client_id}))
     await tokens.require_signed(token)
