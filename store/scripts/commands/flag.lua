@@ -7,6 +7,7 @@
 --   split(text) -> {word, ...}
 -- from flags: parse_flag(text) -> flag, set_flag(number, name, flag), flags_of(number) -> flags by name
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from notifications: is_here(slot)
 -- from article_states: set_state(article, state, actor, rule)
@@ -80,7 +81,7 @@ end
 
 local function is_of_moderator()
   local roles = ARGV[14]
-  if is_here(subject.slot or number % 1024) then -- the slot of the poster: that of an article's is in its number
+  if is_here(subject.slot or number % SLOTS) then -- the slot of the poster: that of an article's is in its number
     roles = redis.call("HGET", KEY.user .. string.lower(subject.poster), "roles") or ""
   end
   return roles ~= ""
