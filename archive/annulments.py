@@ -81,7 +81,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
     """
     site = store.site
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     action = moderation_records.moderation_action(
         number, await site.redis.run(("HGETALL", keys.action(partition, number)))
     )
@@ -336,7 +336,7 @@ async def _require_room(site: Site) -> None:
 def _by_partition(site: Site, votes: Collection[CastVote]) -> Mapping[int, list[CastVote]]:
     found: defaultdict[int, list[CastVote]] = defaultdict(list)
     for vote in votes:
-        found[site.home_of_article(vote.number)].append(vote)
+        found[site.partition_of_article(vote.number)].append(vote)
     return found
 
 

@@ -58,10 +58,10 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     about as many.
 
     One round trip for `LISTED_AT_ONCE` texts of the user, one for `REMOVED_AT_ONCE` that are removed in a partition,
-    and one for each comment whose poster has another home; for an archived article the cost of `write_back.bring_back`.
+    and one for each comment whose poster is elsewhere; for an archived article the cost of `write_back.bring_back`.
     """
     site = store.site
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     ban = moderation_records.moderation_action(
         number, await site.redis.run(("HGETALL", keys.action(partition, number)))
     )
@@ -98,7 +98,7 @@ async def _remove(store: Store, database: Database | None, ban: ModerationAction
 async def _texts(store: Store, database: Database | None, ban: ModerationAction) -> AsyncIterator[list[int]]:
     """The numbers of the articles and comments of a banned user, some at a time. Archived ones are brought back."""
     name = ban.subject_id.removeprefix("user:")
-    partition = store.site.home_of_user(name)
+    partition = store.site.partition_of_user(name)
     # lists of the user's articles, visible ones and others, and of their comments, likewise
     for kind in (keys.timeline, keys.held, keys.comments, keys.unlisted):
         cursor = ""
@@ -130,7 +130,9 @@ async def _absent(site: Site, comments: Sequence[int]) -> list[int]:
     """
     if not site.rankings.has_archived_conversations or not comments:
         return []
-    found = await site.redis.pipeline([("EXISTS", keys.comment(site.home_of_article(each), each)) for each in comments])
+    found = await site.redis.pipeline(
+        [("EXISTS", keys.comment(site.partition_of_article(each), each)) for each in comments]
+    )
     return [number for number, exists in zip(comments, found, strict=True) if not exists]
 
 
@@ -144,7 +146,7 @@ async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[
     site, removed = store.site, 0
     of_partition: defaultdict[int, list[int]] = defaultdict(list)
     for number in numbers:
-        of_partition[site.home_of_article(number)].append(number)
+        of_partition[site.partition_of_article(number)].append(number)
     name = ban.subject_id.removeprefix("user:")
     given = (  # in the order of ARGV
         ban.number,
@@ -179,7 +181,7 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     """
     site, read = store.site, 0
     reverter = await site.redis.run(
-        ("HGET", keys.action(site.home_of_article(ban.number), ban.reverted_by or 0), "moderator")
+        ("HGET", keys.action(site.partition_of_article(ban.number), ban.reverted_by or 0), "moderator")
     )
     given = (ban.number, reverter, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
     for partition in range(site.partitions):

@@ -271,7 +271,7 @@ class _Sweep:
         """Remove the entries of the log with texts of the user's archived articles: `logged` has the ids of these."""
         site = self.store.site
         for number in await self._archived():
-            partition = site.home_of_article(number)
+            partition = site.partition_of_article(number)
             await leaving.replace(
                 site, self.leaver, partition, [f"{keys.logged(partition)}:{number}"], drops_entries=True
             )
@@ -302,7 +302,7 @@ class _Sweep:
             is_of_articles = kind in (keys.timeline, keys.held)
             delete = store.articles.delete if is_of_articles else store.comments.delete
             change = write_back.run_change if is_of_articles else write_back.run_comment_change
-            async for numbers in _listed(site, kind(site.home_of_user(pseudonym), pseudonym)):
+            async for numbers in _listed(site, kind(site.partition_of_user(pseudonym), pseudonym)):
                 for number in numbers:
                     with suppress(NotFound, Forbidden):  # it is deleted
                         await change(store, database, number, partial(delete, number, pseudonym), waker)
@@ -325,16 +325,16 @@ class _Sweep:
 
 async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
     """The keys of a user's lists, each after the keys of the articles or comments that it lists, some at a time."""
-    home = site.home_of_user(leaver.name)
+    own = site.partition_of_user(leaver.name)
     for kind in leaving.KEPT:
         listed = keys.article if kind in (keys.timeline, keys.held) else keys.comment
-        async for numbers in _listed(site, kind(home, leaver.name)):
-            homes = [(site.home_of_article(number), str(number)) for number in numbers]
+        async for numbers in _listed(site, kind(own, leaver.name)):
+            placed = [(site.partition_of_article(number), str(number)) for number in numbers]
             yield [
                 Key(listed(partition, number), listed, listed.name, partition, suffix=number)
-                for partition, number in homes
+                for partition, number in placed
             ]
-        yield [Key(kind(home, leaver.name), kind, kind.name, home, suffix=leaver.folded)]
+        yield [Key(kind(own, leaver.name), kind, kind.name, own, suffix=leaver.folded)]
 
 
 async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:

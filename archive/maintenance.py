@@ -167,9 +167,10 @@ class _Checks:
         """
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, LOOKED_UP_AT_ONCE, archived=False):
-            homes = map(self.site.home_of_article, numbers)
+            partitions = map(self.site.partition_of_article, numbers)
             lookups = [
-                ("EXISTS", keys.article(partition, number)) for partition, number in zip(homes, numbers, strict=True)
+                ("EXISTS", keys.article(partition, number))
+                for partition, number in zip(partitions, numbers, strict=True)
             ]
             found = await self.site.redis.pipeline(lookups)
             await self._lost([number for number, exists in zip(numbers, found, strict=True) if not exists])
@@ -254,13 +255,14 @@ class _Checks:
         articles, identity, positions = await self.database.run(_archivable, absent, latest)
         if identity != await log.identity(self.site):
             return []
-        homes = {self.site.home_of_article(article.number) for article in articles}
+        partitions = {self.site.partition_of_article(article.number) for article in articles}
         # by partition; None for one whose deletions are not known
-        deleted = {partition: await self._deleted_since(partition, positions) for partition in homes}
+        deleted = {partition: await self._deleted_since(partition, positions) for partition in partitions}
         return [
             article
             for article in articles
-            if (gone := deleted[self.site.home_of_article(article.number)]) is not None and article.number not in gone
+            if (gone := deleted[self.site.partition_of_article(article.number)]) is not None
+            and article.number not in gone
         ]
 
     async def _deleted_since(self, partition: int, positions: Mapping[int, str]) -> set[int] | None:
@@ -303,7 +305,7 @@ async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[s
     async for some in records_of(site, database, with_returned=False, with_comments=False):
         for article in some:
             assert isinstance(article, ArticleRecord)
-            partition = site.home_of_article(article.number)
+            partition = site.partition_of_article(article.number)
             _add(tally, partition, article.number, article.fields)
             _count(counts[partition], article.fields, site.policy.good_votes)
     return tally, counts
@@ -400,10 +402,10 @@ async def _find_lost(
     What there is to report of articles that the database alone has, by number. Articles of a partition whose serial is
     another one by now are left out. One round trip.
     """
-    homes = [site.home_of_article(each.number) for each in articles]
+    partitions = [site.partition_of_article(each.number) for each in articles]
     calls = [
         VerifyCall(partition, str(each.number), [serials[partition], *hashes.article_fields_and_values(each)])
-        for partition, each in zip(homes, articles, strict=True)
+        for partition, each in zip(partitions, articles, strict=True)
     ]
     replies = await _run_script(site, VERIFY_LOST, calls, repair)
     return {
@@ -448,7 +450,7 @@ async def _run_script(site: Site, script: Script, calls: Sequence[VerifyCall], r
 def _by_partition(site: Site, numbers: Sequence[int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for number in numbers:
-        found.setdefault(site.home_of_article(number), []).append(number)
+        found.setdefault(site.partition_of_article(number), []).append(number)
     return found
 
 

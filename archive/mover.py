@@ -184,7 +184,7 @@ class Mover:
             return 0
         above = (0, 0)  # posting time and number of the last article that was looked at
         while found := await self.database.run(article_places.removed, quiet_since, above, BATCH):
-            numbers = [number for _, number in found if self.site.home_of_article(number) == partition]
+            numbers = [number for _, number in found if self.site.partition_of_article(number) == partition]
             if numbers and await self._has_begun():
                 moved += await self._move_batch(partition, numbers)
             above = found[-1]

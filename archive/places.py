@@ -137,14 +137,13 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
     The greatest value of each listing, given by its name in the archive (`plain_name`); None if it is empty. By GRAVITY
     it is the greatest number of votes.
     """
-    gravity, votes = Order.GRAVITY.value, Order.VOTES.value
-    stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
-    found = {index.name: index for index in reads.indexes(connection, set(stored)) if index.votes_class == 0}
-    ends = {
-        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), count=1, upwards=False)
-        for name, index in found.items()
+    by_gravity, by_votes = Order.GRAVITY.value, Order.VOTES.value
+    stored = [f"{name.removesuffix(by_gravity)}{by_votes}" if name.endswith(by_gravity) else name for name in names]
+    first = {
+        index.name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), count=1, upwards=False)
+        for index in reads.indexes(connection, set(stored))
     }
-    return [ends[name][0].value if ends.get(name) else None for name in stored]
+    return [first[name][0].value if first.get(name) else None for name in stored]
 
 
 def _page(
@@ -215,9 +214,9 @@ def _nearest(
 
 def _has_any(connection: "Connection", parts: Sequence[Range], without: Collection[int]) -> bool:
     """Whether any range has articles. Reads few ranges at first, as most ranges have some."""
-    start, number = 0, 4
-    while some := parts[start : start + number]:
+    start, size = 0, 4
+    while some := parts[start : start + size]:
         if _nearest(connection, some, count=1, without=without, upwards=False):
             return True
-        start, number = start + number, 8 * number
+        start, size = start + size, 8 * size
     return False

@@ -97,7 +97,7 @@ class ArchiveReads:
         such article.
         """
         found: dict[int, Article | None] = {}
-        partitions, missing = sorted(set(map(self._site.home_of_article, numbers))), list(numbers)
+        partitions, missing = sorted(set(map(self._site.partition_of_article, numbers))), list(numbers)
         for _ in range(moments.TRIES):
             results = await self._load([*summaries.marks(partitions), *moving.states(self._site, missing)])
             marks, parts = results[: len(partitions)], results[len(partitions) :]
@@ -150,8 +150,10 @@ class ArchiveReads:
             ]
             # An article leaves before its comments are removed: if it is still there after the reads, they found all.
             checked = sorted({wanted[place][0] for place in unread} & old)
-            call, home = moving.new_call(), self._site.home_of_article
-            exist_reads = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
+            call, partition_of = moving.new_call(), self._site.partition_of_article
+            exist_reads = [
+                Read(("EXISTS", keys.article(partition_of(each), each)), _exists, (call,)) for each in checked
+            ]
             found = await load([*(wanted[place][1] for place in unread), *exist_reads]) if unread else []
             gone = {each for each, is_there in zip(checked, found[len(unread) :], strict=True) if not is_there}
             results |= {place: each for place, each in zip(unread, found, strict=False) if wanted[place][0] not in gone}
@@ -204,7 +206,7 @@ class ArchiveReads:
         """
         if not usernames:
             return feeds.merge([], window)
-        partitions = self._homes(usernames)
+        partitions = self._partitions_of(usernames)
         reads = feeds.pulls(self._site, usernames, window, floor)
         moment = await self._moments.read(partitions, reads, summaries.newest(partitions))
         pulled = feeds.merge(moment.results, window)
@@ -225,7 +227,7 @@ class ArchiveReads:
     async def count(self, usernames: Sequence[str]) -> int:
         """How many articles users have posted together. One round trip."""
         reads, known = feeds.counts(self._site, usernames), summaries.counts(self._site, usernames)
-        moment = await self._moments.read(self._homes(usernames), reads, known)
+        moment = await self._moments.read(self._partitions_of(usernames), reads, known)
         total: int = sum(moment.results) + sum(moment.known)
         return total
 
@@ -350,8 +352,8 @@ class ArchiveReads:
         """How often articles were marked as moving, as text, for each partition, read now. One round trip."""
         return await load_again(self._site, summaries.marks(partitions))
 
-    def _homes(self, usernames: Iterable[str]) -> list[int]:
-        return sorted(set(map(self._site.home_of_user, usernames)))
+    def _partitions_of(self, usernames: Iterable[str]) -> list[int]:
+        return sorted(set(map(self._site.partition_of_user, usernames)))
 
     async def ask(self, query: Callable[[Any], T]) -> T:
         return await ask(self._site, self._database, query)

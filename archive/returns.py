@@ -51,7 +51,7 @@ async def with_comments(
     """
     deadline = monotonic() + PATIENCE
     while True:
-        lease = stored.lease(site, site.home_of_article(article))
+        lease = stored.lease(site, site.partition_of_article(article))
         try:
             async with lease.held():
                 restored = await _restored(site, database, lease, article, room)
@@ -69,7 +69,9 @@ async def _restored(
 ) -> tuple[int, str] | None:
     """Write the comments back. The number of comments, and the token of the lease; None if the article is there."""
     await stored.drop(site, lease, article)  # what is still there from when it left, or from a process that has ended
-    query = partial(_hashes_at, partition=site.home_of_article(article), article=article, best_z=site.policy.best_z)
+    query = partial(
+        _hashes_at, partition=site.partition_of_article(article), article=article, best_z=site.policy.best_z
+    )
     position, hashes = await ask(site, database, query)
     if not await stored.restore(site, lease, article, hashes, position, room):
         return None

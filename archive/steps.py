@@ -14,7 +14,7 @@ from store import keys, leases, log, moving
 from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
 from store.leases import Lease
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.ranking.config import ARCHIVE_FIELD, CONVERSATIONS_FIELD
 from store.ranking.formulas import Order
 from store.records import Article, article, pairs
@@ -57,13 +57,13 @@ class Archivable(NamedTuple):
 
 async def begin(site: Site, identity: str) -> None:
     """Note the random id of the archive in the settings of the store, and notify all processes. Two round trips."""
-    await site.redis.run(needed(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
+    await site.redis.run(accepted_when_full(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
     await site.redis.run(log.ranked(site))
 
 
 async def begin_conversations(site: Site) -> None:
     """Say in the settings of the store that its archive has conversations, and notify all. Two round trips."""
-    await site.redis.run(needed(("HSET", keys.store(), CONVERSATIONS_FIELD, "1")))
+    await site.redis.run(accepted_when_full(("HSET", keys.store(), CONVERSATIONS_FIELD, "1")))
     await site.redis.run(log.ranked(site))
 
 
@@ -165,7 +165,7 @@ async def forget_greatest(site: Site, listing: str) -> None:
     the database. One round trip.
     """
     commands = [("HSET", keys.archived(partition), f"top:{listing}", repr(inf)) for partition in range(site.partitions)]
-    await site.redis.pipeline([needed(command) for command in commands])
+    await site.redis.pipeline([accepted_when_full(command) for command in commands])
 
 
 async def set_greatest(site: Site, listing: str, value: float, serials: Sequence[str]) -> bool:

@@ -98,7 +98,7 @@ def merged(parts: Sequence[Summary]) -> Summary:
 def partitions_of(site: Site, listing: Listing) -> Sequence[int]:
     """The partitions whose articles a listing may have."""
     kind, *names = listing.name.split(":")
-    return [site.home_of_user(names[0])] if kind == TIMELINE else range(site.partitions)
+    return [site.partition_of_user(names[0])] if kind == TIMELINE else range(site.partitions)
 
 
 def newest(partitions: Iterable[int]) -> list[Read[Known[float]]]:

@@ -308,7 +308,7 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
     is_back: bool | None = None  # None: the article is in Redis by now, or was deleted
     try:
         room = (
-            await conversations_in_redis.room(site, site.home_of_article(number))
+            await conversations_in_redis.room(site, site.partition_of_article(number))
             if waker and waker.is_bounded
             else None
         )
@@ -344,7 +344,7 @@ async def _bring_back_article(
     while tries_left and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
-        partition = store.site.home_of_article(number)
+        partition = store.site.partition_of_article(number)
         query = partial(_found_in_database, archived=archived, excluded=excluded, partition=partition)
         found = await ask(store.site, database, query)
         if found is None:
@@ -363,7 +363,7 @@ async def _bring_back_article(
 
 async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     """The state of a poster, which has to be read before the database to write an article back. One round trip."""
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     commands = [("HGET", keys.archived(partition), f"user:{poster.lower()}"), ("SMEMBERS", moving.MOVING(partition))]
     archived_counts, numbers = await site.redis.pipeline(commands)
     return PosterState(archived_counts or "", frozenset(map(int, numbers)))
@@ -383,12 +383,12 @@ async def _unarchive(site: Site, found: FoundArticle, state: PosterState, commen
     values = [*article_fields_and_values(found.article), *chain(*found.kept_fields.items())]
     arguments = number, state.archived_counts, *time_and_number, found.log_position, comments, token, *values
     status: str
-    (status,) = await site.redis.run(site.command(UNARCHIVE, site.home_of_article(number), *arguments))
+    (status,) = await site.redis.run(site.command(UNARCHIVE, site.partition_of_article(number), *arguments))
     return status
 
 
 async def _is_in_redis(site: Site, number: int) -> bool:
-    return bool(await steps.in_redis(site, site.home_of_article(number), [number]))
+    return bool(await steps.in_redis(site, site.partition_of_article(number), [number]))
 
 
 def _found_in_database(

@@ -155,20 +155,20 @@ class Left:
         self.places.append(score_place(self._site, articles[0]))
         self.greatest = max(self.greatest, *(each.number for each in articles))
         for each in articles:
-            home = self._site.home_of_article(each.number)
+            partition = self._site.partition_of_article(each.number)
             prefixes = ["", *(f"group:{group}:" for group in each.groups)]
-            self._counts[home].update(["count", *(f"count:group:{group}" for group in each.groups)])
-            self._counts[home][f"user:{each.poster}"] += 1
+            self._counts[partition].update(["count", *(f"count:group:{group}" for group in each.groups)])
+            self._counts[partition][f"user:{each.poster}"] += 1
             self._newest[each.poster] = max(self._newest.get(each.poster, 0), each.posted_at)
             self._karma[each.poster] += each.votes - 1
             for order, name, decays in ORDERS:
                 if not decays:
                     value = self._site.policy.value(order, each)
                     for prefix in prefixes:
-                        self._note(home, prefix + name, value)
+                        self._note(partition, prefix + name, value)
             if self._site.policy.is_good(each):
-                self._counts[home][f"count:{GOOD}"] += 1
-                self._note(home, GOOD, each.posted_at)
+                self._counts[partition][f"count:{GOOD}"] += 1
+                self._note(partition, GOOD, each.posted_at)
 
     def commands(self) -> Iterator[Command]:
         """The commands that write what was counted to Valkey."""

@@ -94,7 +94,7 @@ class Load:
         self.numbers: list[int] = []  # of the articles posted so far
 
     async def register(self, turn: int) -> None:
-        partition = self.store.site.home_of_user(self.names[turn])
+        partition = self.store.site.partition_of_user(self.names[turn])
         fields = ("name", self.names[turn], "password", HASH, "joined", self.store.site.clock(), "karma", 0)
         await self.store.site.redis.run(("HSET", keys.user(partition, self.names[turn]), *fields))
 

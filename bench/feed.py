@@ -64,9 +64,9 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
     """The row of the table for a feed with `count` followees, each of whom has posted so many articles."""
     reader = f"reader-{count}-{posted}"
     names = [f"poster-{each}" for each in range(count)]
-    key = followed.following(store.site.home_of_user(reader), reader)
+    key = followed.following(store.site.partition_of_user(reader), reader)
     await send(store, [("ZADD", key, each, name) for each, name in enumerate(names)])
-    user = keys.user(store.site.home_of_user(reader), reader)
+    user = keys.user(store.site.partition_of_user(reader), reader)
     newest = Position(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))  # after all articles
     mark = f"{newest.value!r} {newest.member}"  # the reader has seen the feed up to here
     fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
@@ -110,12 +110,14 @@ async def page(store: Store, reader: str, *, unseen_only: bool) -> None:
 
 async def naive_pull(store: Store, redis: "Redis", names: Sequence[str]) -> None:
     """The usual way with redis-py: the newest of every timeline, merged, and the articles of the first 25."""
-    timelines = [keys.timeline(store.site.home_of_user(name), name) for name in names]
+    timelines = [keys.timeline(store.site.partition_of_user(name), name) for name in names]
     commands: list[Command] = [("ZRANGE", key, 0, 24, "REV", "WITHSCORES") for key in timelines]
     found = await piped(redis, commands)
     places = [(float(value), member) for pairs in found for member, value in pairs]
     shown = [int(member) for _, member in heapq.nlargest(25, places)]
-    hashes: list[Command] = [("HGETALL", keys.article(store.site.home_of_article(number), number)) for number in shown]
+    hashes: list[Command] = [
+        ("HGETALL", keys.article(store.site.partition_of_article(number), number)) for number in shown
+    ]
     assert len(await piped(redis, hashes)) == 25
 
 
@@ -131,7 +133,7 @@ async def write_timelines(store: Store, count: int, posted: int) -> None:
     commands: list[Command] = []
     for poster in range(count):  # the posters take turns: the n-th articles of all come before the next ones of all
         name = f"poster-{poster}"
-        partition = store.site.home_of_user(name)
+        partition = store.site.partition_of_user(name)
         times = [START + turn * count + poster for turn in range(posted)]
         members = [keys.member((turn * count + poster + 1) * keys.SLOTS + keys.slot(name)) for turn in range(posted)]
         pairs = [text for pair in zip(times, members, strict=True) for text in pair]
@@ -147,7 +149,7 @@ async def posts(store: Store) -> None:
     table = Table("followers", "post ms", title="Posting: medians of one run")
     posters = [f"popular-{count}" for count in FOLLOWERS]
     for poster, count in zip(posters, FOLLOWERS, strict=True):
-        partition = store.site.home_of_user(poster)
+        partition = store.site.partition_of_user(poster)
         await send(store, [("HSET", keys.user(partition, poster), "name", poster, "joined", START, "karma", 0)])
         await send(
             store, [("ZADD", followed.followers(partition, poster), each, f"follower-{each}") for each in range(count)]

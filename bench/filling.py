@@ -69,7 +69,7 @@ async def gather_crowd(store: Store) -> list[str]:
     now, tokens = store.site.clock(), []
     for first in range(0, len(CROWD), OPENED_AT_ONCE):
         names = CROWD[first : first + OPENED_AT_ONCE]
-        accounts = [keys.user(store.site.home_of_user(name), name) for name in names]
+        accounts = [keys.user(store.site.partition_of_user(name), name) for name in names]
         written = zip(accounts, names, strict=True)
         await store.site.redis.pipeline([("HSET", account, "name", name, "joined", now) for account, name in written])
         tokens += [opened.token for opened in await asyncio.gather(*map(store.sessions.open, names))]
@@ -117,7 +117,7 @@ def article(chance: random.Random, sequence: int, poster: str, time: int, up: in
         edited_at=None,
         upvotes=up,
         downvotes=down,
-        imported=0,
+        imported_votes=0,
         groups=groups,
     )
 
@@ -129,15 +129,15 @@ def commands(store: Store, batch: list[Posted]) -> list[Command]:
 
 def article_commands(store: Store, posted: Posted) -> Iterator[Command]:
     """The commands that write an article's hash and its sets of voters."""
-    article, home = posted.article, store.site.home_of_article(posted.article.number)
+    article, partition = posted.article, store.site.partition_of_article(posted.article.number)
     fields = ("title", article.title, "poster", article.poster, "time", article.posted_at, "up", article.upvotes)
     rest = ("down", article.downvotes, "groups", " ".join(article.groups), "link", article.link or "")
     digest = (links.FIELD, links.digest(article.link or ""))
-    yield ("HSET", keys.article(home, article.number), *fields, *rest, *digest)
+    yield ("HSET", keys.article(partition, article.number), *fields, *rest, *digest)
     lifetime = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
     for key, voters in (
-        (keys.voted(home, article.number), posted.up),
-        (keys.downvoted(home, article.number), posted.down),
+        (keys.voted(partition, article.number), posted.up),
+        (keys.downvoted(partition, article.number), posted.down),
     ):
         if voters:
             yield ("SADD", key, *voters)
@@ -148,25 +148,25 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
     """The values and members of each sorted set, alternating, by its key."""
     found: defaultdict[str, list[str | float]] = defaultdict(list)
     for article in (posted.article for posted in batch):
-        member, home = keys.member(article.number), store.site.home_of_article(article.number)
+        member, partition = keys.member(article.number), store.site.partition_of_article(article.number)
         for order in Order:
             place = [store.site.policy.value(order, article), member]
-            of_groups = (keys.group(home, name, order.value) for name in article.groups)
-            for key in (keys.index(home, order.value), *of_groups):
+            of_groups = (keys.group(partition, name, order.value) for name in article.groups)
+            for key in (keys.index(partition, order.value), *of_groups):
                 found[key] += place
         for group in article.groups:
-            found[keys.groups(home)] += [0, group]
-        found[links.LINKS(home, links.digest(article.link or ""))] += [article.posted_at, member]
-        found[keys.timeline(home, article.poster)] += [article.posted_at, member]
-        found[keys.newest_posts(home)] += [article.posted_at, article.poster]
+            found[keys.groups(partition)] += [0, group]
+        found[links.LINKS(partition, links.digest(article.link or ""))] += [article.posted_at, member]
+        found[keys.timeline(partition, article.poster)] += [article.posted_at, member]
+        found[keys.newest_posts(partition)] += [article.posted_at, article.poster]
     return found
 
 
 def user_commands(store: Store, karma: dict[str, int], chance: random.Random) -> Iterator[Command]:
-    now, home = store.site.clock(), store.site.home_of_user
+    now, partition_of = store.site.clock(), store.site.partition_of_user
     for name in POSTERS + VIEWERS:
-        yield ("HSET", keys.user(home(name), name), "name", name, "joined", now, "karma", karma.get(name, 0))
+        yield ("HSET", keys.user(partition_of(name), name), "name", name, "joined", now, "karma", karma.get(name, 0))
     for viewer in VIEWERS:
         for followee in chance.sample(POSTERS, FOLLOWEES):
-            yield ("ZADD", followed.following(home(viewer), viewer), now, followee)
-            yield ("ZADD", followed.followers(home(followee), followee), now, viewer)
+            yield ("ZADD", followed.following(partition_of(viewer), viewer), now, followee)
+            yield ("ZADD", followed.followers(partition_of(followee), followee), now, viewer)

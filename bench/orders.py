@@ -135,7 +135,7 @@ def without_texts(number: int, posted_at: int, upvotes: int, downvotes: int) -> 
         edited_at=None,
         upvotes=upvotes,
         downvotes=downvotes,
-        imported=0,
+        imported_votes=0,
         groups=(),
     )
 

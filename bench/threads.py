@@ -81,7 +81,7 @@ async def fill(store: Store, conversation: Conversation, chance: random.Random) 
     """Post a conversation, vote on its comments, and return the numbers of the article and of the comments."""
     site = store.site
     await site.redis.run(
-        ("HSET", keys.user(site.home_of_user("poster"), "poster"), "name", "poster", "joined", NOW, "karma", 0)
+        ("HSET", keys.user(site.partition_of_user("poster"), "poster"), "name", "poster", "joined", NOW, "karma", 0)
     )
     posted = await store.articles.post("poster", Draft("A title", content="A text"))
     assert posted.article
@@ -115,7 +115,9 @@ def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | N
     arguments = (1, article, above, f"Text {each}", 0)  # partitions, article, parent, content, slot of the poster
     arguments += (f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")  # for posting once: digests, milliseconds, no key
     arguments += ("", 0, "", 0)  # held by no rule, on an article of any age, and nobody is mentioned
-    return store.site.command(COMMENT, store.site.home_of_article(article), *arguments, username=f"user-{each % 100}")
+    return store.site.command(
+        COMMENT, store.site.partition_of_article(article), *arguments, username=f"user-{each % 100}"
+    )
 
 
 async def cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:

@@ -324,7 +324,7 @@ def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]
                 edited_at=None,
                 upvotes=up,
                 downvotes=down,
-                imported=0,
+                imported_votes=0,
                 groups=(),
             )
             for number, time, up, down in rows

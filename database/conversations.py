@@ -72,7 +72,7 @@ def places(connection: "Connection", article: int) -> list[Comment]:
             edited_at=None,
             upvotes=up,
             downvotes=down,
-            imported=0,
+            imported_votes=0,
             reply_count=0,
             state=state_of(state),
         )

@@ -21,7 +21,7 @@ from database.tables import POSITIONS
 from store import deletions, log
 from store.leases import Lease
 from store.log import Entry
-from store.maintenance.records.record import Skipped
+from store.maintenance.records.record import OnSkipped
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -88,15 +88,15 @@ class Mirror:
         except AlreadyApplied:
             self._positions.clear()
 
-    async def rebuild(self, progress: Progress = ignore, skipped: Skipped = ignore) -> None:
+    async def rebuild(self, progress: Progress = ignore, on_skipped: OnSkipped = ignore) -> None:
         """
         Make all tables again from the store and the log, while no other process mirrors the store.
 
-        `progress` is called with the number of keys that were seen, `skipped` with each key that is damaged.
+        `progress` is called with the number of keys that were seen, `on_skipped` with each key that is damaged.
         """
         self._positions.clear()
         await self._lease.take_over()
-        await Rebuild(self._site, self._database, CONSUMER, self._lease, progress, skipped).run()
+        await Rebuild(self._site, self._database, CONSUMER, self._lease, progress, on_skipped).run()
         self._identity, self._positions = await self._database.run(stored_positions)
 
     async def close(self) -> None:

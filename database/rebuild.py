@@ -39,7 +39,7 @@ from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
 from store.maintenance.records.content import VotedOnRecord
-from store.maintenance.records.record import Record, Skipped
+from store.maintenance.records.record import OnSkipped, Record
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
 from store.site import Site
@@ -59,7 +59,7 @@ class Rebuild:
     """
     `consumer` is the name under which the log notes what the database has read: it keeps the entries after that.
     `lease` lets one process at a time write the database, and is extended at each step. `progress` is called with the
-    number of keys that were seen, `skipped` with each key that is damaged.
+    number of keys that were seen, `on_skipped` with each key that is damaged.
     """
 
     site: Site
@@ -67,7 +67,7 @@ class Rebuild:
     consumer: str
     lease: Lease
     progress: Progress
-    skipped: Skipped
+    on_skipped: OnSkipped
 
     async def run(self) -> None:
         """Make all tables again. Costs a dump of the store, and a lookup in the store for each row."""
@@ -101,7 +101,7 @@ class Rebuild:
         """Write the rows of all records of a dump, some in a transaction."""
         batch: list[Record] = []
         voters = 0
-        async for some in dump.records_of(self.site, self.progress, self.skipped):
+        async for some in dump.records_of(self.site, self.progress, self.on_skipped):
             batch += some
             voters += sum(record.voters for record in some if isinstance(record, VotedOnRecord))
             if len(batch) >= RECORDS_AT_ONCE or voters >= VOTERS_AT_ONCE:
@@ -113,7 +113,7 @@ class Rebuild:
         await self.lease.extend()
         numbers = [record.number for record in batch if isinstance(record, VotedOnRecord)]
         commands: list[Command] = [
-            ("HGETALL", keys.annulled(self.site.home_of_article(number), number)) for number in numbers
+            ("HGETALL", keys.annulled(self.site.partition_of_article(number), number)) for number in numbers
         ]
         found = await self.site.redis.pipeline(commands) if commands else []
         # votes that do not count, as a moderator has annulled them
@@ -184,26 +184,26 @@ class Rebuild:
             last = rows[-1]
 
     def _article_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.article(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.article(self.site.partition_of_article(row.number), row.number))
 
     def _comment_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.comment(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.comment(self.site.partition_of_article(row.number), row.number))
 
     def _user_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
+        return ("EXISTS", keys.user(self.site.partition_of_user(row.username), row.username))
 
     def _follow_lookup(self, row: Row[Any]) -> Command:
-        return ("ZSCORE", followed.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+        return ("ZSCORE", followed.following(self.site.partition_of_user(row.follower), row.follower), row.followee)
 
     def _group_follow_lookup(self, row: Row[Any]) -> Command:
-        partition = self.site.home_of_user(row.follower)
+        partition = self.site.partition_of_user(row.follower)
         return ("ZSCORE", followed.followed_groups(partition, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.place(self.site.home_of_group(row.name), row.name))
+        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))
 
     def _action_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.action(self.site.home_of_article(row.number), row.number))
+        return ("EXISTS", keys.action(self.site.partition_of_article(row.number), row.number))
 
     async def _replay(self, partition: int, end: str) -> None:
         """Apply the entries that the log still has, up to a position."""

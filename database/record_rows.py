@@ -44,7 +44,7 @@ from store import numbering, records
 from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.actions import ActionRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord, VotedOnRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.maintenance.records.record import Record
 from store.moderation_records import ModerationKind
 from store.records import ContentState, is_pseudonym
@@ -72,7 +72,7 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
         group_follow_row(each.follower, name, since) for each in group_follows for name, since in each.groups.items()
     ]
     upsert(connection, GROUP_FOLLOWS, pairs)
-    groups = [record for record in batch if isinstance(record, PlaceRecord)]
+    groups = [record for record in batch if isinstance(record, GroupRecord)]
     upsert(connection, GROUP_TEXTS, [group_row(each.group, each.fields) for each in groups])
     actions = [record for record in batch if isinstance(record, ActionRecord)]
     upsert(connection, MODERATION_ACTIONS, [action_row(each.number, each.fields) for each in actions])
@@ -170,7 +170,7 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
         uncounted = annulled.get(number, {})
         votes = {voter: (value, True) for voter, value in counted.items()}  # the value, and whether it counts
         votes |= {voter: (value, False) for voter, value in uncounted.items()}
-        if not each.upvoters:  # the store has forgotten the voters: an uncounted row that it does not hold counts again
+        if not each.upvoters:  # then a row that is annulled no more counts again
             restored = {voter: row for voter, row in known.items() if not row.counts and voter not in uncounted}
             votes |= {voter: (row.value, True) for voter, row in restored.items()}
         cast = {poster: own_vote_cast(number, int(each.fields["time"]))}
@@ -186,13 +186,13 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
         connection.execute(delete(table).where(tuple_(table.c.number, table.c.voter).in_(some)))
 
 
-def own_vote_cast(number: int, posted: int) -> int | None:
+def own_vote_cast(number: int, posted_ms: int) -> int | None:
     """
     When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown: for
     imported ones ("stories") and those of early versions, both of which the sequence in the number tells.
     """
     sequence = numbering.sequence_of(number)
-    return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None
+    return posted_ms if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None
 
 
 def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, Row[Any]]]:

@@ -115,7 +115,7 @@ async def edit_account(
         actor, email, mail_replies, current_password, client_address, authenticated_at, token
     )
     username = await context.write(edited)
-    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(username)
     return OwnAccount(username)
 
 

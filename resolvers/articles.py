@@ -229,7 +229,7 @@ async def post(
     session = context.actor()
     command = partial(context.store.articles.post, session, draft, idempotency_key)
     posted = await context.write(context.within_limits(context.rates.of_posts, command))
-    context.reads.prime_login(posted.poster)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(posted.poster)
     if posted.article is None:  # the same was posted before (`replayed`), and was deleted or archived since
         posted = replace(posted, article=await reads.find(context.store, context.database, posted.number))
     if posted.article and not posted.replayed:
@@ -267,7 +267,7 @@ async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) 
         voted = await context.write(context.store.articles.vote(number, actor, vote))
     except NotFound as missing:
         raise await _archived_or(missing, context, number) from None
-    context.reads.prime_login(voted.voter)
+    context.reads.set_checked_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
 

@@ -309,7 +309,7 @@ async def post(
     command = partial(context.store.comments.post, article, parent, actor, content, idempotency_key)
     command = partial(write_back.run_answer, context.store, context.database, article, parent, command, context.waker())
     commented = await context.write(context.within_limits(context.rates.of_comments, command))
-    context.reads.prime_login(commented.poster)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(commented.poster)
     if commented.comment is None:  # the same was posted before (`replayed`), and was deleted or archived since
         archived = await find_comment(context.store, context.database, commented.number)
         is_there = archived and archived.state is not ContentState.DELETED
@@ -335,7 +335,7 @@ async def delete(context: Context, comment_id: str) -> str:
 async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) -> VotedOnComment:
     actor, number, vote = context.actor(), _checked_comment_number(comment_id), value or Vote.UP
     voted = await context.write(_vote(context, number, actor, vote))
-    context.reads.prime_login(voted.voter)
+    context.reads.set_checked_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
 

@@ -80,8 +80,11 @@ class Reads:
             self._login = login
             self._loader.prime(self._login_read, login)
 
-    def prime_login(self, username: str) -> None:
-        """Set the login after a write that has checked the session, but has not read when it ends."""
+    def set_checked_login(self, username: str) -> None:
+        """
+        Set the login after a write that has checked the session, which need not be read again, but has not read when
+        it ends.
+        """
         if self._login_read:
             self._login = self._store.sessions.new_login(username)
 
@@ -194,7 +197,7 @@ class Reads:
         site, numbers_of = self.site, dict[int, list[int]]()  # of comments, by the article or else by the partition
         are_by_article = self._archive is not None and site.rankings.has_archived_conversations
         for article, number in dict.fromkeys(comments):
-            numbers_of.setdefault(article if are_by_article else site.home_of_article(number), []).append(number)
+            numbers_of.setdefault(article if are_by_article else site.partition_of_article(number), []).append(number)
         if not are_by_article:
             return _merged(
                 await self.load_all(
@@ -204,7 +207,7 @@ class Reads:
         wanted = [
             (
                 article,
-                threads.descendant_counts(site, site.home_of_article(article), part),
+                threads.descendant_counts(site, site.partition_of_article(article), part),
                 methodcaller("descendant_counts", part),
             )
             for article, part in numbers_of.items()

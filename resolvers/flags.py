@@ -77,7 +77,7 @@ async def flag(context: Context, subject_id: str, reason: FlagReason, note: str 
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.flag, context.store.site, context.actor(), kind, number, reason, note)
     flagged = await context.write(_within_limits(context, partial(_run_written_back, context, number, command)))
-    context.reads.prime_login(flagged.username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(flagged.username)
     return flagged
 
 
@@ -85,7 +85,7 @@ async def unflag(context: Context, subject_id: str) -> Flagged:
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.unflag, context.store.site, context.actor(), kind, number)
     flagged = await context.write(_run_written_back(context, number, command))
-    context.reads.prime_login(flagged.username)
+    context.reads.set_checked_login(flagged.username)
     return flagged
 
 

@@ -87,7 +87,7 @@ async def unfollow(context: Context, group: str) -> Follow:
 
 async def _follow(context: Context, command: Awaitable[Follow]) -> Follow:
     followed = await context.write(command)
-    context.reads.prime_login(followed.follower)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(followed.follower)
     return followed
 
 

@@ -66,7 +66,7 @@ async def unhide(context: Context, article_id: str) -> ArticleHidden:
 
 
 def _hidden(context: Context, result: Hidden, article: Article | None) -> ArticleHidden:
-    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(result.username)
     return ArticleHidden(article, result.changed)
 
 

@@ -75,14 +75,14 @@ async def blocked_of(
 async def block(context: Context, user_id: str) -> Blocked:
     actor, username = context.actor(), users.checked_username(user_id)
     result = await context.write(blocked.block(context.store.site, actor, username))
-    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(result.username)
     return result
 
 
 async def unblock(context: Context, user_id: str) -> Blocked:
     actor, username = context.actor(), users.checked_username(user_id)
     result = await context.write(blocked.unblock(context.store.site, actor, username))
-    context.reads.prime_login(result.username)
+    context.reads.set_checked_login(result.username)
     return result
 
 

@@ -87,7 +87,7 @@ async def unsave(context: Context, subject_id: str) -> SavedSubject:
 
 
 def _answer(context: Context, result: Saved, found: FoundSubject) -> SavedSubject:
-    context.reads.prime_login(result.username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(result.username)
     return SavedSubject(found.shown, result.changed)
 
 

@@ -69,7 +69,7 @@ async def change_password(context: Context, current_password: str, new_password:
         context.own_session(), current_password, new_password, context.address
     )
     username = await context.write(command)
-    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(username)
     return records.user(username)
 
 

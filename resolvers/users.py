@@ -116,21 +116,21 @@ async def edit_profile(context: Context, **changes: str | None) -> User:
         if field in texts:
             raise Forbidden(f"this is what the issuer {issuer} says of you", PROFILE[field])
     username = await context.write(context.store.users.edit_profile(actor, texts))
-    context.reads.prime_login(username)  # the write has checked the session, so it need not be read again
+    context.reads.set_checked_login(username)
     return records.user(username)
 
 
 async def follow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.follow(actor, username))
-    context.reads.prime_login(followed.follower)
+    context.reads.set_checked_login(followed.follower)
     return followed
 
 
 async def unfollow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.unfollow(actor, username))
-    context.reads.prime_login(followed.follower)
+    context.reads.set_checked_login(followed.follower)
     return followed
 
 

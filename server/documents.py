@@ -31,8 +31,8 @@ STATUSES: Mapping[str, int] = {
 RETRY_AFTER = "5"  # seconds, if the store or the database does not answer
 UNCACHED = {"Cache-Control": "no-store"}
 UNAVAILABLE = UNCACHED | {"Retry-After": RETRY_AFTER}
-ID = "X-Request-Id"  # the header by which an operator finds the lines of a request in the log
-ID_NAME = ID.lower().encode()
+REQUEST_ID = "X-Request-Id"  # the header by which an operator finds the lines of a request in the log
+REQUEST_ID_NAME = REQUEST_ID.lower().encode()  # as ASGI has it
 
 
 async def query(request: Request, document: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def cacheable(request: Request, body: bytes, media_type: str) -> Response:
         "Cache-Control": request.app.state.cache_control,
         "ETag": f"W/{tag}",
         "Vary": "Accept-Encoding",
-        ID: _request_id(request),
+        REQUEST_ID: _request_id(request),
     }
     is_known = matches(tag.encode(), request.headers.get("If-None-Match", "").encode())
     for result in _results(request):
@@ -95,8 +95,9 @@ def cache_control(seconds: int) -> str:
 
 def _without_session(request: Request) -> dict[str, Any]:
     """The request's scope, without its token and with an id."""
-    headers = [(name, value) for name, value in request.scope["headers"] if name not in (b"authorization", ID_NAME)]
-    return {**request.scope, "headers": [*headers, (ID_NAME, _request_id(request).encode())]}
+    left_out = (b"authorization", REQUEST_ID_NAME)
+    headers = [(name, value) for name, value in request.scope["headers"] if name not in left_out]
+    return {**request.scope, "headers": [*headers, (REQUEST_ID_NAME, _request_id(request).encode())]}
 
 
 def _request_id(request: Request) -> str:
@@ -122,11 +123,12 @@ def _rates(result: QueryResult) -> dict[str, str]:
 def _failure(request: Request, errors: list[dict[str, Any]], headers: Mapping[str, str]) -> HTTPException:
     """
     The response for the errors of a query. Its status is by the first code of `STATUSES` that one of them has, and its
-    message is that of the first error with this code; without such a code the status is 500. The log has all errors
-    already, under the request's id.
+    message is that of the first error with this code. If none has such a code, the status is 500, and the message that
+    of the first error. The log has all errors already, under the request's id.
     """
-    messages = {error["extensions"]["code"]: error["message"] for error in reversed(errors)}
-    code = next((each for each in STATUSES if each in messages), next(iter(messages)))
+    codes = [error["extensions"]["code"] for error in errors]
+    code = next((each for each in STATUSES if each in codes), codes[0])
     status = STATUSES.get(code, 500)
     retry = {"Retry-After": RETRY_AFTER} if status in (503, 504) else {}
-    return HTTPException(status, messages[code], {**retry, **headers, **UNCACHED, ID: _request_id(request)})
+    headers = {**retry, **headers, **UNCACHED, REQUEST_ID: _request_id(request)}
+    return HTTPException(status, errors[codes.index(code)]["message"], headers)

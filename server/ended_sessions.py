@@ -94,7 +94,7 @@ class EndedSessions:
         if event.kind is EventKind.MISSED:
             slots = set(self._watched)
         else:
-            slots = {keys.slot(event.poster) if event.kind in ENDS_SESSIONS else event.number % keys.SLOTS}
+            slots = {keys.slot(event.username) if event.kind in ENDS_SESSIONS else event.number % keys.SLOTS}
         self._outdated |= slots & self._watched.keys()
         if self._outdated:
             self._has_outdated.set()

@@ -155,7 +155,7 @@ class Export:
         context = open_context()
         self._store, self._site = context.store, context.store.site
         self._database: Database | None = context.database
-        self._home = self._site.home_of_user(username)  # the partition with all that the user owns
+        self._partition = self._site.partition_of_user(username)  # the partition with all that the user owns
 
     async def zip(self) -> AsyncIterator[bytes]:
         """
@@ -232,9 +232,12 @@ class Export:
         that was deleted meanwhile.
         """
         numbers = [int(each.partition(":")[2]) for each in ids]
-        homes = map(self._site.home_of_article, numbers)
+        partitions = map(self._site.partition_of_article, numbers)
         found = await self._replies(
-            [("HGET", keys.comment(home, number), "article") for home, number in zip(homes, numbers, strict=True)]
+            [
+                ("HGET", keys.comment(partition, number), "article")
+                for partition, number in zip(partitions, numbers, strict=True)
+            ]
         )
         stored = dict(zip(numbers, found, strict=True))
         absent = [number for number, article in stored.items() if article is None]
@@ -321,7 +324,7 @@ class Export:
             yield [each["id"] for each in some]
         start = 0
         while numbers := await self._site.redis.run(
-            ("ZRANGE", hidden(self._home, self._username.lower()), start, start + AT_ONCE - 1)
+            ("ZRANGE", hidden(self._partition, self._username.lower()), start, start + AT_ONCE - 1)
         ):
             yield [f"{kind}:{int(number)}" for number in numbers]
             start += AT_ONCE
@@ -356,8 +359,10 @@ class Export:
 
     async def _thing_ids(self, numbers: Sequence[int]) -> list[str]:
         """The ids of articles or comments that Redis has, by their numbers."""
-        home = self._site.home_of_article
-        are_comments = await self._replies([("EXISTS", keys.comment(home(number), number)) for number in numbers])
+        partition_of = self._site.partition_of_article
+        are_comments = await self._replies(
+            [("EXISTS", keys.comment(partition_of(number), number)) for number in numbers]
+        )
         absent = [number for number, is_comment in zip(numbers, are_comments, strict=True) if not is_comment]
         archived = await archive_reads.find_comments(self._store, self._database, absent)
         pairs = [

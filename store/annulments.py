@@ -1,8 +1,8 @@
 """
 Annulled votes: votes of a user that do not count, because an action of a moderator says so: the action holds them. Here
 the action is recorded. `archive/annulments.py` annuls and restores the votes in steps, of which this module has the
-scripts. A partition is a share of the data, and a user's home the one that has all that the user owns. What is archived
-is in the SQL database only.
+scripts. A partition is a share of the data; that of a user has all that the user owns. What is archived is in the SQL
+database only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -228,7 +228,7 @@ async def note(
         state.value if state else "",
         "1" if action.is_restored else "",
     ]
-    (status,) = await site.redis.run(site.command(NOTE_ANNULMENT, site.home_of_article(action.number), *given))
+    (status,) = await site.redis.run(site.command(NOTE_ANNULMENT, site.partition_of_article(action.number), *given))
     return bool(status == "noted")
 
 
@@ -236,7 +236,7 @@ async def _apply_karma(
     site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
     """
-    Change the karma of posters with a home in another partition. `karma` has a word NAME:CHANGE for each. `id` is that
+    Change the karma of posters in other partitions. `karma` has a word NAME:CHANGE for each. `id` is that
     of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
     with an effect there.
     """
@@ -253,7 +253,7 @@ async def _run(
     slot = keys.slot(name)
     authority = await roles.read_moderator(site, actor)
     reply = await roles.run(
-        site, ANNUL_VOTES, site.home_of_user(name), authority, name, slot, *arguments, reverts or ""
+        site, ANNUL_VOTES, site.partition_of_user(name), authority, name, slot, *arguments, reverts or ""
     )
     match reply[0]:
         case "refused":

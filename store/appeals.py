@@ -80,7 +80,7 @@ async def submit(site: Site, actor: Actor, number: int, text: str) -> Moderation
         Unauthenticated: the session has ended.
     """
     checked = validation.appeal(text)
-    status, *reply = await site.run(APPEAL, site.home_of_article(number), actor, number, checked)
+    status, *reply = await site.run(APPEAL, site.partition_of_article(number), actor, number, checked)
     match status:
         case "unauthenticated":
             raise Unauthenticated
@@ -118,7 +118,8 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     authority, action = await gather(roles.read_moderator(site, actor), reverts.read_action(site, number))
     comment = records.comment_number(action.subject_id) if action else None
     poster = (await comment_moderation.read_poster(site, comment) if comment else None) or Poster(username="", roles="")
-    partition, given = site.home_of_article(number), (site.partitions, number, checked, poster.username, poster.roles)
+    partition = site.partition_of_article(number)
+    given = (site.partitions, number, checked, poster.username, poster.roles)
     status, *reply = await roles.run(site, ANSWER_APPEAL, partition, authority, *given)
     if not reply:
         _refuse(status, number)
@@ -134,7 +135,7 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
 
 def of_action(site: Site, number: int) -> Read[Appeal | None]:
     """The read of the appeal against an action; None if there is none. Whoever calls it checks who may read it."""
-    return Read(("HGETALL", appeal(site.home_of_article(number), number)), _appeal, (number,))
+    return Read(("HGETALL", appeal(site.partition_of_article(number), number)), _appeal, (number,))
 
 
 def listing(site: Site, groups: Sequence[str] | None) -> Listing:

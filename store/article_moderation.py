@@ -58,8 +58,8 @@ async def lock(
     site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
 ) -> Moderated:
     """
-    Lock an article: it takes no votes and no comments. `group` is the group in whose name that is done; None for the
-    site. Two round trips.
+    Lock an article: it takes no votes and no comments. `group` is one of its groups, in whose name that is done; None
+    for the site. Two round trips.
 
     Raises as `remove`.
     """
@@ -103,7 +103,7 @@ async def _act(
     group_name = "" if group is None else validation.group(group, "group")
     details = (group_name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     given = (site.partitions, number, kind, *details, GROUPS_PER_ARTICLE)
     reply = await roles.run(site, MODERATE_ARTICLE, partition, authority, *given)
     if len(reply) == 1:
@@ -114,7 +114,7 @@ async def _act(
         await apply_edit(site, unnamed, number, *edit)
     if result[0] == "changed" and kind != "lock":
         # comments leave lists and inboxes with their article, and come back with it; a lock leaves them there
-        await removals.list_comments(site, number)
+        await removals.update_lists(site, number)
     return moderation.moderated(result)
 
 

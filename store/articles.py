@@ -168,7 +168,7 @@ class Articles:
         """
         if self._site.rules.votes or self._site.rules.downvotes:
             await verdicts.check_vote(self._site, voter, vote)
-        partition = self._site.home_of_article(number)
+        partition = self._site.partition_of_article(number)
         status, *reply = await self._site.run(VOTE, partition, voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
@@ -205,7 +205,7 @@ class Articles:
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
         digest = links.digest(checked.get("link", ""))
         arguments = (self._site.partitions, number, digest, limit, verdict.words, len(checked))
-        partition = self._site.home_of_article(number)
+        partition = self._site.partition_of_article(number)
         status, *reply = await self._site.run(EDIT, partition, editor, *arguments, *flat, *mentioned)
         if status == "broken":
             verdict.refuse()
@@ -233,7 +233,7 @@ class Articles:
         """
         added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
-        partition = self._site.home_of_article(number)
+        partition = self._site.partition_of_article(number)
         to_check = await self._groups.to_check(added)
         status, *reply = await self._site.run(
             REGROUP, partition, regrouper, number, *names, GROUPS_PER_ARTICLE, *to_check
@@ -260,7 +260,7 @@ class Articles:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        partition = self._site.home_of_article(number)
+        partition = self._site.partition_of_article(number)
         status, *reply = await self._site.run(DELETE, partition, deleter, self._site.partitions, number)
         if status != "deleted":
             _refuse(status, number)
@@ -272,7 +272,7 @@ class Articles:
 
     async def _stored(self, number: int, flat: list[str]) -> Article:
         """An article as a script replies it; as it is now where a kept answer leaves that out, in one round trip."""
-        key = keys.article(self._site.home_of_article(number), number)
+        key = keys.article(self._site.partition_of_article(number), number)
         fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if not fields:
             _refuse("missing", number)
@@ -303,7 +303,7 @@ async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Seque
     """
     Notify users of other partitions of the new text of an article. `id` is the entry of the edit in the log. The Lua
     function `change_article` returns the others: `noted` says in which partitions the entry has effects (see
-    `effects.noted_of`), `notified` whom it notifies, in the form of the field of this name.
+    `effects.new_entries`), `notified` whom it notifies, in the form of the field of this name.
     """
     await _apply(site, "edited", poster, number, id, noted, notified)
 
@@ -317,7 +317,7 @@ async def _apply(
     `id` is the entry's. `noted` has each of these partitions, followed by the id of the last earlier entry with an
     effect there. `notified` says whose inboxes change, in the form of the field of this name.
     """
-    partition, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
+    partition, now, values = site.partition_of_article(number), site.clock(), {"notified": notified}
     await effects.apply_noted(site, Entry(partition, id, kind, now, actor, f"article:{number}", values), noted)
 
 

@@ -121,7 +121,7 @@ async def _run(
         "1" if removes_texts else "",
         "1" if with_votes else "",
     )
-    reply = await roles.run(site, BAN, site.home_of_user(name), authority, name, *values)
+    reply = await roles.run(site, BAN, site.partition_of_user(name), authority, name, *values)
     match reply[0]:
         case "refused":
             field = moderation.field_of("group", reverts)

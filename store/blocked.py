@@ -51,13 +51,13 @@ async def unblock(site: Site, actor: Actor, username: str) -> Blocked:
 
 def listing(site: Site, username: str) -> Listing:
     """Whom a user blocks, the latest first."""
-    index = BLOCKED(site.home_of_user(username), username)
+    index = BLOCKED(site.partition_of_user(username), username)
     return Listing(f"blocked:{username.lower()}", (index,), by_time=True, may_be_archived=False)
 
 
 def blocks(site: Site, username: str, other: str) -> Read[bool]:
     """Whether a user blocks another one, whose name is as written."""
-    return Read(("ZSCORE", BLOCKED(site.home_of_user(username), username), other), _exists)
+    return Read(("ZSCORE", BLOCKED(site.partition_of_user(username), username), other), _exists)
 
 
 def _exists(reply: object) -> bool:
@@ -66,7 +66,7 @@ def _exists(reply: object) -> bool:
 
 async def _set(site: Site, actor: Actor, username: str, limit: int | None) -> Blocked:
     """Block a user, at most so many; None: do not block the user any more."""
-    name = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "name"))
+    name = await site.redis.run(("HGET", keys.user(site.partition_of_user(username), username), "name"))
     if name is None or is_pseudonym(name):
         raise NotFound(f"there is no user:{username.lower()}", "userId")
     status, *reply = await site.run(BLOCK, actor_slot(actor) % site.partitions, actor, name, limit or 0)

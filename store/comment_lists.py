@@ -36,7 +36,7 @@ def floor(site: Site, username: str) -> Read[int]:
     The time up to which the list of a user lacks comments (unix milliseconds), 0 if it has all. To be read after the
     list, as more may be cut off meanwhile.
     """
-    account = keys.user(site.home_of_user(username), username)
+    account = keys.user(site.partition_of_user(username), username)
     context = (moving.new_call(),)  # so that it is always sent
     return Read(("HGET", account, FLOOR_FIELD), _instant, context)
 

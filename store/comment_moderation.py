@@ -80,23 +80,23 @@ async def revert(
 
 async def read_poster(site: Site, number: int) -> Poster | None:
     """Who posted a comment, for scripts in its partition; None if it is gone. Two round trips."""
-    username = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+    username = await site.redis.run(("HGET", keys.comment(site.partition_of_article(number), number), "poster"))
     if username is None:
         return None
-    held = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "roles"))
+    held = await site.redis.run(("HGET", keys.user(site.partition_of_user(username), username), "roles"))
     return Poster(username, held or "")
 
 
 async def notify(site: Site, moderator: str, number: int, action: str, entry: Sequence[Any]) -> None:
     """
-    Notify the poster of an article or a comment of an action about it, if the poster's home is another partition.
+    Notify the poster of an article or a comment of an action about it, if the poster is in another partition.
     `action` is the id of the action. `entry` is what its script replies of the entry in the log: the id, a list of the
     partitions in which it has effects, each followed by the id of the last earlier entry with an effect there, and whom
     the action notifies (as the field `notified`).
     """
     id, noted, notified = entry
     of_action = Entry(
-        site.home_of_article(number), id, "moderated", site.clock(), moderator, action, {"notified": notified}
+        site.partition_of_article(number), id, "moderated", site.clock(), moderator, action, {"notified": notified}
     )
     await effects.apply_noted(site, of_action, noted)
 
@@ -114,7 +114,7 @@ async def _act(
     group_name = "" if group is None else validation.group(group, "group")
     details = (group_name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     poster = await read_poster(site, number)
     if poster is None:
         _refuse("missing", kind, number)

@@ -144,7 +144,7 @@ class Comments:
         if status not in ("voted", "same"):
             refuse(status, "comment", number)
         username, flat, *new_entry = reply
-        key = keys.comment(self._site.home_of_article(number), number)
+        key = keys.comment(self._site.partition_of_article(number), number)
         fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if new_entry and fields:
             entry, noted, karma = new_entry
@@ -180,7 +180,7 @@ class Comments:
         if status not in ("edited", "held"):
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
-        key = keys.comment(self._site.home_of_article(number), number)
+        key = keys.comment(self._site.partition_of_article(number), number)
         fields = records.pairs(flat) if flat else await hash_left_out(self._site.redis, key)
         if not fields:
             refuse("missing", "comment", number)
@@ -206,7 +206,7 @@ class Comments:
         values = {"poster": poster, "karma": str(karma), "notified": notified}
         await self._apply("comment_deleted", poster, number, values, entry, noted)
         if next_stub:
-            await removals.update_places(self._site, self._site.home_of_article(number), next_stub)
+            await removals.update_places(self._site, self._site.partition_of_article(number), next_stub)
 
     async def set_state(self, number: int, state: ContentState, actor: str = "") -> bool:
         """
@@ -282,7 +282,7 @@ class Comments:
         """Run a script in the partition of an article or a comment."""
         site = self._site
         reply: list[Any] = await self._site.run(
-            script, site.home_of_article(number), actor, site.partitions, number, *arguments
+            script, site.partition_of_article(number), actor, site.partitions, number, *arguments
         )
         return reply
 
@@ -313,14 +313,14 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
     values |= {"notified": notified, "announced": announced}
     await _apply(site, "comment_state_changed", actor, number, values, id, noted)
     if next_comment:
-        await removals.update_places(site, site.home_of_article(number), next_comment)
+        await removals.update_places(site, site.partition_of_article(number), next_comment)
 
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
     """
     Notify users of other partitions of the new text of a comment. `id` is the entry of the edit in the log. The Lua
     function `change_comment` returns the others: `noted` says in which partitions the entry has effects (see
-    `effects.noted_of`), `notified` whom it notifies, in the form of the field of this name.
+    `effects.new_entries`), `notified` whom it notifies, in the form of the field of this name.
     """
     await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 
@@ -332,7 +332,7 @@ async def _apply(
     Apply the effects of a new entry of the log about a comment in other partitions. `values` are those of the entry,
     `noted` has each of these partitions, followed by the id of the last earlier entry with an effect there.
     """
-    entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
+    entry = Entry(site.partition_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
     await effects.apply_noted(site, entry, noted)
 
 

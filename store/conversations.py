@@ -76,7 +76,9 @@ def lease(site: Site, partition: int) -> Lease:
 
 async def last_change(site: Site, article: int) -> int:
     """When something was written about the comments of an article last (unix milliseconds); 0 if never."""
-    found = await site.redis.run(("HMGET", keys.article(site.home_of_article(article), article), "active", "written"))
+    found = await site.redis.run(
+        ("HMGET", keys.article(site.partition_of_article(article), article), "active", "written")
+    )
     return max(int(each or 0) for each in found)
 
 
@@ -87,7 +89,7 @@ async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
     """
     found: dict[int, dict[str, str]] = {}
     async for numbers in _numbers(site, article):
-        partition = site.home_of_article(article)
+        partition = site.partition_of_article(article)
         hashes: list[Command] = [("HGETALL", keys.comment(partition, number)) for number in numbers]
         edits: list[Command] = [("EXISTS", HELD_EDIT(partition, number)) for number in numbers]
         flags: list[Command] = [("HVALS", FLAGS(partition, number)) for number in numbers]
@@ -167,7 +169,7 @@ async def noted(site: Site, partition: int) -> list[int]:
 
 
 async def _run(site: Site, script: Script, article: int, held: Lease, *arguments: object) -> str:
-    partition = site.home_of_article(article)
+    partition = site.partition_of_article(article)
     command = site.command(script, partition, site.partitions, article, held.token, *arguments)  # type: ignore[arg-type]
     (status,) = await site.redis.run(command)
     if status == "overtaken":
@@ -177,7 +179,7 @@ async def _run(site: Site, script: Script, article: int, held: Lease, *arguments
 
 async def _numbers(site: Site, article: int) -> AsyncIterator[list[int]]:
     """The numbers of all comments of an article, some at a time, in the order of its tree."""
-    tree, after = keys.tree(site.home_of_article(article), article), "-"
+    tree, after = keys.tree(site.partition_of_article(article), article), "-"
     while members := await site.redis.run(("ZRANGEBYLEX", tree, after, "+", "LIMIT", 0, READ_AT_ONCE)):
         yield [int(member.split()[1]) for member in members]  # after the branch path
         after = f"({members[-1]}"

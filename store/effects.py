@@ -106,12 +106,12 @@ def _followers(site: Site, entry: Entry) -> tuple[int, str]:
     """The partition and the key of the followers of the user or group that an entry is about."""
     followable = followed.OF_ENTRIES[entry.kind]
     followee = entry.values[followable.field]
-    target = followable.home(site, followee)
+    target = followable.partition_of(site, followee)
     return target, followable.followers(target, followee)
 
 
 def _of_commented(site: Site, entry: Entry) -> list[Effect]:
-    target = site.home_of_user(entry.actor)
+    target = site.partition_of_user(entry.actor)
     added = Effect(target, (("ZADD", keys.comments(target, entry.actor), entry.values["time"], _member(entry)),))
     return [added, *_notifications(site, entry)]
 
@@ -119,7 +119,7 @@ def _of_commented(site: Site, entry: Entry) -> list[Effect]:
 def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
     if not entry.actor:  # a deleted comment, which has replies
         return []
-    target, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1  # the poster's own vote gives none
+    target, karma = site.partition_of_user(entry.actor), int(entry.values["up"]) - 1  # the poster's own vote gives none
     added = ("ZADD", keys.comments(target, entry.actor), entry.values["time"], _member(entry))
     earned = ("HINCRBY", keys.user(target, entry.actor), "comment_karma", str(karma))
     return [Effect(target, (added, earned) if karma else (added,))]
@@ -127,7 +127,7 @@ def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
 
 def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
-    target = site.home_of_user(poster)
+    target = site.partition_of_user(poster)
     account = keys.user(target, poster)
     counted = ("HINCRBY", account, "comment_karma", entry.values["karma"])
     is_up = entry.values["value"] == str(Vote.UP.value)
@@ -138,7 +138,7 @@ def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
     if not poster:
         return []  # a comment that was deleted before
-    target = site.home_of_user(poster)
+    target = site.partition_of_user(poster)
     lists = (keys.comments, keys.unlisted, keys.held_comments)
     removed = [("ZREM", each(target, poster), _member(entry)) for each in lists]
     counted = ("HINCRBY", keys.user(target, poster), "comment_karma", entry.values["karma"])
@@ -151,7 +151,7 @@ def _of_comment_state_changed(site: Site, entry: Entry) -> list[Effect]:
     `announced` says that it is visible for the first time.
     """
     values, poster = entry.values, entry.values["poster"]
-    target = site.home_of_user(poster)
+    target = site.partition_of_user(poster)
     counted = ("HINCRBY", keys.user(target, poster), "comment_karma", values["karma"])
     held, member = keys.held_comments(target, poster), _member(entry)
     is_held = values["state"] != ContentState.VISIBLE.value
@@ -169,17 +169,17 @@ def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
     effects = []
     for word in entry.values["outcomes"].split():
         name, _, outcome = word.partition(":")
-        target = site.home_of_user(name)
+        target = site.partition_of_user(name)
         effects.append(Effect(target, (("DECIDED", keys.user(target, name), number, outcome),)))
     return effects
 
 
 def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
-    """`karma` has a word NAME:CHANGE for each poster with a home elsewhere: the change of the karma of comments."""
+    """`karma` has a word NAME:CHANGE for each poster in another partition: the change of the karma of comments."""
     effects = []
     for word in entry.values["karma"].split():
         poster, _, change = word.partition(":")
-        target = site.home_of_user(poster)
+        target = site.partition_of_user(poster)
         effects.append(Effect(target, (("HINCRBY", keys.user(target, poster), "comment_karma", change),)))
     return effects
 
@@ -196,7 +196,7 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     for word in entry.values["comments"].split():
         number, poster, time = word.split(":")
         posters[number] = poster
-        target = site.home_of_user(poster)
+        target = site.partition_of_user(poster)
         values = {"time": time, "listed": entry.values["listed"]}
         effects.append(Effect(target, _listed(target, poster, keys.member(int(number)), values)))
     on_inboxes = _returned_notifications if entry.values["listed"] else _ended_notifications
@@ -256,7 +256,8 @@ def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
     """
     type, _, number = entry.subject.partition(":")
     for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
-        yield site.home_of_user(each.username), notifications.notification_member(int(number), each.kind, type), each
+        member = notifications.notification_member(int(number), each.kind, type)
+        yield site.partition_of_user(each.username), member, each
 
 
 def _member(entry: Entry) -> str:
@@ -288,12 +289,12 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, as `apply` does. `noted` is as for `noted_of`."""
-    if found := noted_of(entry, noted):
+    """Apply the effects of a new entry, as `apply` does. `noted` is as for `new_entries`."""
+    if found := new_entries(entry, noted):
         await apply(site, found)
 
 
-def noted_of(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
+def new_entries(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
     """
     One `NewEntry` for each partition in which a new entry has an effect. `noted` is the reply of `note_effects` in
     notifications.lua: for each such partition its number, and the id of the entry before with an effect there.

@@ -321,7 +321,7 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0
-        return Event(kind, number=action, poster=entry.actor or "-", groups=(group,) if group else (), id=entry.id)
+        return Event(kind, number=action, username=entry.actor or "-", groups=(group,) if group else (), id=entry.id)
     number = entry.subject.removeprefix("article:")
     if kind in (EventKind.VOTED, EventKind.EDITED):
         poster, names = stored[number]

@@ -138,18 +138,18 @@ ABOUT_VOTES = tuple(f"{kind.value} " for kind in (EventKind.VOTES_ANNULLED, Even
 class Event:
     """
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes. Only NOTIFIED has
-    no entry: it says that the article or comment with this number has notified a user, who is its `poster`.
+    no entry: it says that the article or comment with this number has notified the user with this `username`.
 
-    Events about articles and comments have a number and a poster, those about comments also an `article`. MODERATED and
-    REDACTED have the number of the action, and the name of the moderator as their `poster`.
-    PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
+    Events about articles and comments have their number and the `username` of the poster, those about comments also an
+    `article`. MODERATED and REDACTED have the number of the action, and the `username` of the moderator.
+    PASSWORD_CHANGED and SESSION_ENDED have that of the user.
     FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the
     action, do not say by whom.
     """
 
     kind: EventKind
     number: int = 0
-    poster: str = ""
+    username: str = ""
     groups: tuple[str, ...] = ()
     id: str = ""
     article: int = 0
@@ -158,18 +158,18 @@ class Event:
     def read(cls, message: str) -> Self:
         """
         Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED. Its words are kind,
-        number, poster, id of the entry, for a comment the number of its article, and groups.
+        number, username, id of the entry, for a comment the number of its article, and groups.
 
         Messages of earlier versions have no id.
         """
         try:
-            word, number, poster, *groups = message.split()
+            word, number, username, *groups = message.split()
             kind, id, article = EventKind(word), entry_id(message), 0
             if id:
                 groups.pop(0)
             if kind in OF_COMMENTS:
                 article = int(groups.pop(0))
-            return cls(kind, int(number), poster, tuple(groups), id, article)
+            return cls(kind, int(number), username, tuple(groups), id, article)
         except (ValueError, IndexError):
             return cls(EventKind.MISSED)
 
@@ -271,7 +271,7 @@ ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 def topics(event: Event) -> Iterator[Topic]:
     """The topics whose listeners get an event. An event MISSED goes to all listeners instead."""
     if event.kind is EventKind.NOTIFIED:
-        yield of_inbox(event.poster)
+        yield of_inbox(event.username)
         return
     yield EVERY_ENTRY
     if event.kind in CHANGES_QUEUES:

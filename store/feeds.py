@@ -50,7 +50,7 @@ class PosterSelection:
 
 def following(site: Site, username: str) -> Read[list[str]]:
     """The usernames that a user follows."""
-    return Read(("ZRANGE", followed.following(site.home_of_user(username), username), 0, -1), list)
+    return Read(("ZRANGE", followed.following(site.partition_of_user(username), username), 0, -1), list)
 
 
 def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
@@ -58,7 +58,7 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     When each followee posted last (unix milliseconds), without those who never posted. Only for a store of one
     partition.
     """
-    partition = site.home_of_user(username)
+    partition = site.partition_of_user(username)
     both = (followed.following(partition, username), keys.newest_posts(partition))
     times_of_posts = ("WEIGHTS", 0, 1)  # not those of the follows
     return Read(("ZINTER", len(both), *both, *times_of_posts, "WITHSCORES"), _times)
@@ -74,7 +74,7 @@ def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]
 
 
 def follows(site: Site, follower: str, followee: str) -> Read[bool]:
-    key = followed.following(site.home_of_user(follower), follower)
+    key = followed.following(site.partition_of_user(follower), follower)
     return Read(("ZSCORE", key, followee), _exists)
 
 
@@ -143,12 +143,12 @@ def merge(parts: Sequence[Pull], window: Window) -> Pull:
 
 def calls(site: Site, usernames: Sequence[str], limit: int) -> list[tuple[int, list[str]]]:
     """Split users into calls of bounded size, each to one partition: pairs of a partition and usernames."""
-    homes: defaultdict[int, list[str]] = defaultdict(list)
+    by_partition: defaultdict[int, list[str]] = defaultdict(list)
     for username in usernames:
-        homes[site.home_of_user(username)].append(username)
+        by_partition[site.partition_of_user(username)].append(username)
     return [
         (partition, names[start : start + limit])
-        for partition, names in homes.items()
+        for partition, names in by_partition.items()
         for start in range(0, len(names), limit)
     ]
 

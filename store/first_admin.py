@@ -43,11 +43,11 @@ async def make(site: Site, users: Users, username: str) -> FirstAdmin:
 
 async def done(site: Site, username: str) -> None:
     """Note that the link was printed. One round trip."""
-    await site.redis.run(("HDEL", keys.user(site.home_of_user(username), username), FIELD))
+    await site.redis.run(("HDEL", keys.user(site.partition_of_user(username), username), FIELD))
 
 
 async def _find(site: Site, username: str) -> FirstAdmin | None:
-    key = keys.user(site.home_of_user(username), username)
+    key = keys.user(site.partition_of_user(username), username)
     name, is_new, granted = await site.redis.run(("HMGET", key, "name", FIELD, "roles"))
     if name is None:
         return None

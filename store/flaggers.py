@@ -49,14 +49,15 @@ async def weigh(site: Site, actor: Actor, kind: str, number: int) -> Weight:
     if rule is None:
         return NO_WEIGHT
     name = await site.username(actor)
-    commands: list[Command] = [("HMGET", keys.user(site.home_of_user(name), name), *FIELDS)]
+    commands: list[Command] = [("HMGET", keys.user(site.partition_of_user(name), name), *FIELDS)]
     if kind == "comment":
-        commands.append(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        commands.append(("HGET", keys.comment(site.partition_of_article(number), number), "poster"))
     found, *posters = await site.redis.pipeline(commands)
     if not counts(rule, found, site.clock()):
         return NO_WEIGHT
     poster = posters[0] if posters else None
-    roles = await site.redis.run(("HGET", keys.user(site.home_of_user(poster), poster), "roles")) if poster else None
+    key = keys.user(site.partition_of_user(poster), poster) if poster else None
+    roles = await site.redis.run(("HGET", key, "roles")) if key else None
     return Weight(rule.hide_at, rule.votes_per_flag, roles or "")
 
 

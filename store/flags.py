@@ -118,7 +118,7 @@ async def flag(
 
     One round trip; one more before it if the session is stored in another partition, and one with a rule for users who
     flag. With a rule that hides things also what `flaggers.weigh` takes, one or two to know which earlier flaggers are
-    banned, and if the thing is hidden what `removals.list_comments` or `comments.apply_state` takes.
+    banned, and if the thing is hidden what `removals.update_lists` or `comments.apply_state` takes.
 
     Raises:
         NotFound: there is no such article or comment in Redis.
@@ -140,13 +140,13 @@ async def unflag(site: Site, actor: Actor, kind: str, number: int) -> Flagged:
 
 def standing(site: Site, number: int) -> Read[list[Flag]]:
     """The flags on a thing that were not cleared, oldest first."""
-    return Read(("HGETALL", FLAGS(site.home_of_article(number), number)), _standing)
+    return Read(("HGETALL", FLAGS(site.partition_of_article(number), number)), _standing)
 
 
 def standing_of(site: Site, number: int, username: str) -> Read[Flag | None]:
     """The flag of a user on a thing; None if there is none, or if it was cleared."""
     name = username.lower()
-    return Read(("HGET", FLAGS(site.home_of_article(number), number), name), _standing_flag, (name,))
+    return Read(("HGET", FLAGS(site.partition_of_article(number), number), name), _standing_flag, (name,))
 
 
 def listing(site: Site, queue: Queue, groups: Sequence[str] | None) -> Listing:
@@ -223,11 +223,13 @@ async def _banned(site: Site, number: int, weight: Weight) -> str:
     """
     if not weight.hide_at:  # the new flag does not count
         return ""
-    found = parse(await site.redis.run(("HGETALL", FLAGS(site.home_of_article(number), number))))
+    found = parse(await site.redis.run(("HGETALL", FLAGS(site.partition_of_article(number), number))))
     names = [flag.username.lower() for flag in found if flag.counts and flag.cleared_by is None]
     if len(names) + 1 < weight.hide_at:
         return ""
-    words = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "bans") for name in names])
+    words = await site.redis.pipeline(
+        [("HGET", keys.user(site.partition_of_user(name), name), "bans") for name in names]
+    )
     now = site.clock()
     return " ".join(
         name for name, each in zip(names, words, strict=True) if any(standing_bans.standing(each or "", now))
@@ -237,7 +239,7 @@ async def _banned(site: Site, number: int, weight: Weight) -> str:
 async def _set(
     site: Site, actor: Actor, kind: str, number: int, reason: str, note: str, weight: Weight, banned: str = ""
 ) -> Flagged:
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     given = (kind, reason, note, *weight, comments.STUBS_AT_ONCE, banned)
     status, *reply = await site.run(FLAG, partition, actor, site.partitions, number, *given)
     if status == "own":
@@ -257,7 +259,7 @@ async def _set(
 
 async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[Any]) -> None:
     if kind == "article":
-        await removals.list_comments(site, number)
+        await removals.update_lists(site, number)
     else:
         await comments.apply_state(site, actor="", number=number, change=change)
 

@@ -1,6 +1,6 @@
 """
 Users and groups, which can be followed: the keys of both sides of a follow (what somebody follows, and the followers),
-and the entries of the log about it. The home of a user or group is the partition, a share of the data, of its keys.
+and the entries of the log about it. A partition is a share of the data.
 """
 
 from collections.abc import Callable
@@ -58,7 +58,7 @@ group_followers = Kind(
 @dataclass(frozen=True, slots=True)
 class Followed:
     """
-    Users, or groups: the kinds of keys of both sides, and the home of a followee. In the log the followee is the
+    Users, or groups: the kinds of keys of both sides, and the partition of a followee. In the log the followee is the
     subject, with an id of this `type`, and its name a value with the name `field`; `begun` and `ended` are the kinds of
     entries. A user follows at most `most`.
     """
@@ -67,7 +67,7 @@ class Followed:
     field: str
     following: Kind
     followers: Kind
-    home: Callable[[Site, str], int]
+    partition_of: Callable[[Site, str], int]
     begun: str
     ended: str
     most: int
@@ -85,7 +85,7 @@ USERS = Followed(
     field="followee",
     following=following,
     followers=followers,
-    home=Site.home_of_user,
+    partition_of=Site.partition_of_user,
     begun="followed",
     ended="unfollowed",
     most=maxsize,
@@ -95,7 +95,7 @@ GROUPS = Followed(
     field="group",
     following=followed_groups,
     followers=group_followers,
-    home=Site.home_of_group,
+    partition_of=Site.partition_of_group,
     begun="group_followed",
     ended="group_unfollowed",
     most=MAX_GROUPS,

@@ -104,7 +104,7 @@ class Follows:
 
     async def _stored_names(self, follower: Actor, followee: str) -> tuple[str, str]:
         """Both names as their owners wrote them when they registered."""
-        account = keys.user(self._site.home_of_user(followee), followee)
+        account = keys.user(self._site.partition_of_user(followee), followee)
         follower, (name,) = await self._follower_and(follower, [("HGET", account, "name")])
         if name is None or records.is_pseudonym(name):
             raise NotFound(f"there is no user:{followee.lower()}", "userId")
@@ -115,7 +115,7 @@ class Follows:
     async def _follower_and(self, follower: Actor, commands: Sequence[Command]) -> tuple[str, list[Any]]:
         """The name of the follower, who may follow, and the replies of some commands. One round trip for both."""
         follower = await self._site.username(follower)
-        account = keys.user(self._site.home_of_user(follower), follower)
+        account = keys.user(self._site.partition_of_user(follower), follower)
         (bans, leaver), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
         if leaver:  # the user is being deleted
             raise Unauthenticated
@@ -143,7 +143,7 @@ async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str
     # `last` is the id of the last entry of the log with an effect in the followee's partition, `before` that of the one
     # before it with such an effect
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
-        partition, target = site.home_of_user(follower), followed.home(site, followee)
+        partition, target = site.partition_of_user(follower), followed.partition_of(site, followee)
         if status == "changed" and last:
             values = {followed.field: followee, "since": str(now)}
             entry = Entry(
@@ -158,7 +158,7 @@ async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str
 
 
 def _command(site: Site, followed: Followed, follower: str, followee: str, now: int, *, begins: bool) -> Command:
-    partition, target = site.home_of_user(follower), followed.home(site, followee)
+    partition, target = site.partition_of_user(follower), followed.partition_of(site, followee)
     script_keys = [
         followed.following(partition, follower),
         keys.closed(partition),

@@ -147,13 +147,13 @@ class Groups:
     def _lookups(self, name: str) -> list[Command]:
         """The commands of which one finds something if articles may be added to a group."""
         if self.only_listed:
-            return [("HGET", keys.place(self._site.home_of_group(name), name), "listed")]
+            return [("HGET", keys.place(self._site.partition_of_group(name), name), "listed")]
         return [("ZSCORE", keys.groups(partition), name) for partition in range(self._site.partitions)]
 
     async def _edit(self, authority: Authority, name: str, changes: Mapping[str, str], listing: str = "") -> bool:
         """Whether anything changed. `listing` is "unlisted" to take the group from the list."""
         flat = [text for change in changes.items() for text in change]
-        partition = self._site.home_of_group(name)
+        partition = self._site.partition_of_group(name)
         status, *_ = await roles.run(self._site, EDIT_GROUP, partition, authority, name, listing, *flat)
         if status == "refused":
             raise NotAModerator(f"only moderators of the group {name} and admins edit it", "group")

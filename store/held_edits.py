@@ -54,12 +54,12 @@ class HeldEdit(NamedTuple):
 
 def of(site: Site, number: int) -> Read[HeldEdit | None]:
     """The edit of an article or a comment that waits for approval."""
-    return Read(("HGETALL", HELD_EDIT(site.home_of_article(number), number)), _parse)
+    return Read(("HGETALL", HELD_EDIT(site.partition_of_article(number), number)), _parse)
 
 
 def hold(site: Site, subject: Article | Comment) -> Read[Hold | None]:
     """What holds a text that waits in the queue PENDING: a pending one, or the edit of a visible one."""
-    partition, number = site.home_of_article(subject.number), subject.number
+    partition, number = site.partition_of_article(subject.number), subject.number
     if subject.state is not ContentState.PENDING:
         return Read(("HGET", HELD_EDIT(partition, number), HELD_BY), _parse_hold)
     kind = keys.article if isinstance(subject, Article) else keys.comment

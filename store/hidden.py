@@ -97,11 +97,11 @@ async def drop(site: Site, username: str, numbers: Sequence[int]) -> None:
     Raises:
         StoreUnavailable: Redis does not answer, or takes no writes.
     """
-    homes: dict[int, list[int]] = {}
+    by_partition: dict[int, list[int]] = {}
     for number in numbers:
-        homes.setdefault(site.home_of_article(number), []).append(number)
+        by_partition.setdefault(site.partition_of_article(number), []).append(number)
     commands: list[Command] = [
-        ("ZREM", HIDDEN(partition, username), *map(member, some)) for partition, some in homes.items()
+        ("ZREM", HIDDEN(partition, username), *map(member, some)) for partition, some in by_partition.items()
     ]
     await site.redis.pipeline(commands)
 
@@ -135,12 +135,12 @@ def numbers(site: Site, username: str) -> list[Read[list[int]]]:
 
 def among(site: Site, username: str, numbers: Sequence[int]) -> list[Read[dict[int, bool]]]:
     """Which of some articles a user hides: a read for each partition."""
-    homes: dict[int, list[int]] = {}
+    by_partition: dict[int, list[int]] = {}
     for number in numbers:
-        homes.setdefault(site.home_of_article(number), []).append(number)
+        by_partition.setdefault(site.partition_of_article(number), []).append(number)
     return [
         Read(encoded(("ZMSCORE", HIDDEN(partition, username), *map(member, some))), _by_number, (tuple(some),))
-        for partition, some in homes.items()
+        for partition, some in by_partition.items()
     ]
 
 
@@ -158,7 +158,7 @@ def _by_number(numbers: Sequence[int], times: Sequence[float | None]) -> dict[in
 
 async def _set(site: Site, actor: Actor, number: int, limit: int) -> Hidden:
     """Hide an article, unless `limit` are hidden in its partition; with a limit of 0, show it again."""
-    status, *reply = await site.run(HIDE, site.home_of_article(number), actor, member(number), limit)
+    status, *reply = await site.run(HIDE, site.partition_of_article(number), actor, member(number), limit)
     if status == "unauthenticated":
         raise Unauthenticated
     if status == "full":

@@ -110,21 +110,21 @@ class NextPlaces(NamedTuple):
 
 def groups(site: Site, username: str) -> Read[list[str]]:
     """The names of the groups that a user follows, sorted."""
-    return Read(("ZRANGE", followed.followed_groups(site.home_of_user(username), username), 0, -1), sorted)
+    return Read(("ZRANGE", followed.followed_groups(site.partition_of_user(username), username), 0, -1), sorted)
 
 
 def follows_group(site: Site, username: str, group: str) -> Read[bool]:
-    key = followed.followed_groups(site.home_of_user(username), username)
+    key = followed.followed_groups(site.partition_of_user(username), username)
     return Read(("ZSCORE", key, group), _exists)
 
 
 def follower_count(site: Site, group: str) -> Read[int]:
-    return Read(("ZCARD", followed.group_followers(site.home_of_group(group), group)), int)
+    return Read(("ZCARD", followed.group_followers(site.partition_of_group(group), group)), int)
 
 
 def blocked(site: Site, username: str) -> Read[list[str]]:
     """The names, as written, of the users whom a user blocks."""
-    return Read(("ZRANGE", BLOCKED(site.home_of_user(username), username), 0, -1), list)
+    return Read(("ZRANGE", BLOCKED(site.partition_of_user(username), username), 0, -1), list)
 
 
 def chosen(site: Site, username: str) -> list[Read[Any]]:

@@ -44,7 +44,7 @@ def pinned(site: Site, listing: HomeListing, at: int) -> Read[list[Position] | N
 
 def _key(site: Site, listing: HomeListing) -> str:
     username = listing.choices.username
-    return PINNED_HOME(site.home_of_user(username), username, listing.order.value)
+    return PINNED_HOME(site.partition_of_user(username), username, listing.order.value)
 
 
 def _places(name: str, at: str, text: str | None) -> list[Position] | None:

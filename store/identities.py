@@ -4,7 +4,7 @@ claim `sub` of its tokens. It belongs to one user for ever. It is kept under a d
 for digests of names, so that nothing is left of it but the digest once its user is deleted.
 
 At first sight a name is reserved for the identity in the partition (a share of the data) of its digest; then the user
-is made in the home of the name, the partition of all that the user owns. Both steps may be repeated, by any process.
+is made in the partition of the name, which has all that the user owns. Both steps may be repeated, by any process.
 """
 
 import hmac
@@ -23,7 +23,7 @@ from store.client import Command
 from store.client.connection import encoded
 from store.errors import Invalid, NotFound, TokenRefused
 from store.kinds import Backup, Kind, Text
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.queries import Read
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
@@ -62,9 +62,8 @@ identities = Kind(
     "identities",
     "hash",
     parts=(keys.USERNAME,),
-    holds="the subjects of issuers that are a user's: by the digest the issuer and the subject; by `iat:` and the "
-    "digest the time (unix milliseconds) of the newest token that has changed the profile; by `claimed:` and the "
-    "digest the roles that its claims gave",
+    holds="the subjects of issuers that are a user's: DIGEST: the issuer and the subject; iat:DIGEST: the time (unix "
+    "milliseconds) of the newest token that has changed the profile; claimed:DIGEST: the roles that its claims gave",
     written_by="tokens of issuers",
     backup=Backup.COPIED,
     record="identities",
@@ -115,7 +114,7 @@ class IdentifiedUsers:
     def read(self, identified: Identified) -> Read[Login | None]:
         """The user of a token as stored now, in the form in which a session has its user; None if the user is gone."""
         username = identified.username
-        return _read(keys.user(self._site.home_of_user(username), username), identified.expires_at)
+        return _read(keys.user(self._site.partition_of_user(username), username), identified.expires_at)
 
     async def may_stay(self, identified: Sequence[Identified]) -> list[bool]:
         """Whether users of tokens are still there, and not banned from the site. One round trip."""
@@ -151,7 +150,7 @@ class IdentifiedUsers:
             Invalid: the subject is another user's, or was that of a deleted one.
         """
         site, digest = self._site, await self.digest(subject)
-        name = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "name"))
+        name = await site.redis.run(("HGET", keys.user(site.partition_of_user(username), username), "name"))
         if name is None:
             raise NotFound(f"there is no user {username}")
         state, _, owner = (await self._swap(digest, known="", wanted=f"{MADE} {name}")).partition(" ")
@@ -172,9 +171,8 @@ class IdentifiedUsers:
 
     async def _made(self, digest: str, subject: Subject) -> str | None:
         """The name of the user of a subject; None if there is none yet. One round trip."""
-        state, _, name = (await self._site.redis.run((*READ_IDENTITY.beginning(self._home(digest)), digest))).partition(
-            " "
-        )
+        stored = await self._site.redis.run((*READ_IDENTITY.beginning(self._partition_of(digest)), digest))
+        state, _, name = stored.partition(" ")
         if state == GONE:
             raise TokenRefused(GONE)
         return name if state == MADE else None
@@ -204,13 +202,13 @@ class IdentifiedUsers:
     async def _taken(self, names: Sequence[str]) -> set[str]:
         site = self._site
         assert self._name_key is not None
-        homes = list(map(site.home_of_user, names))
+        partitions = list(map(site.partition_of_user, names))
         held: list[Command] = [
-            ("EXISTS", keys.user(partition, name)) for partition, name in zip(homes, names, strict=True)
+            ("EXISTS", keys.user(partition, name)) for partition, name in zip(partitions, names, strict=True)
         ]
         had: list[Command] = [
             ("HEXISTS", leaving.departed(partition), leaving.digest(self._name_key, name))
-            for partition, name in zip(homes, names, strict=True)
+            for partition, name in zip(partitions, names, strict=True)
         ]
         found = await site.redis.pipeline([*held, *had])
         return {name for name, is_taken in zip([*names, *names], found, strict=True) if is_taken}
@@ -220,15 +218,16 @@ class IdentifiedUsers:
         Change the state that is stored of a subject from `known` to `wanted`, "" for nothing, and return what is stored
         then. If another state than `known` is stored, it stays.
         """
-        command = (*SWAP_IDENTITY.beginning(self._home(digest)), digest, known, wanted)
+        command = (*SWAP_IDENTITY.beginning(self._partition_of(digest)), digest, known, wanted)
         return str(await self._site.redis.run(command))
 
     async def _update(self, digest: str, claims: Claims, name: str, *, makes: bool = False) -> str:
+        """Bring a user up to date with claims. Returns the reply of update_identified.lua, such as "missing"."""
         site = self._site
         given = (name, keys.slot(name), digest, " ".join(claims.subject), claims.issued_at or 0, "1" if makes else "")
         roles = "-" if claims.roles is None else " ".join(sorted(claims.roles))
         profile = [part for pair in self._usable(claims.profile).items() for part in pair]
-        command = site.command(UPDATE_IDENTIFIED, site.home_of_user(name), *given, roles, *profile)
+        command = site.command(UPDATE_IDENTIFIED, site.partition_of_user(name), *given, roles, *profile)
         return str(await site.redis.run(command))
 
     def _usable(self, profile: Mapping[str, str]) -> dict[str, str]:
@@ -242,7 +241,7 @@ class IdentifiedUsers:
                 found[name] = text and profiles.RULES[name](text)
         return found
 
-    def _home(self, digest: str) -> int:
+    def _partition_of(self, digest: str) -> int:
         return slot_of_digest(digest) % self._site.partitions
 
 
@@ -265,7 +264,7 @@ def usable_name(claimed: str) -> str:
 
 async def digests_of(site: Site, username: str) -> list[str]:
     """The digests of the subjects that are a user's. One round trip."""
-    listed = await site.redis.run(("HKEYS", identities(site.home_of_user(username), username)))
+    listed = await site.redis.run(("HKEYS", identities(site.partition_of_user(username), username)))
     return sorted(name for name in listed if ":" not in name)  # others are such as `iat:` and a digest
 
 
@@ -277,14 +276,14 @@ async def refuse(site: Site, username: str) -> None:
 async def refuse_subjects(site: Site, digests: Sequence[str]) -> None:
     """Mark subjects, given by their digests, as nobody's for ever. One round trip."""
     commands: list[Command] = [
-        needed(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
+        accepted_when_full(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
     ]
     await site.redis.pipeline(commands)
 
 
 async def subjects_of(site: Site, username: str) -> list[Subject]:
     """The subjects that are a user's. One round trip."""
-    stored = await site.redis.run(("HGETALL", identities(site.home_of_user(username), username)))
+    stored = await site.redis.run(("HGETALL", identities(site.partition_of_user(username), username)))
     return [Subject(*text.split(" ", 1)) for name, text in sorted(stored.items()) if ":" not in name]
 
 

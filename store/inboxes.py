@@ -84,7 +84,7 @@ def find(site: Site, username: str, numbers: Sequence[int]) -> Read[dict[int, No
 
 
 def _keys(site: Site, username: str) -> list[str]:
-    partition = site.home_of_user(username)
+    partition = site.partition_of_user(username)
     return [keys.inbox(partition, username), keys.user(partition, username)]
 
 

@@ -1,9 +1,8 @@
 """
 The Redis keys that several modules write: their kinds, and the patterns of their parts. Other kinds are declared beside
-the commands that write them. A partition is one share of the data, all on one server. The one in which a user's own
-keys and articles are is the user's home; comments are in the partition of their article. A number is 1,024 times a
-sequence plus a slot. The sequence is higher in each later post of a partition; the slot decides in which partition it
-is.
+the commands that write them. A partition is one share of the data, all on one server. That of a user has the user's
+own keys and articles; comments are in the partition of their article. A number is 1,024 times a sequence plus a slot.
+The sequence is higher in each later post of a partition; the slot decides in which partition it is.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
 With "" as the last part it gives what such keys begin with, as scripts take it that append the part.
@@ -25,7 +24,7 @@ CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{", "annulled:{")  # likewise: of the
 def slot(name: str) -> int:
     """
     Which of 1 024 shares a user or a group falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name. Modulo the
-    number of partitions, it is the home.
+    number of partitions, it is the partition.
     """
     return crc_hqx(name.lower().encode(), 0) % SLOTS
 

@@ -89,9 +89,10 @@ class Kind:
 
     A kind with a `member` is a list of somebody: a sorted set whose members name things by the time of their addition
     (unix milliseconds). Its key is in the partition of these things, so that one script can check and list them, and
-    an owner has a key in each partition; or, if it names a user by a text with a slot, it `is_at_home`, in that user's
-    partition, and may have what does not exist any more. Backups and `verify` need no more than the declaration. The
-    keys of `mirror` have the same pairs the other way round: the owners by the things, at the same times.
+    an owner has a key in each partition; or, if it names a user by a text with a slot, it `is_with_owner`, in the
+    partition of that user, and may have what does not exist any more. Backups and `verify` need no more than the
+    declaration. The keys of `mirror` have the same pairs the other way round: the owners by the things, at the same
+    times.
     """
 
     name: str
@@ -120,7 +121,7 @@ class Kind:
         return self.text(*parts)
 
     @property
-    def is_at_home(self) -> bool:
+    def is_with_owner(self) -> bool:
         """Whether its first part decides in which partition a key is."""
         return bool(self.parts and self.parts[0].slot)
 
@@ -144,9 +145,9 @@ class Member:
         """The key of what a member names."""
         return self.named(partition, self.part(text))
 
-    def home(self, text: str, partitions: int) -> int:
+    def partition_of(self, text: str, partitions: int) -> int:
         """The partition of what a member names."""
-        return _home(self.named, 0, self.part(text), partitions)
+        return _partition_of(self.named, 0, self.part(text), partitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +201,12 @@ def parse(text: str, partitions: int) -> Key | None:
     if match is None or kind is None:
         return None
     partition, suffix = int(match[2]), match[3] or ""
-    if not kind.suffix.fullmatch(suffix) or partition != _home(kind, partition, suffix, partitions):
+    if not kind.suffix.fullmatch(suffix) or partition != _partition_of(kind, partition, suffix, partitions):
         return None
     return Key(text, kind, match[1], partition, suffix)
 
 
-def _home(kind: Kind, partition: int, suffix: str, partitions: int) -> int:
+def _partition_of(kind: Kind, partition: int, suffix: str, partitions: int) -> int:
     """The partition to which a key belongs; -1 if there is none."""
     if kind.parts and (slot := kind.parts[0].slot):
         return slot(suffix.split(":")[0]) % partitions

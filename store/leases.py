@@ -8,7 +8,7 @@ from secrets import token_hex
 from store.background import repeating
 from store.errors import LeaseTaken
 from store.kinds import Kind, Text
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -65,7 +65,9 @@ class Lease:
 
     async def take_over(self) -> None:
         """Take the lease from whichever process holds it. One round trip."""
-        await self.site.redis.run(needed(("SET", lease(self.partition, self.name), self.token, "PX", self.lifetime)))
+        await self.site.redis.run(
+            accepted_when_full(("SET", lease(self.partition, self.name), self.token, "PX", self.lifetime))
+        )
 
     async def end(self) -> None:
         """Give it up, so that another process need not wait until it ends. One round trip."""

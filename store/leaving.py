@@ -1,6 +1,6 @@
 """
-Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, with the same home (the
-partition, a share of the data, of all that a user owns). It has their votes and the texts that stay. A name is never
+Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, in the same partition
+(a share of the data). It has their votes and the texts that stay. A name is never
 given again: it is kept as a digest, made with a secret key of the store.
 
 `begin` marks a user, and ends all sessions, in one step. `archive/leaving.py` then replaces the name everywhere in
@@ -19,7 +19,7 @@ from store.client import Command
 from store.errors import WRONG_PASSWORD, BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
-from store.needed_writes import needed
+from store.needed_writes import accepted_when_full
 from store.queries import Read
 from store.ranking.formulas import DAY
 from store.scripts.registry import Script
@@ -146,7 +146,7 @@ async def begin(
         BadToken: the token was used, or has ended.
         NotFound: there is no such user.
     """
-    partition, name, key = site.home_of_user(username), username.lower(), await name_key(site)
+    partition, name, key = site.partition_of_user(username), username.lower(), await name_key(site)
     texts = DeletedTexts.REMOVE if removes_texts else DeletedTexts.KEEP
     given = (name, keys.slot(name), password_hash, pseudonym or keys.pseudonym(name), texts.value, key, token_digest)
     status, *reply = await site.redis.run(site.command(LEAVE, partition, *given))
@@ -165,7 +165,7 @@ async def begin(
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
     await site.redis.pipeline(
-        [needed(("SADD", refused(partition), leaver.folded)) for partition in range(site.partitions)]
+        [accepted_when_full(("SADD", refused(partition), leaver.folded)) for partition in range(site.partitions)]
     )
 
 
@@ -174,7 +174,7 @@ async def name_key(site: Site) -> str:
     key = await site.redis.run(("GET", namekey(0)))
     if key is None:
         made = secrets.token_hex(SECRET_BYTES)
-        _, key = await site.redis.pipeline([needed(("SET", namekey(0), made, "NX")), ("GET", namekey(0))])
+        _, key = await site.redis.pipeline([accepted_when_full(("SET", namekey(0), made, "NX")), ("GET", namekey(0))])
     return str(key)
 
 
@@ -187,7 +187,7 @@ async def keep_names(site: Site, names: Sequence[tuple[str, str, str]]) -> None:
         await site.redis.run(("SET", namekey(partition), names[0][0], "NX"))
     own = await name_key(site)
     commands: list[Command] = [
-        ("HSET", departed(site.home_of_user(pseudonym)), digest, pseudonym)
+        ("HSET", departed(site.partition_of_user(pseudonym)), digest, pseudonym)
         for key, digest, pseudonym in names
         if key == own
     ]
@@ -216,7 +216,7 @@ async def end(site: Site, leaver: Leaver) -> None:
     until = site.clock() + KEPT_IN_LOG
     for partition in range(site.partitions):
         await site.redis.run(site.command(NOTE_DELETED_USER, partition, leaver.name, leaver.pseudonym, until))
-    partition = site.home_of_user(leaver.name)
+    partition = site.partition_of_user(leaver.name)
     await site.redis.pipeline([("SREM", refused(each), leaver.folded) for each in range(site.partitions)])
     await site.redis.run(site.command(END_LEAVING, partition, leaver.text, leaver.folded, leaver.pseudonym))
 
@@ -226,7 +226,7 @@ async def is_moderated(site: Site, leaver: Leaver, noted: Sequence[Kind]) -> boo
     Whether something of an action about the user is left to be done, such as votes to be annulled. `noted` are the
     kinds of keys that have the numbers of such actions. Two round trips.
     """
-    partition = site.home_of_user(leaver.name)
+    partition = site.partition_of_user(leaver.name)
     found = await site.redis.pipeline([("ZRANGE", kind(partition), 0, -1) for kind in noted])
     numbers = {number for part in found for number in part}
     subjects = await site.redis.pipeline([("HGET", keys.action(partition, number), "subject") for number in numbers])
@@ -242,7 +242,7 @@ async def names(site: Site) -> set[str]:
 
 def is_begun(site: Site, pseudonym: str) -> Read[bool]:
     """Whether this is the pseudonym of a user who is being deleted. It gets a hash only at the end of the deletion."""
-    return Read(("ZRANGE", leaving(site.home_of_user(pseudonym)), 0, -1), _has, (pseudonym,))
+    return Read(("ZRANGE", leaving(site.partition_of_user(pseudonym)), 0, -1), _has, (pseudonym,))
 
 
 def is_own(name: str, kind: Kind, suffix: str) -> bool:
@@ -253,20 +253,22 @@ def is_own(name: str, kind: Kind, suffix: str) -> bool:
 
 async def stored_name(site: Site, username: str) -> str | None:
     """The name of a user as written, also of one who is being deleted; None if there is none. One round trip."""
-    name, left = await site.redis.run(("HMGET", keys.user(site.home_of_user(username), username), "name", "left"))
+    name, left = await site.redis.run(("HMGET", keys.user(site.partition_of_user(username), username), "name", "left"))
     return name or (Leaver.parse(left).name if left else None)
 
 
 async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
     """The pseudonyms of those who were deleted, by names in lower case. One round trip."""
-    homes: dict[int, list[str]] = {}
+    by_partition: dict[int, list[str]] = {}
     for name in names:
-        homes.setdefault(site.home_of_user(name), []).append(name)
-    commands: list[Command] = [(*READ_PSEUDONYMS.beginning(partition), *some) for partition, some in homes.items()]
+        by_partition.setdefault(site.partition_of_user(name), []).append(name)
+    commands: list[Command] = [
+        (*READ_PSEUDONYMS.beginning(partition), *some) for partition, some in by_partition.items()
+    ]
     replies = await site.redis.pipeline(commands) if commands else []
     return {
         name: pseudonym
-        for some, reply in zip(homes.values(), replies, strict=True)
+        for some, reply in zip(by_partition.values(), replies, strict=True)
         for name, pseudonym in zip(some, reply, strict=True)
         if pseudonym
     }

@@ -125,26 +125,27 @@ def posted_since(site: Site, group: str | None, order: Order, at: int) -> Listin
 
 
 def timeline(site: Site, username: str) -> Listing:
-    return _of_user(TIMELINE, keys.timeline, site.home_of_user(username), username)
+    return _of_user(TIMELINE, keys.timeline, site.partition_of_user(username), username)
 
 
 def following(site: Site, username: str) -> Listing:
-    return _of_user("following", followed.following, site.home_of_user(username), username)
+    return _of_user("following", followed.following, site.partition_of_user(username), username)
 
 
 def followers(site: Site, username: str) -> Listing:
-    return _of_user("followers", followed.followers, site.home_of_user(username), username)
+    return _of_user("followers", followed.followers, site.partition_of_user(username), username)
 
 
 def held(site: Site, username: str) -> Listing:
     """The articles and comments of a user that are pending or removed, by time."""
-    partition, own = site.home_of_user(username), _of_user("held", keys.held, site.home_of_user(username), username)
+    partition = site.partition_of_user(username)
+    own = _of_user("held", keys.held, partition, username)
     return own._replace(indexes=(*own.indexes, keys.held_comments(partition, username)), may_be_archived=False)
 
 
 def comments(site: Site, username: str) -> Listing:
     """The comments of a user by time."""
-    return _of_user("comments", keys.comments, site.home_of_user(username), username)
+    return _of_user("comments", keys.comments, site.partition_of_user(username), username)
 
 
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:

@@ -104,7 +104,7 @@ def deleted_comment(site: Site, number: int, id: str) -> Read[Comment | None]:
     The read of a comment that is gone, from the entry of its deletion, which has this id. None if the entry was
     removed, or if the comment had been deleted before and only its place went now, with its last reply.
     """
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     return Read(("XRANGE", keys.log(partition), id, id), _deleted_comment, (partition, number))
 
 

@@ -220,7 +220,7 @@ class Mailboxes:
 
 
 def find(site: Site, username: str) -> Read[UserMailbox]:
-    return Read(("HGETALL", mailbox(site.home_of_user(username), username)), parse)
+    return Read(("HGETALL", mailbox(site.partition_of_user(username), username)), parse)
 
 
 def parse(fields: dict[str, str]) -> UserMailbox:

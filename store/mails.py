@@ -3,7 +3,7 @@ The queue of mails: which ones wait, and when each is due. Their contents and ad
 only notices, which go to an address that a user had before, are queued with that address.
 
 A mail is taken out of the queue just before it is sent, so that it is never sent twice. One that could not be sent is
-put off. The mails of a user are in the user's home, the partition (a share of the data) of all that the user owns.
+put off. The mails of a user are in the user's partition, the share of the data that has all that the user owns.
 """
 
 import re
@@ -62,7 +62,7 @@ mail = Kind(
 class WaitingMail:
     """
     A mail in the queue: to a user, or to those with an address, whose name or digest is `subject`; `what` is one of
-    `WHATS`. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `noted` are the
+    `WHATS`. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `about` are the
     notifications of a mail of replies, or the addresses of a notice.
     """
 
@@ -81,7 +81,7 @@ class WaitingMail:
         return int(self.fields.get("tries", 0))
 
     @property
-    def noted(self) -> dict[str, str]:
+    def about(self) -> dict[str, str]:
         return {name: at for name, at in self.fields.items() if name not in ("since", "tries")}
 
 
@@ -92,17 +92,17 @@ async def ask_for_reset(site: Site, username_or_email: str) -> None:
     """
     is_name = USERNAME.fullmatch(username_or_email) is not None
     subject = username_or_email.lower() if is_name else digest(username_or_email)
-    beginning = QUEUE_MAIL.beginning(home(site, subject))
+    beginning = QUEUE_MAIL.beginning(partition_of(site, subject))
     await site.redis.run((*beginning, subject, "reset", site.clock()))
 
 
 async def ask_for_identity(site: Site, username: str) -> None:
     """Queue the mail with a link that stands in for the password of a user who has none. One round trip."""
-    beginning = QUEUE_MAIL.beginning(site.home_of_user(username))
+    beginning = QUEUE_MAIL.beginning(site.partition_of_user(username))
     await site.redis.run((*beginning, username.lower(), "identity", site.clock()))
 
 
-def home(site: Site, subject: str) -> int:
+def partition_of(site: Site, subject: str) -> int:
     """The partition of the mails to a user, or to those with an address."""
     return keys.slot(subject) % site.partitions
 
@@ -137,7 +137,7 @@ def _waiting(partition: int, member: str, at: int, fields: dict[str, str]) -> Wa
 
 async def of_user(site: Site, username: str) -> list[WaitingMail]:
     """The mails that wait for a user, except resets that are asked for by an address. One round trip."""
-    partition, subject = site.home_of_user(username), username.lower()
+    partition, subject = site.partition_of_user(username), username.lower()
     scores: list[Command] = [("ZSCORE", mailing(partition), f"{subject}:{what}") for what in WHATS]
     hashes: list[Command] = [("HGETALL", mail(partition, subject, what)) for what in WHATS]
     replies = await site.redis.pipeline([*scores, *hashes])
@@ -145,7 +145,7 @@ async def of_user(site: Site, username: str) -> list[WaitingMail]:
     return [WaitingMail(partition, subject, what, int(due), fields) for what, due, fields in found if due is not None]
 
 
-async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> bool:
+async def take(site: Site, waiting: WaitingMail, *, about: Sequence[str] = ()) -> bool:
     """
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
     off meanwhile. One round trip.
@@ -161,9 +161,9 @@ async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: b
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 
-async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
+async def put_back(site: Site, waiting: WaitingMail, until: int, *, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
-    noted = [text for name in about for text in (name, waiting.noted[name])]
+    noted = [text for name in about for text in (name, waiting.about[name])]
     is_taken = ""  # in place of the time at which it was due
     given: Command = (waiting.subject, waiting.what, is_taken, until, waiting.since, waiting.tries + 1, *noted)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
@@ -171,7 +171,7 @@ async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence
 
 async def note_unusable(site: Site, username: str, address: str) -> None:
     """Note that a mail server has refused an address of a user for good. One round trip."""
-    beginning = NOTE_UNUSABLE.beginning(site.home_of_user(username))
+    beginning = NOTE_UNUSABLE.beginning(site.partition_of_user(username))
     await site.redis.run((*beginning, username.lower(), address))
 
 

@@ -57,7 +57,7 @@ def states(site: Site, articles: Sequence[int]) -> list[Read[dict[int, State]]]:
     """Reads of the states of articles by number, one for each partition. They are always sent (`new_call`)."""
     call, by_partition = new_call(), dict[int, list[int]]()
     for number in articles:
-        by_partition.setdefault(site.home_of_article(number), []).append(number)
+        by_partition.setdefault(site.partition_of_article(number), []).append(number)
     return [
         Read(
             # the script appends each number to the key without one

@@ -6,7 +6,7 @@ from store.scripts.registry import Script
 NEEDED_WRITE = Script("needed_write")
 
 
-def needed(command: Command) -> Command:
-    """A command that writes one key, its first argument, as one that a full store takes."""
+def accepted_when_full(command: Command) -> Command:
+    """A command that writes one key, its first argument, made into one that a full store takes."""
     name, key, *arguments = command
     return NEEDED_WRITE.command([str(key)], name, *arguments)

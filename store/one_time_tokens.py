@@ -92,7 +92,8 @@ async def issue(site: Site, username: str, purpose: Purpose, detail: str = "") -
     text, now = new_token(username), site.clock()
     ends = now + LIFETIMES[purpose] * 1000
     given = (username, parsed(text).digest, purpose.value, now, ends, detail, MAX_TOKENS)
-    command = (*ISSUE_TOKEN.beginning(site.home_of_user(username)), *given)  # without an actor, as `site.run` adds one
+    # without an actor, as `site.run` adds one
+    command = (*ISSUE_TOKEN.beginning(site.partition_of_user(username)), *given)
     status, *name = await site.redis.run(command)
     if status == "missing":
         raise NotFound(f"there is no user:{username.lower()}")

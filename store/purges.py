@@ -21,7 +21,7 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     for good: it can be neither approved nor reverted. The entries of the log with its text, and its flags, are removed.
 
     One round trip. A comment takes more where `Comments.set_state` does, an article with comments also those of
-    `removals.list_comments`. If it was purged before, nothing changes.
+    `removals.update_lists`. If it was purged before, nothing changes.
 
     Raises:
         NotAModerator: the actor is no admin.
@@ -31,7 +31,7 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     """
     given = (site.partitions, number, validation.reason(reason), PURGED, comments.STUBS_AT_ONCE)
     # a comment is in the partition of its article, as its number has the same slot
-    status, *reply = await roles.run(site, PURGE, site.home_of_article(number), admin, *given)
+    status, *reply = await roles.run(site, PURGE, site.partition_of_article(number), admin, *given)
     match status:
         case "refused":
             raise NotAModerator("only admins purge texts")
@@ -45,5 +45,5 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
     if change:
         await comments.apply_state(site, admin.username, number, change)
     if done.changed and done.action.subject_id.startswith("article:"):
-        await removals.list_comments(site, number)  # takes them out of lists and inboxes, as the article is hidden
+        await removals.update_lists(site, number)  # takes them out of lists and inboxes, as the article is hidden
     return done

@@ -1,6 +1,6 @@
 """
 Reads by id: the command to send and how to decode its reply, or the value in a client-side cache. A partition is a
-share of the data, all on one server; an id says in which one a record is, its home.
+share of the data, all on one server; an id says in which one a record is.
 """
 
 import re
@@ -52,23 +52,23 @@ class Read(NamedTuple, Generic[T]):
 
 
 class RecordType(NamedTuple, Generic[T]):
-    """A kind of record: the home partition of an id, its key in a partition, and how to decode its hash."""
+    """A kind of record: the partition of an id, its key in a partition, and how to decode its hash."""
 
-    home: Callable[[Site, Any], int]
+    partition_of: Callable[[Site, Any], int]
     key: Callable[[int, Any], str]
     decode: Callable[[Any, dict[str, str]], T | None]
 
 
-ARTICLES = RecordType(Site.home_of_article, keys.article.text, records.article)
-COMMENTS = RecordType(Site.home_of_article, keys.comment.text, records.comment)
-ACTIONS = RecordType(Site.home_of_article, keys.action.text, moderation_records.moderation_action)
-PROFILES = RecordType(Site.home_of_user, keys.user.text, records.profile)
-GROUP_DESCRIPTIONS = RecordType(Site.home_of_group, keys.place.text, records.group_description)
+ARTICLES = RecordType(Site.partition_of_article, keys.article.text, records.article)
+COMMENTS = RecordType(Site.partition_of_article, keys.comment.text, records.comment)
+ACTIONS = RecordType(Site.partition_of_article, keys.action.text, moderation_records.moderation_action)
+PROFILES = RecordType(Site.partition_of_user, keys.user.text, records.profile)
+GROUP_DESCRIPTIONS = RecordType(Site.partition_of_group, keys.place.text, records.group_description)
 
 
 def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:
     """The read of a hash, not decoded."""
-    return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
+    return Read(("HGETALL", kind.key(kind.partition_of(site, id), id)), dict)
 
 
 def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = ANY_TIME) -> list[T | None]:
@@ -122,10 +122,10 @@ def _cached(
 def _by_partition(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
     if site.partitions == 1:
         return {0: ids}
-    homes: defaultdict[int, list[Any]] = defaultdict(list)
+    found: defaultdict[int, list[Any]] = defaultdict(list)
     for id in ids:
-        homes[kind.home(site, id)].append(id)
-    return homes
+        found[kind.partition_of(site, id)].append(id)
+    return found
 
 
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
@@ -144,7 +144,7 @@ def _vote_keys(partition: int) -> list[str]:
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
     """The sorted names of those who voted an article up. Empty once voting is closed."""
-    return Read(("SMEMBERS", keys.voted(site.home_of_article(number), number)), _by_name)
+    return Read(("SMEMBERS", keys.voted(site.partition_of_article(number), number)), _by_name)
 
 
 def groups(partition: int) -> Read[list[str]]:

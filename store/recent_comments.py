@@ -83,7 +83,7 @@ async def relist(site: Site, article: int) -> None:
     left to the task of `removals.removing`.
     """
     with suppress(StoreUnavailable):
-        partition = site.home_of_article(article)
+        partition = site.partition_of_article(article)
         noted = await site.redis.run(("ZRANGE", RELISTING(partition), 0, -1))
         await _relist(site, partition, [each for each in noted if each.startswith(f"{article} ")])
 

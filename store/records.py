@@ -93,7 +93,7 @@ class Article(NamedTuple):
     edited_at: int | None
     upvotes: int
     downvotes: int
-    imported: int  # upvotes of an imported story whose voters are unknown
+    imported_votes: int  # upvotes of an imported story whose voters are unknown
     groups: tuple[str, ...]
     comment_count: int = 0  # visible ones
     state: ContentState = ContentState.VISIBLE
@@ -131,7 +131,7 @@ class Comment(NamedTuple):
     edited_at: int | None
     upvotes: int
     downvotes: int
-    imported: int  # upvotes of an imported comment whose voters are unknown
+    imported_votes: int  # upvotes of an imported comment whose voters are unknown
     reply_count: int
     state: ContentState
     is_bare: bool = False  # neither visible nor above visible ones, so that no thread has it

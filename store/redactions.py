@@ -26,7 +26,7 @@ async def redact(site: Site, authority: Authority, number: int, texts: Sequence[
         Banned: the actor is banned.
     """
     # an action is in the partition of its subject, as its number has the same slot
-    reply = await roles.run(site, REDACT, site.home_of_article(number), authority, number, REDACTED, *texts)
+    reply = await roles.run(site, REDACT, site.partition_of_article(number), authority, number, REDACTED, *texts)
     match reply[0]:
         case "refused":
             raise NotAModerator("only admins redact what moderators wrote")

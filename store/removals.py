@@ -24,7 +24,7 @@ from store.site import Site
 
 CONCERNED_USERS = Script("concerned_users")
 FORGET_COMMENTS = Script("forget_comments")
-LIST_COMMENTS = Script("list_comments")
+UPDATE_LISTS = Script("update_lists")
 REMOVE_THREAD = Script("remove_thread")
 
 REMOVED_AT_ONCE = 50  # comments, in about a millisecond
@@ -56,7 +56,7 @@ async def remove_thread(site: Site, article: int) -> None:
     two for `FORGOTTEN_AT_ONCE`. If a partition does not answer, or takes no writes, the rest is left to the task.
     """
     with suppress(StoreUnavailable):
-        partition = site.home_of_article(article)
+        partition = site.partition_of_article(article)
         if await _remove_some(site, partition, str(article)):
             await effects.complete(site, [partition])  # what is not in a list yet would be added to it after this
             await _forget_comments(site, partition, article)
@@ -73,7 +73,7 @@ async def update_places(site: Site, partition: int, lowest: str) -> None:
         await _remove(site, partition, lowest)
 
 
-async def list_comments(site: Site, article: int) -> None:
+async def update_lists(site: Site, article: int) -> None:
     """
     Take the comments of an article out of lists and inboxes if it was just hidden, or put them back if it is shown
     again; likewise the notifications of the article itself. Threads, and reads by id, follow the state of the
@@ -85,7 +85,7 @@ async def list_comments(site: Site, article: int) -> None:
     """
     await recent_comments.relist(site, article)
     with suppress(StoreUnavailable):
-        await _list_comments(site, site.home_of_article(article), str(article))
+        await _update_lists(site, site.partition_of_article(article), str(article))
 
 
 async def remove_all(site: Site, partition: int) -> None:
@@ -99,7 +99,7 @@ async def remove_all(site: Site, partition: int) -> None:
     """
     await recent_comments.relist_all(site, partition)
     for number in await site.redis.run(("ZRANGE", REMOVING(partition), 0, -1)):
-        if not await _list_comments(site, partition, number):
+        if not await _update_lists(site, partition, number):
             await _remove(site, partition, number)
 
 
@@ -124,11 +124,11 @@ def _is_noted(partition: int) -> Command:
     return ("EXISTS", REMOVING(partition), recent_comments.RELISTING(partition))
 
 
-async def _list_comments(site: Site, partition: int, article: str) -> bool:
+async def _update_lists(site: Site, partition: int, article: str) -> bool:
     """Add the comments of an article to lists and inboxes, or remove them. False if there is no such article."""
     place, changed = "-", ""  # where in the tree to go on, first at its beginning; "1" once this pass changed something
     while True:
-        command = site.command(LIST_COMMENTS, partition, site.partitions, article, place, LISTED_AT_ONCE, changed)
+        command = site.command(UPDATE_LISTS, partition, site.partitions, article, place, LISTED_AT_ONCE, changed)
         status, *reply = await site.redis.run(command)
         if status == "missing":
             return False
@@ -191,8 +191,9 @@ def _members(site: Site, flat: Sequence[str]) -> Members:
     found: Members = defaultdict(lambda: defaultdict(list))
     for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
         if poster:
-            found[target := site.home_of_user(poster)][keys.comments(target, poster)].append(keys.member(int(number)))
+            target = site.partition_of_user(poster)
+            found[target][keys.comments(target, poster)].append(keys.member(int(number)))
         for each in notifications.notified(notified):
             member = notifications.notification_member(int(number), each.kind, "comment")
-            found[target := site.home_of_user(each.username)][keys.inbox(target, each.username)].append(member)
+            found[target := site.partition_of_user(each.username)][keys.inbox(target, each.username)].append(member)
     return found

@@ -84,5 +84,5 @@ async def revert(
 
 async def read_action(site: Site, number: int) -> ModerationAction | None:
     """The action with a number, as it is stored now. One round trip."""
-    key = keys.action(site.home_of_article(number), number)
+    key = keys.action(site.partition_of_article(number), number)
     return moderation_records.moderation_action(number, await site.redis.run(("HGETALL", key)))

@@ -113,21 +113,21 @@ async def grant(site: Site, actor: Moderator, username: str, role: Role, group: 
         Invalid: an admin of a group, or a reason that is empty or too long.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
-    place, reason = _place(role, group), validation.reason(reason)
+    group_or_empty, reason = _checked_group(role, group), validation.reason(reason)
     authority = await read_authority(site, actor)
-    return await _set(site, authority, username, "grant_role", role, place, reason)
+    return await _set(site, authority, username, "grant_role", role, group_or_empty, reason)
 
 
 async def revoke(site: Site, actor: Moderator, username: str, role: Role, group: str | None, reason: str) -> Moderated:
     """
-    Take a role from a user. Two round trips; for an admin four more, as the last one stays.
+    Take a role from a user. Two round trips; for that of an admin four more, as the last admin keeps it.
 
     Raises as `grant`, and Invalid also for the last admin.
     """
-    place, reason = _place(role, group), validation.reason(reason)
+    group_or_empty, reason = _checked_group(role, group), validation.reason(reason)
     authority = await read_authority(site, actor)
     async with keeping_an_admin(site, username, role, authority):
-        return await _set(site, authority, username, "revoke_role", role, place, reason)
+        return await _set(site, authority, username, "revoke_role", role, group_or_empty, reason)
 
 
 async def revert(site: Site, authority: Authority, action: ModerationAction, reason: str, note: str) -> Moderated:
@@ -157,7 +157,7 @@ def moderators(site: Site, group: str | None) -> Listing:
 
 def index_commands(site: Site, username: str, roles: str) -> Iterator[Command]:
     """The commands that write the roles of a user, the words of the field, to the indexes of moderators."""
-    partition = site.home_of_user(username)
+    partition = site.partition_of_user(username)
     for scope, granted_at in index_of(moderation_records.parse_roles(roles)).items():
         yield ("ZADD", keys.moderators(partition, scope), granted_at, username)
 
@@ -181,7 +181,9 @@ async def granted(site: Site, group: str | None = None) -> list[tuple[str, tuple
     indexes = moderators(site, group).indexes
     found = await site.redis.pipeline([("ZRANGE", index, 0, -1) for index in indexes])
     names = sorted({name for part in found for name in part}, key=str.lower)
-    held = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "roles") for name in names])
+    held = await site.redis.pipeline(
+        [("HGET", keys.user(site.partition_of_user(name), name), "roles") for name in names]
+    )
     return [(name, moderation_records.parse_roles(roles or "")) for name, roles in zip(names, held, strict=True)]
 
 
@@ -196,7 +198,7 @@ async def _set(
     note: str = "",
     reverts: int | None = None,
 ) -> Moderated:
-    partition, slot = site.home_of_user(username), keys.slot(username)
+    partition, slot = site.partition_of_user(username), keys.slot(username)
     texts = (role.value, group, reason, note, reverts or "")
     reply = await run(site, SET_ROLE, partition, authority, username.lower(), slot, kind, *texts)
     if reply[0] == "refused":
@@ -231,7 +233,8 @@ async def keeping_an_admin(
         await lease.end()
 
 
-def _place(role: Role, group: str | None) -> str:
+def _checked_group(role: Role, group: str | None) -> str:
+    """The group of a role, or "" for one of the site."""
     if role is Role.ADMIN and group is not None:
         raise Invalid("an admin is one of the whole site: a group has moderators", "group")
     return "" if group is None else validation.group(group, "group")

@@ -218,21 +218,21 @@ def _rule(name: str, table: object) -> Any:
     if name in LISTED:
         if not isinstance(table, list) or not all(isinstance(each, dict) for each in table):
             raise WrongRules(f"{name} is not a list of tables: write [[{name}]]")
-        return tuple(_filled(kind, name, each) for each in table)
+        return tuple(_filled(kind, f"[[{name}]] {place}", each) for place, each in enumerate(table, 1))
     if not isinstance(table, dict):
         raise WrongRules(f"{name} is not a table: write [{name}]")
-    return _filled(kind, name, table)
+    return _filled(kind, f"[{name}]", table)
 
 
-def _filled(kind: type[T], name: str, table: Mapping[str, object]) -> T:
+def _filled(kind: type[T], label: str, table: Mapping[str, object]) -> T:
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]  # all in TABLES are dataclasses
     values = {}
     for key, value in table.items():
         if key not in known:
-            raise WrongRules(f"[{name}] has no key {key[:60]}; the keys are {', '.join(known)}")
+            raise WrongRules(f"{label} has no key {key[:60]}; the keys are {', '.join(known)}")
         check: Check = known[key].metadata["check"]
-        values[key] = check(f"[{name}] {key}", value)
+        values[key] = check(f"{label} {key}", value)
     for key, each in known.items():
         if key not in table and each.default is MISSING:
-            raise WrongRules(f"[{name}] lacks the key {key}")
+            raise WrongRules(f"{label} lacks the key {key}")
     return kind(**values)

@@ -71,18 +71,20 @@ async def drop(site: Site, username: str, numbers: Sequence[int]) -> None:
     Raises:
         StoreUnavailable: Redis does not answer, or takes no writes.
     """
-    await site.redis.run(site.command(DROP_SAVED, site.home_of_user(username), username.lower(), *map(member, numbers)))
+    await site.redis.run(
+        site.command(DROP_SAVED, site.partition_of_user(username), username.lower(), *map(member, numbers))
+    )
 
 
 def listing(site: Site, username: str) -> Listing:
     """What a user has saved, the latest first."""
-    index = SAVED(site.home_of_user(username), username)
+    index = SAVED(site.partition_of_user(username), username)
     return Listing(f"saved:{username.lower()}", (index,), by_time=True, may_be_archived=False)
 
 
 def among(site: Site, username: str, numbers: Sequence[int]) -> Read[list[bool]]:
     """Which of some articles and comments a user has saved."""
-    index = SAVED(site.home_of_user(username), username)
+    index = SAVED(site.partition_of_user(username), username)
     return Read(encoded(("ZMSCORE", index, *map(member, numbers))), _are_there)
 
 

@@ -23,7 +23,7 @@ SERVER_KEY = Script("server_key")
 SECRET_BYTES = 32  # random ones of a secret
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 VALUE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15})")  # digest of the secret, and when it was created
-HOME = 0  # the partition whose keys include the hash
+PARTITION = 0  # the partition whose keys include the hash
 
 serverkeys = Kind(
     "serverkeys",
@@ -68,20 +68,20 @@ class ServerKeys:
 
     async def created(self) -> dict[str, int]:
         """When each key was created (unix milliseconds), by name. One round trip."""
-        stored: dict[str, str] = await self.site.redis.run(("HGETALL", serverkeys(HOME)))
+        stored: dict[str, str] = await self.site.redis.run(("HGETALL", serverkeys(PARTITION)))
         return {name: int(value.split()[1]) for name, value in sorted(stored.items()) if VALUE.fullmatch(value)}
 
     async def names(self, texts: Sequence[str]) -> list[str | None]:
         """The names of the keys with these texts; None for each that is not a key. One round trip."""
         given = [text.partition(".") for text in texts]
-        found = await self.site.redis.run(("HMGET", serverkeys(HOME), *[name for name, _, _ in given]))
+        found = await self.site.redis.run(("HMGET", serverkeys(PARTITION), *[name for name, _, _ in given]))
         return [
             name if value and compare_digest(digest_of(secret), value.partition(" ")[0]) else None
             for (name, _, secret), value in zip(given, found, strict=True)
         ]
 
     async def _run(self, action: str, name: str, value: str) -> str:
-        script_keys = [serverkeys(HOME), keys.closed(HOME)]
+        script_keys = [serverkeys(PARTITION), keys.closed(PARTITION)]
         (status,) = await self.site.redis.run(SERVER_KEY.command(script_keys, action, name, value, new_call()))
         return str(status)
 

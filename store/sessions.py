@@ -108,7 +108,7 @@ class Sessions:
         """
         opened, session = self.generate(username, agent)
         login = opened.login
-        beginning = OPEN_SESSION.beginning(self._site.home_of_user(username))
+        beginning = OPEN_SESSION.beginning(self._site.partition_of_user(username))
         times = (self._site.clock(), login.expires_at, login.used_at)
         (status,) = await self._site.redis.run(
             (*beginning, password_hash, username, session.digest, *times, opened.details, MAX_SESSIONS)

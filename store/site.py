@@ -2,7 +2,7 @@
 What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts.
 
 A partition is a share of the data, all on one server. A slot is one of 1,024 smaller shares, in which a user falls by
-the name, and an article by its poster: modulo the number of partitions it is the home, the partition of both.
+the name, and an article by its poster: modulo the number of partitions it is the partition of both.
 """
 
 import time
@@ -63,7 +63,7 @@ Actor = str | Session  # the user who acts: a verified username, or a session th
 
 
 def actor_slot(actor: Actor) -> int:
-    """The slot of the actor, which names the home partition."""
+    """The slot of the actor, which tells the actor's partition."""
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
@@ -127,15 +127,15 @@ class Site:
         """Whether an article that was posted at an instant (unix milliseconds) is not too old for comments."""
         return self.commenting_ms is None or self.clock() <= posted_at + self.commenting_ms
 
-    def home_of_article(self, number: int) -> int:
-        """The partition of an article. Its number carries the slot of its poster."""
+    def partition_of_article(self, number: int) -> int:
+        """The partition of an article, a comment or an action of a moderator. Its number carries the slot."""
         return number % keys.SLOTS % self.partitions
 
-    def home_of_user(self, username: str) -> int:
+    def partition_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
 
-    def home_of_group(self, name: str) -> int:
-        """The partition of what is written about a group. Its articles are in the homes of their posters."""
+    def partition_of_group(self, name: str) -> int:
+        """The partition of what is written about a group. Its articles are in the partitions of their posters."""
         return keys.slot(name) % self.partitions
 
     def session_key(self, session: Session) -> str:
@@ -149,12 +149,12 @@ class Site:
         another partition, where the script cannot see it.
 
         Raises:
-            Unauthenticated: a session of another partition has ended, or a user with a home there is being deleted. For
+            Unauthenticated: a session of another partition has ended, or a user of that one is being deleted. For
                 others the script replies so.
             Banned: the script has refused what a banned user may not do.
         """
         if not isinstance(actor, Session):
-            bans = "" if self.home_of_user(actor) == partition else await self._bans(actor)
+            bans = "" if self.partition_of_user(actor) == partition else await self._bans(actor)
             command = self.command(script, partition, *arguments, username=actor, bans=bans)
         elif actor.slot % self.partitions == partition:
             command = self.command(script, partition, *arguments, session_digest=actor.digest)
@@ -192,7 +192,7 @@ class Site:
         refuse_banned(words, self.clock(), groups)
 
     async def _bans(self, username: str) -> str:
-        key = keys.user(self.home_of_user(username), username)
+        key = keys.user(self.partition_of_user(username), username)
         words, leaver = await self.redis.run(("HMGET", key, "bans", "left"))
         if leaver:  # the user is being deleted
             raise Unauthenticated

@@ -204,7 +204,7 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
     Walks that begin within a minute share a pin, but each has the comments that were posted before it began: a comment
     posted after the pin has the value that it had at first. By time no pin is needed. One round trip.
     """
-    partition = site.home_of_article(article)
+    partition = site.partition_of_article(article)
     if order.stored_index == "time":
         sequence = await site.redis.run(("GET", keys.sequence(partition)))
         return ThreadPosition(levels=(), moves=0, newest=_highest_number(sequence or 0))
@@ -244,7 +244,7 @@ def page(
     Depth 0 are the replies to the article, or to `under`. At most `MAX_PLACES` places; one round trip. Beyond a
     position of a pinned walk, the page goes on with the walk; `pin` begins one.
     """
-    partition = site.home_of_article(article)
+    partition = site.partition_of_article(article)
     script_keys = [
         keys.comment(partition, ""),
         REPLIES(partition, "", "")[:-1],  # what keys of this kind begin with, and so the last one
@@ -283,7 +283,7 @@ def siblings_name(parent: int, order: CommentOrder) -> str:
 
 def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:
     """The read of a page of the replies to a comment or to the article. One round trip."""
-    partition, beyond = site.home_of_article(article), window.beyond
+    partition, beyond = site.partition_of_article(article), window.beyond
     command = REPLIES_PAGE.command(
         [keys.comment(partition, ""), REPLIES(partition, parent, "")],
         order.stored_index,
@@ -304,19 +304,19 @@ def descendant_counts(site: Site, partition: int, numbers: Sequence[int]) -> Rea
 
 def ancestors(site: Site, number: int) -> Read[tuple[int, ...]]:
     """The read of the comments above a comment, the outermost first; the `MAX_ANCESTORS` nearest if there are more."""
-    partition = site.home_of_article(number)
+    partition = site.partition_of_article(number)
     return Read(ANCESTORS.command([keys.comment(partition, "")], number, MAX_ANCESTORS), _ancestors)
 
 
 def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
     """The read of which comments, of the same article, are descendants of another one: 1 or 0 by number."""
-    partition = site.home_of_article(above)
+    partition = site.partition_of_article(above)
     return Read(IS_UNDER.command([keys.comment(partition, "")], above, *numbers), _by_number, (tuple(numbers),))
 
 
 def highest_number(site: Site, article: int) -> Read[int]:
     """The read of a number that is below those of all comments that are posted to an article later."""
-    return Read(("GET", keys.sequence(site.home_of_article(article))), _highest_number)
+    return Read(("GET", keys.sequence(site.partition_of_article(article))), _highest_number)
 
 
 def _highest_number(sequence: int | str | None) -> int:

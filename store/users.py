@@ -157,7 +157,7 @@ class Users:
         login = await self._site.login(session)
         standing_bans.refuse_banned(login.bans, self._site.clock())
         username, old_hash = await self._authenticate_as(login.username, current, address)
-        beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
+        beginning = CHANGE_PASSWORD.beginning(self._site.partition_of_user(username))
         new_hash = await self._passwords.hashed(new)
         arguments = (old_hash, new_hash, session.digest, username, self._site.clock())
         (status,) = await self._site.reply((*beginning, *arguments))
@@ -182,7 +182,7 @@ class Users:
         await refuse_common(new, "newPassword")
         stored = await one_time_tokens.read(self._site, token, Purpose.RESET)
         opened, session = self._sessions.generate(stored.username, agent)
-        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(stored.username))
+        beginning = RESET_PASSWORD.beginning(self._site.partition_of_user(stored.username))
         given = (one_time_tokens.parsed(token).digest, await self._passwords.hashed(new), self._site.clock())
         (status,) = await self._site.redis.run(
             (*beginning, *given, session.digest, opened.login.expires_at, opened.details)
@@ -237,7 +237,7 @@ class Users:
 
     def find_password(self, username: str) -> Read[bool]:
         """Whether a user has a password."""
-        return Read(("HEXISTS", keys.user(self._site.home_of_user(username), username), "password"), bool)
+        return Read(("HEXISTS", keys.user(self._site.partition_of_user(username), username), "password"), bool)
 
     async def authenticate_again(
         self,
@@ -288,7 +288,7 @@ class Users:
         opened, session = self._sessions.generate(username, agent)
         if invitation:
             await invitations.claim(self._site, invitation, username, session.digest)
-        beginning, login = REGISTER.beginning(self._site.home_of_user(username)), opened.login
+        beginning, login = REGISTER.beginning(self._site.partition_of_user(username)), opened.login
         given = (login.used_at, session.digest, login.expires_at, opened.details)
         (status,) = await self._site.redis.run((*beginning, username, password_hash, *given))
         if status == "taken":
@@ -316,7 +316,7 @@ class Users:
     async def _verify(self, username: str, password: str) -> tuple[str, str]:
         name, password_hash = None, None
         if validation.USERNAME.fullmatch(username):
-            key = keys.user(self._site.home_of_user(username), username)
+            key = keys.user(self._site.partition_of_user(username), username)
             name, password_hash = await self._site.redis.run(("HMGET", key, "name", "password"))
         if not await self._passwords.matches(password, password_hash) or name is None:
             raise BadCredentials
@@ -328,7 +328,7 @@ def creation(site: Site, name: str, joined: int, field: str | None = None) -> Co
     The command that creates a user without a password, if the username is free. `joined` is in unix milliseconds. With
     `field`, the user's hash gets a field of this name.
     """
-    partition = site.home_of_user(name)
+    partition = site.partition_of_user(name)
     script_keys = [keys.user(partition, name), keys.closed(partition), keys.log(partition), keys.events(partition)]
     script_keys += [leaving.departed(partition), leaving.namekey(partition)]
     return CREATE_USER.command(script_keys, name, joined, site.clock(), *([field] if field else []), new_call())

@@ -193,7 +193,7 @@ async def _stood(site: Site, account: Account, wanted: int) -> int:
         return account.archived
     by_partition: dict[int, list[str]] = defaultdict(list)
     for id in account.texts:
-        by_partition[site.home_of_article(int(id.partition(":")[2]))].append(id)
+        by_partition[site.partition_of_article(int(id.partition(":")[2]))].append(id)
     before = site.clock() - STANDS_FOR * 1000
     counts: list[int] = await site.redis.pipeline(
         [(*STOOD_TEXTS.beginning(partition), before, *ids) for partition, ids in by_partition.items()],

@@ -91,7 +91,7 @@ class ObjectCompletion:
             self._check(present)
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
-            return run.expect(self._awaited(values, rows))
+            return run.note(self._awaited(values, rows))
         return rows if present is values else _with_nulls(values, rows)
 
     def _check(self, values: Column) -> None:
@@ -137,7 +137,7 @@ class AbstractCompletion:
         ]
         if all_ready(parts):
             return self._placed(len(values), places, parts)
-        return run.expect(self._awaited(len(values), places, parts))
+        return run.note(self._awaited(len(values), places, parts))
 
     def _type_number(self, value: Any) -> int:
         """The index in `types` of the type of an object."""
@@ -181,7 +181,7 @@ class ListCompletion:
         if not items:  # such as the list of errors of a mutation that succeeds
             return [None if value is None else [] for value in values]
         flat = self.item(items, run)
-        return _split(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
+        return _split(values, flat) if isinstance(flat, list) else run.note(self._awaited(values, flat))
 
     async def _awaited(self, values: Column, flat: Awaitable[Column]) -> Column:
         return _split(values, await flat)
@@ -284,7 +284,7 @@ class CachedLevel:
         columns: list[Any] = [self.fields[number].column(parents, run) for number, parents in placeholders.items()]
         if all_ready(columns):
             return fill(templates, placeholders, columns)
-        return run.expect(self._awaited(templates, placeholders, columns, fill))
+        return run.note(self._awaited(templates, placeholders, columns, fill))
 
     async def _awaited(
         self, templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Any], fill: Fill

@@ -185,7 +185,7 @@ class Plan:
             rows = self.level.rows([None], run)
             (row,) = rows if isinstance(rows, list) else await rows
         except BaseException:
-            dispose(run.expected)
+            dispose(run.awaitables)
             raise
         data: dict[str, Any] = row
         return data
@@ -198,7 +198,7 @@ class Run:
 
     `outcomes` records the results of a mutation's root fields, and `budget` counts the bytes of the result. With
     `placeholders` only pure fields are resolved, to make a JSON template; other fields add their parents there.
-    `expected` lists all awaitables of the run: after a failure those that are not done are closed or cancelled.
+    `awaitables` are all of the run: after a failure those that are not done are closed or cancelled.
     """
 
     context: Any
@@ -207,11 +207,11 @@ class Run:
     placeholders: Placeholders | None = None
     budget: Budget = field(default_factory=Budget)
     variables: dict[str, Any] = field(default_factory=dict)
-    expected: list[Any] = field(default_factory=list)
+    awaitables: list[Any] = field(default_factory=list)
 
-    def expect(self, column: Awaitable[Column]) -> Awaitable[Column]:
+    def note(self, column: Awaitable[Column]) -> Awaitable[Column]:
         """Note an awaitable that is awaited later, so that it can be closed if that does not happen."""
-        self.expected.append(column)
+        self.awaitables.append(column)
         return column
 
 
@@ -242,7 +242,7 @@ class Field:
         if isinstance(values, list):
             return self.complete(values, run)
         awaited = self._awaited(values, run)
-        run.expected += values, awaited
+        run.awaitables += values, awaited
         return awaited
 
     def column_or_placeholders(self, parents: Column, run: Run) -> Pending:
@@ -272,7 +272,7 @@ class RootField(Field):
     def column(self, parents: Column, run: Run) -> Pending:
         value = self.resolve(parents, run)
         awaited = self._completed(value, run)
-        run.expected += value, awaited
+        run.awaitables += value, awaited
         return awaited
 
     async def _completed(self, value: Any, run: Run) -> Column:
@@ -295,7 +295,7 @@ class Level:
         if run.placeholders is not None:
             return self._built([field.column_or_placeholders(parents, run) for field in self.fields], run)
         columns = [field.column(parents, run) for field in self.fields]
-        return self._built(columns, run) if all_ready(columns) else run.expect(self._awaited(columns, run))
+        return self._built(columns, run) if all_ready(columns) else run.note(self._awaited(columns, run))
 
     async def _awaited(self, columns: list[Any], run: Run) -> Column:
         if len(columns) == 1:

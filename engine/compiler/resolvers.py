@@ -87,7 +87,7 @@ class RowResolver:
             value = self._value(parent, info, run)
             if optimized_is_awaitable(value):
                 awaited.append(len(values))
-                run.expected.append(value)
+                run.awaitables.append(value)
             values.append(value)
         return _awaited_values(values, awaited) if awaited else values
 
@@ -130,7 +130,7 @@ class RowInfo:
         self.context = run.context
         self.is_awaitable = optimized_is_awaitable
         self.abort_signal = None
-        self.async_helpers = GraphQLResolveInfoHelpers(gather_all, run.expected.extend)
+        self.async_helpers = GraphQLResolveInfoHelpers(gather_all, run.awaitables.extend)
         self.operation_extensions = None
 
     @property

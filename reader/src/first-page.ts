@@ -1,7 +1,7 @@
 import type { Client } from "urql";
 import { BASE_PATH } from "./addresses";
 import { rankingOf } from "./components/Orders";
-import { PAGE_SIZE } from "./components/RankedArticles";
+import { ARTICLES_PER_PAGE } from "./components/RankedArticles";
 import { askBeforeRendering } from "./frame";
 import { FRONT_PAGE } from "./pages/FrontPage";
 
@@ -11,5 +11,5 @@ import { FRONT_PAGE } from "./pages/FrontPage";
  */
 export async function loadFirstPage(client: Client): Promise<void> {
   const ranking = location.pathname === `${BASE_PATH}/` ? rankingOf(location.search) : null;
-  if (ranking) await askBeforeRendering(client, FRONT_PAGE, { ...ranking, first: PAGE_SIZE });
+  if (ranking) await askBeforeRendering(client, FRONT_PAGE, { ...ranking, first: ARTICLES_PER_PAGE });
 }

@@ -10,7 +10,7 @@ import { outOfSight, postedSince, rows, type Dated, type Pages, type Posted, typ
 // Here is what of a thread has been read, and what of it is shown; thread.ts puts its rows together.
 
 /** How many comments a page of a thread has. */
-export const PAGE_SIZE = 100;
+export const COMMENTS_PER_PAGE = 100;
 
 /** Milliseconds that an answer may be under way, and by which the clocks of browser and server may differ. */
 const TOLERANCE = 10_000;
@@ -138,7 +138,7 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
 function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids: readonly string[]) => void) {
   const [requests, setRequests] = useState<readonly Request[]>([]);
   const variablesOf = ({ under, after }: Request) => ({
-    ...{ articleId, order, first: PAGE_SIZE },
+    ...{ articleId, order, first: COMMENTS_PER_PAGE },
     ...{ under: under ?? above.at(-1)?.id ?? null, after }, // in a branch, null stands for the comment of the branch
   });
   const results = useResults(NEXT_PAGE, requests, variablesOf, {

@@ -6,11 +6,13 @@ behind the store; `rebuild` fills it anew from the store.
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from database.database import Database
+from database.database import SQLITE, Database
 from database.positions import stored_positions
 from server.cli import opened_store
 from server.cli.progress import progress_bar
+from server.errors import CommandError
 from server.settings import Settings, WrongSetting, read_settings
 from store import log
 from store.maintenance import dump
@@ -20,29 +22,35 @@ from store.store import Store
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="status | rebuild")
     status = actions.add_parser("status", help="print the position in each log, and how far the database is behind")
-    status.set_defaults(action=show)
+    status.set_defaults(action=show, must_exist=True)
     refill = actions.add_parser("rebuild", help="fill all tables anew from the store; servers may be running")
-    refill.set_defaults(action=rebuild)
+    refill.set_defaults(action=rebuild, must_exist=False)
 
 
 def run(arguments: Namespace) -> int:
-    return run_action(read_settings(), arguments.action)
+    return run_action(read_settings(), arguments.action, must_exist=arguments.must_exist)
 
 
-def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable[None]]) -> int:
+def run_action(
+    settings: Settings, action: Callable[[Store, Database], Awaitable[None]], *, must_exist: bool = False
+) -> int:
     """
     Open the store and the database, and run an action on both.
 
     Raises:
+        CommandError: the file of the database `must_exist`, and does not.
         DatabaseUnavailable: the database does not answer.
         WrongSetting: there is none.
     """
-    if settings.database is None:
+    url = settings.database
+    if url is None:
         raise WrongSetting("UPVOTE_DATABASE_URL=none: there is no database")
-    database = Database(settings.database)
+    database = Database(url)
 
     async def act(store: Store) -> None:
         try:
+            if must_exist:
+                _require_file(url)
             await database.open()
             await action(store, database)
         finally:
@@ -50,6 +58,11 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
 
     opened_store.run(settings, act, strict=False)  # also a store whose indexes other settings have built
     return 0
+
+
+def _require_file(url: str) -> None:
+    if url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).exists():
+        raise CommandError(f"UPVOTE_DATABASE_URL={url}: there is no such file")
 
 
 async def show(store: Store, database: Database) -> None:

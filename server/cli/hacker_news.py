@@ -66,9 +66,11 @@ def item(id: str, fields: Mapping[str, object], now: int) -> tuple[Story | Story
     return Story(id, title, link and validation.link(link), poster, time, votes, content=content), was_cut
 
 
-def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped: Collection[str]) -> Conversations:
+def arranged(
+    comments: Iterable[StoryComment], partitions: Mapping[str, int], skipped: Collection[str]
+) -> Conversations:
     """
-    Find the partition of each comment, that of its story: the share of the data in which it is stored. `homes` has
+    Find the partition of each comment, that of its story: the share of the data in which it is stored. `partitions` has
     partitions by id: of each story of the file, and of each item that was imported before and that a comment of the
     file answers. `skipped` are the ids of skipped items.
 
@@ -78,9 +80,9 @@ def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped
     replies: defaultdict[str, list[StoryComment]] = defaultdict(list)
     for comment in sorted(comments, key=_order):
         replies[comment.parent].append(comment)
-    placed = _below(replies, {root: partition for root, partition in homes.items() if root in replies})
+    placed = _below(replies, {root: partition for root, partition in partitions.items() if root in replies})
     # the partition of these does not matter
-    below_skipped = _below(replies, {root: 0 for root in skipped if root in replies and root not in homes})
+    below_skipped = _below(replies, {root: 0 for root in skipped if root in replies and root not in partitions})
     found = {comment.id for _, comment in (*placed, *below_skipped)}
     orphans = [comment for some in replies.values() for comment in some if comment.id not in found]
     kept = _kept(placed)
@@ -93,10 +95,10 @@ def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped
     )
 
 
-def _below(replies: Mapping[str, Sequence[StoryComment]], homes: Mapping[str, int]) -> list[PlacedComment]:
-    """The comments below some items, level by level. `homes` has the partition of each of these items."""
+def _below(replies: Mapping[str, Sequence[StoryComment]], partitions: Mapping[str, int]) -> list[PlacedComment]:
+    """The comments below some items, level by level. `partitions` has the partition of each of these items."""
     found = list[PlacedComment]()
-    level = [PlacedComment(partition, comment) for id, partition in homes.items() for comment in replies[id]]
+    level = [PlacedComment(partition, comment) for id, partition in partitions.items() for comment in replies[id]]
     while level:
         found += sorted(level, key=lambda placed: _order(placed.comment))
         level = [

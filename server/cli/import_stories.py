@@ -216,9 +216,9 @@ class Import:
         site = self.store.site
         in_files = {story.id for story in found.stories} | {comment.id for comment in found.comments}
         outside = {comment.parent for comment in found.comments} - in_files
-        homes = await importing_comments.homes(self.store, outside)  # the partition of each story or comment, by id
-        homes.update({story.id: site.home_of_user(story.poster) for story in found.stories})
-        conversations = hacker_news.arranged(found.comments, homes, found.skipped)
+        partitions = await importing_comments.partitions_of(self.store, outside)
+        partitions.update({story.id: site.partition_of_user(story.poster) for story in found.stories})
+        conversations = hacker_news.arranged(found.comments, partitions, found.skipped)
         self.counts.left_out += len(conversations.skipped)
         return conversations
 

@@ -74,7 +74,7 @@ async def _revert(store: Store, arguments: Namespace) -> int:
         else:
             print(f"reverted {action.id}: {action.kind.name} {action.subject_id}")
             done += 1
-    account = keys.user(store.site.home_of_user(arguments.by), arguments.by)  # `operator` has none
+    account = keys.user(store.site.partition_of_user(arguments.by), arguments.by)  # `operator` has none
     if not found and not await store.site.redis.run(("EXISTS", account)):
         raise CommandError(f"there is no user:{arguments.by.lower()}")
     print(f"{done} of {arguments.by} reverted" + (f", {failed} not" if failed else ""))
@@ -103,7 +103,7 @@ async def _actions_by(site: Site, moderator: str, since: int) -> AsyncIterator[M
         page = listings.merge(parts, window)
         numbers = [position.number for position in page.positions]
         found = await site.redis.pipeline(
-            [("HGETALL", keys.action(site.home_of_article(number), number)) for number in numbers]
+            [("HGETALL", keys.action(site.partition_of_article(number), number)) for number in numbers]
         )
         for number, fields in zip(numbers, found, strict=True):
             action = moderation_records.moderation_action(number, fields)

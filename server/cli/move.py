@@ -74,11 +74,13 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
 def undo(settings: Settings) -> int:
     """Let a store that was moved accept writes again."""
 
-    async def unlock(store: Store) -> None:
-        await WriteLock(store.site).release()
+    async def unlock(store: Store) -> bool:
+        return await WriteLock(store.site).release()
 
-    opened_store.run(settings, unlock, strict=False)
-    print("this store accepts writes again; the copy does not receive them")
+    if opened_store.run(settings, unlock, strict=False):
+        print("this store accepts writes again; the copy does not receive them")
+    else:
+        print("this store accepts writes: it was not moved")
     return 0
 
 

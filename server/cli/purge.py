@@ -90,7 +90,8 @@ async def _require_subject(store: Store, database: Database | None, subject: str
         NotFound: there is nothing with this number of this kind.
     """
     kind, _, number = subject.partition(":")
-    partition, of_kind = store.site.home_of_article(int(number)), keys.article if kind == "article" else keys.comment
+    partition = store.site.partition_of_article(int(number))
+    of_kind = keys.article if kind == "article" else keys.comment
     if await store.site.redis.run(("EXISTS", of_kind(partition, number))):
         return
     is_back = await write_back.bring_back(store, database, int(number))
@@ -107,7 +108,7 @@ async def _is_in_database(store: Store, database: Database | None, number: int) 
         return True
     from database.mirror import Mirror  # slow to import
 
-    partition, mirror, begun = store.site.home_of_article(number), Mirror(store.site, database), monotonic()
+    partition, mirror, begun = store.site.partition_of_article(number), Mirror(store.site, database), monotonic()
     identity, ends = await log.identity(store.site), await log.newest(store.site)
     try:
         while not await database.run(has_entry, partition, identity, ends[partition]):

@@ -16,7 +16,7 @@ from store.maintenance import reindex
 from store.ranking.formulas import WEIGHTS, Order, Policy
 from store.store import Store
 
-SITE_WEIGHT = "site"  # the value by which a group takes the weight of the site again
+SITE = "site"  # what the output calls the site; as the value of a weight, a group takes that of the site again
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,13 +27,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     show.set_defaults(action=_show)
 
     change = actions.add_parser("set", help="give a group its own weights")
-    change.add_argument("group", type=_group, metavar="GROUP")
+    change.add_argument("group", type=_group_with_weights, metavar="GROUP")
     change.add_argument(
         "changes",
         nargs="+",
         type=_change,
         metavar="NAME=VALUE",
-        help=f"{', '.join(WEIGHTS)}; the value `{SITE_WEIGHT}` restores the weight of the site",
+        help=f"{', '.join(WEIGHTS)}; the value `{SITE}` restores the weight of the site",
     )
     change.set_defaults(action=_set)
 
@@ -48,7 +48,7 @@ async def _show(settings: Settings, store: Store, arguments: Namespace) -> None:
     rankings, group = store.site.rankings, arguments.group
     if group is None:
         print(order_names(rankings.orders))
-        print("site: " + _text(store.site.policy))
+        print(f"{SITE}: " + _text(store.site.policy))
     for name in sorted(rankings.weights) if group is None else [group]:
         print(f"{name}: " + _text(store.site.policy_of(name)))
 
@@ -82,12 +82,21 @@ def _group(text: str) -> str:
         raise ArgumentTypeError(error.message) from error
 
 
+def _group_with_weights(text: str) -> str:
+    """The name of a group that may have its own weights: not `site`, which is the whole site in what is printed."""
+    name = _group(text)
+    if name == SITE:
+        names = ", ".join(f"UPVOTE_{weight.upper()}" for weight in WEIGHTS)
+        raise ArgumentTypeError(f"the weights of the site are the settings {names}")
+    return name
+
+
 def _change(text: str) -> tuple[str, float | None]:
     """The name of a weight and its value, checked by the rules of the setting of the same name."""
     name, _, value = text.partition("=")
     if name not in WEIGHTS:
         raise ArgumentTypeError(f"{name} is not a weight; the weights are {', '.join(WEIGHTS)}")
-    if value == SITE_WEIGHT:
+    if value == SITE:
         return name, None
     try:
         return name, getattr(read_settings(**{name: value}), name)

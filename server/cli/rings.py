@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     if settings.database is None:
         raise WrongSetting("UPVOTE_DATABASE_URL=none: only the database knows who has voted on what")
     require_numpy()
-    return run_action(settings, lambda store, database: _search(store, database, arguments.dry_run))
+    return run_action(settings, lambda store, database: _search(store, database, arguments.dry_run), must_exist=True)
 
 
 def require_numpy() -> None:

@@ -121,4 +121,4 @@ def try_rules(arguments: Namespace) -> int:
         raise CommandError(str(fault)) from fault
     except OSError as fault:
         raise CommandError(f"{arguments.file}: {fault.strerror}") from fault
-    return database.run_action(read_settings(), partial(rule_trials.report, tried))
+    return database.run_action(read_settings(), partial(rule_trials.report, tried), must_exist=True)

@@ -5,6 +5,7 @@ is seen by a script.
 """
 
 import json
+import logging
 import secrets
 from base64 import b64encode, urlsafe_b64encode
 from hashlib import sha256
@@ -30,12 +31,16 @@ from store.errors import BadCredentials, StoreUnavailable, TokenRefused
 from store.pending_logins import LOGIN_LIFETIME, PendingLogin
 
 PATH = "/log-in"
-COOKIE = "upvote-log-in"  # has the state of a log-in that has begun, which shows that the same browser comes back
+COOKIE = "upvote-log-in-"  # begins the names of the cookies that show that the same browser comes back
+NAME_DIGITS = 16  # of the SHA-256 of a state, in the name of its cookie: each tab has a log-in of its own
 MAX_ANSWER = 64_000  # bytes
 COST = 100  # points of the rate limit of the address, for a log-in that begins
 MAX_NEXT = 1_000  # characters of the path of the page to go on with
+MAX_SHOWN = 100  # characters of an issuer's error that the log shows
 AGAIN = "begin again: this log-in has ended, was used, or has begun in another browser"
 HEADERS = {**UNCACHED, "Referrer-Policy": "no-referrer"}
+
+logger = logging.getLogger("upvote")
 
 
 def routes() -> list[BaseRoute]:
@@ -66,7 +71,7 @@ async def begin(request: Request) -> RedirectResponse:
     }
     joined = "&" if urlsplit(endpoint).query else "?"
     response = RedirectResponse(f"{endpoint}{joined}{urlencode(asked)}", HTTPStatus.SEE_OTHER, HEADERS)
-    _set_cookie(request, response, state)
+    _set_cookie(request, response, state, LOGIN_LIFETIME)
     return response
 
 
@@ -77,17 +82,29 @@ async def end(request: Request) -> RedirectResponse:
     try:
         begun = await _begun(request, issuer)
         token = await _token(request, issuer, tokens, begun)
-        username = await state.store.identities.user_of(people.claims_of(token, is_whole=False))
+        username = await state.store.identities.user_of(people.claims_of(token, has_all_claims=False))
         opened = await state.store.sessions.open(username, agent=agent_of(request.scope))
     except (TokenRefused, BadCredentials) as refused:
+        _log(issuer, refused)
         raise HTTPException(HTTPStatus.UNAUTHORIZED, refused.message, HEADERS) from refused
     except (NoAnswer, KeysUnavailable, StoreUnavailable) as error:
+        _log(issuer, error)
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "this cannot be done now: try again", HEADERS) from error
     base = state.public_url.of(request.scope)
     response = RedirectResponse(f"{base}{begun.next}", HTTPStatus.SEE_OTHER, HEADERS)
     response.raw_headers.append(state.cookie.header(request.scope, opened.token))
-    _set_cookie(request, response, state="")
+    _set_cookie(request, response, request.query_params["state"], lifetime=0)
     return response
+
+
+def _log(issuer: Issuer, why: object) -> None:
+    """Say why a log-in has failed: its user is not told what an operator has to know, such as a wrong secret."""
+    logger.warning("a log-in at the issuer %s has failed: %s", issuer.name, why)
+
+
+def _shown(error: object) -> str:
+    """The `error` that an issuer gives (RFC 6749), such as `invalid_client`, for the log."""
+    return f"the error {error[:MAX_SHOWN]!r}" if isinstance(error, str) else "no error"
 
 
 async def _charge(request: Request) -> None:
@@ -111,7 +128,8 @@ async def _begun(request: Request, issuer: Issuer) -> PendingLogin:
     Raises:
         HTTPException: it has not begun in this browser, at this issuer, or it was used; or the issuer refuses.
     """
-    given, kept = request.query_params.get("state", ""), request.cookies.get(COOKIE, "")
+    given = request.query_params.get("state", "")
+    kept = request.cookies.get(_cookie_name(given), "")
     if not kept or not secrets.compare_digest(given.encode(), kept.encode()):
         raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)
     begun = await pending_logins.take(request.app.state.store.site, given)
@@ -119,6 +137,7 @@ async def _begun(request: Request, issuer: Issuer) -> PendingLogin:
     if begun is None or begun.issuer != issuer.name or not is_of_issuer:
         raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)
     if "error" in request.query_params or "code" not in request.query_params:
+        _log(issuer, f"it has sent the browser back with {_shown(request.query_params.get('error'))}")
         raise HTTPException(HTTPStatus.UNAUTHORIZED, "the issuer has not logged you in", HEADERS)
     return begun
 
@@ -168,12 +187,13 @@ async def _exchanged(request: Request, issuer: Issuer, endpoint: str, begun: Pen
     finally:
         await client.close()
     try:
-        found = json.loads(answer.body) if answer.status == HTTPStatus.OK else None
+        found = json.loads(answer.body)
     except ValueError:
         found = None
-    text = found.get("id_token") if isinstance(found, dict) else None
-    if not isinstance(text, str):
-        raise NoAnswer(f"the issuer {issuer.name} has answered {answer.status}, and no token")
+    said = found if isinstance(found, dict) else {}
+    text = said.get("id_token")
+    if answer.status != HTTPStatus.OK or not isinstance(text, str):
+        raise NoAnswer(f"it has answered {answer.status} and no ID token, with {_shown(said.get('error'))}")
     return text
 
 
@@ -196,15 +216,20 @@ def _return_url(request: Request, issuer: Issuer) -> str:
     return f"{request.app.state.public_url.of(request.scope)}{PATH}/{issuer.name}/done"
 
 
-def _set_cookie(request: Request, response: RedirectResponse, state: str) -> None:
+def _cookie_name(state: str) -> str:
+    return f"{COOKIE}{sha256(state.encode()).hexdigest()[:NAME_DIGITS]}"
+
+
+def _set_cookie(request: Request, response: RedirectResponse, state: str, lifetime: int) -> None:
     """
-    Keep the state of a log-in in the browser, or remove it. Browsers send it when they come back from another site.
+    Keep the state of a log-in in the browser for `lifetime` seconds; 0 removes it. Browsers send it when they come back
+    from another site.
     """
     url = urlsplit(request.app.state.public_url.of(request.scope))
     response.set_cookie(
-        COOKIE,
-        state,
-        max_age=LOGIN_LIFETIME if state else 0,
+        _cookie_name(state),
+        state if lifetime else "",
+        max_age=lifetime,
         path=f"{url.path}{PATH}",
         secure=url.scheme == "https",
         httponly=True,

@@ -37,6 +37,7 @@ REFRESH_SHARE = 0.8  # of the freshness of an answer, after which keys are fetch
 LONGEST_PAUSE = 60_000  # milliseconds between two tries while a provider does not answer
 HOUR = 3_600_000  # milliseconds
 MAX_ANSWER = 256_000  # bytes
+MAX_SHOWN = 200  # characters of an answer that the log shows
 ALL_PORTS = range(1, 65_536)
 MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})", re.IGNORECASE)
 UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
@@ -203,7 +204,7 @@ class Keyring:
         if self.issuer.discovery:
             found = _object(await _get(client, self.issuer.discovery))
             if found.get("issuer") != self.issuer.issuer:
-                raise NotAKeySet("discovery is that of another issuer")
+                raise NotAKeySet(f"discovery is that of the issuer {str(found.get('issuer'))[:MAX_SHOWN]!r}")
             url = _checked_url(found.get("jwks_uri"), self.issuer)
             endpoints = {name: _checked_url(found[name], self.issuer) for name in ENDPOINTS if name in found}
         assert url is not None

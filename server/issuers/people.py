@@ -18,13 +18,13 @@ FIELDS = {"display_name": "display_name", "about": "about", "avatar_url": "avata
 MOST_GROUPS = 100  # that the claims of a token may name
 
 
-def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
+def claims_of(token: Token, *, has_all_claims: bool = True) -> Claims:
     """
-    What a token says. If a whole token lacks a claim, the user has no such field, or no roles. A token that is not
-    whole, such as an ID token, says nothing of what it lacks.
+    What a token says. If a token that has all claims lacks one, the user has no such field, or no roles. Another one,
+    such as an ID token, says nothing of what it lacks.
     """
     issuer, claims = token.issuer, token.claims
-    says_roles = is_whole or any(
+    says_roles = has_all_claims or any(
         claim(claims, path) is not None for path in (issuer.claims.roles, issuer.claims.moderates)
     )
     said = {field: claim(claims, getattr(issuer.claims, path)) for field, path in mapped(issuer).items()}
@@ -32,7 +32,7 @@ def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
         subject=Subject(issuer.name, token.subject),
         name=_text(claim(claims, issuer.claims.name)),
         issued_at=None if token.issued_at is None else round(token.issued_at * 1000),
-        profile={field: _text(value) for field, value in said.items() if is_whole or value is not None},
+        profile={field: _text(value) for field, value in said.items() if has_all_claims or value is not None},
         roles=roles_of(issuer, claims) if issuer.maps_roles and says_roles else None,
     )
 

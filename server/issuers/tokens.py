@@ -121,14 +121,17 @@ def _check_type(issuer: Issuer, header: Mapping[str, Any], claims: Mapping[str, 
 
 
 def _instants(claims: Mapping[str, Any], latest: float) -> tuple[float, float | None]:
-    """When a token ends and was issued. It may not be issued, or valid, later than `latest` (all in unix seconds)."""
+    """
+    When a token ends and was issued. It may not be issued or valid, and its user not have logged in, later than
+    `latest` (all in unix seconds).
+    """
     expires_at = instant(claims, "exp")
     _require(expires_at is not None, "exp")
-    issued_at, valid_from = instant(claims, "iat"), instant(claims, "nbf")
-    _require(issued_at is None or issued_at <= latest, "iat")
-    _require(valid_from is None or valid_from <= latest, "nbf")
+    for name in ("iat", "nbf", "auth_time"):
+        at = instant(claims, name)
+        _require(at is None or at <= latest, name)
     assert expires_at is not None
-    return expires_at, issued_at
+    return expires_at, instant(claims, "iat")
 
 
 def instant(claims: Mapping[str, Any], name: str) -> float | None:

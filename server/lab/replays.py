@@ -65,7 +65,7 @@ def article(number: int, posted_at: int, votes: int) -> Article:
         edited_at=None,
         upvotes=votes,
         downvotes=0,
-        imported=0,
+        imported_votes=0,
         groups=(),
     )
 

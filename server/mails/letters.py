@@ -58,7 +58,7 @@ class Letter:
     A mail to an address, which several users may share.
 
     - `template` is the name of its two templates, for plain text and for HTML; `values` are what they show.
-    - `about` has the entries of `WaitingMail.noted` that the mail covers: notifications, or an address.
+    - `about` has the entries of `WaitingMail.about` that the mail covers: notifications, or an address.
     - `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user. The token
       itself is issued when the mail is composed.
     - `unsubscribing` is a link that ends such mails; None for mails that users cannot end.
@@ -115,7 +115,7 @@ class Letters:
             case "identity":
                 return self._identity(recipient)
             case "replies":
-                return await self._replies(recipient, list(waiting.noted))
+                return await self._replies(recipient, list(waiting.about))
             case _:
                 return self._notice(recipient, waiting)
 
@@ -144,7 +144,7 @@ class Letters:
     async def _recipient(self, username: str) -> Recipient | None:
         """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
-        partition = site.home_of_user(username)
+        partition = site.partition_of_user(username)
         fields, (name, password, bans) = await site.redis.pipeline(
             [
                 ("HGETALL", mailboxes.mailbox(partition, username)),
@@ -177,7 +177,7 @@ class Letters:
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
         """The mail to an address that was changed or removed: the waiting mail has noted this address."""
-        to = next(iter(waiting.noted), None)
+        to = next(iter(waiting.about), None)
         if to is None or to == recipient.mailbox.unusable:
             return None
         about = "mail-change-subject" if waiting.what == "change" else "mail-removal-subject"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from database.database import DatabaseUnavailable
 from server.mails.letters import Letter, Letters
-from server.mails.smtp import AddressRefused, Deferred, MailConnection, MailRefused, Unavailable, Uncertain
+from server.mails.smtp import AddressRefused, Deferred, Interrupted, MailConnection, MailRefused, Unavailable, Uncertain
 from store import mailboxes, mails
 from store.errors import StoreUnavailable
 from store.mails import WaitingMail
@@ -97,7 +97,7 @@ class MailSender:
         try:
             letter = await self._letters.prepare(waiting)
             if letter is None:
-                await mails.take(self._site, waiting, list(waiting.noted))
+                await mails.take(self._site, waiting, about=list(waiting.about))
                 self._on_result("dropped")
             else:
                 await self._send_within_limits(waiting, letter)
@@ -129,13 +129,19 @@ class MailSender:
         except AddressRefused as refused:
             await self._note_refused(waiting, letter, refused)
             return False
-        except (Deferred, Unavailable) as fault:
+        except Deferred:
             await self._put_off(waiting)
-            if isinstance(fault, Unavailable):
-                raise
             return False
+        except Interrupted:
+            await self._put_off(waiting)
+            raise
+        except Unavailable:  # not because of this mail, which stays the first
+            self._on_result("failed")
+            if not self._is_in_time(waiting):
+                await self._give_up(waiting)
+            raise
         message = await self._letters.compose(letter)
-        if not await mails.take(self._site, waiting, letter.about):  # another process has it, or has put it off
+        if not await mails.take(self._site, waiting, about=letter.about):  # another process has it, or has put it off
             await self._connection.take_back()
             return False
         return await self._hand_over(waiting, letter, message)
@@ -146,7 +152,7 @@ class MailSender:
             await self._connection.send(message)
         except Deferred:
             if self._is_in_time(waiting):
-                await mails.put_back(self._site, waiting, self._next_try(waiting), letter.about)
+                await mails.put_back(self._site, waiting, self._next_try(waiting), about=letter.about)
             self._on_result("failed")
             return False
         except MailRefused as refused:
@@ -163,7 +169,7 @@ class MailSender:
     async def _note_refused(self, waiting: WaitingMail, letter: Letter, refused: AddressRefused) -> None:
         for name in letter.usernames:
             await mails.note_unusable(self._site, name, letter.to)
-        await mails.take(self._site, waiting, letter.about)
+        await mails.take(self._site, waiting, about=letter.about)
         logger.warning("the mail server has refused the address of %s: %s", ", ".join(letter.usernames), refused)
         self._on_result("refused")
 
@@ -183,7 +189,7 @@ class MailSender:
 
     async def _give_up(self, waiting: WaitingMail) -> None:
         logger.warning("a mail %s was not sent within a day", waiting.what)
-        await mails.take(self._site, waiting, list(waiting.noted))
+        await mails.take(self._site, waiting, about=list(waiting.about))
 
     def _is_in_time(self, waiting: WaitingMail) -> bool:
         return self._site.clock() - waiting.since < PATIENCE

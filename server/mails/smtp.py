@@ -48,6 +48,10 @@ class Unavailable(Exception):
     """The server does not answer, or takes no mail at all now. The message has no address."""
 
 
+class Interrupted(Unavailable):
+    """The server does not answer when it gets the recipient of a mail, which may be the reason."""
+
+
 class Deferred(Exception):
     """The server does not take this mail now."""
 
@@ -91,7 +95,8 @@ class MailConnection:
         Name the sender and the recipient of a mail, which is sent or taken back next.
 
         Raises:
-            Unavailable, Deferred, AddressRefused: the server does not take it.
+            Unavailable: the server takes no mail now; or Interrupted, perhaps not this one.
+            Deferred, AddressRefused: the server does not take it.
         """
         if self._has_offered:
             await self.take_back()
@@ -99,13 +104,17 @@ class MailConnection:
         self._has_offered = True
         try:
             await smtp.mail(self._sender)
+        except (SMTPException, OSError) as fault:
+            await self.close()
+            raise Unavailable(_reason(fault)) from None
+        try:
             await smtp.rcpt(recipient)
         except SMTPRecipientRefused as refused:
             await self.take_back()
             raise (AddressRefused if refused.code in PERMANENT else Deferred)(_reason(refused)) from None
         except (SMTPException, OSError) as fault:
             await self.close()
-            raise Unavailable(_reason(fault)) from None
+            raise Interrupted(_reason(fault)) from None
 
     async def send(self, message: bytes) -> None:
         """

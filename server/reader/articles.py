@@ -26,7 +26,7 @@ from server.words.words import Words
 from store.links import web_address
 from store.records import DELETED
 
-PAGE_SIZE = 100  # comments of a page
+COMMENTS_PER_PAGE = 100
 NO_COMMENTS = "[]}"  # the end of an article's JSON
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
@@ -35,7 +35,7 @@ ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: Str
   article(id: $id) {{
     id title link content isLocked isCommentingOpen lock {{ reason }} votes commentCount postedAt editedAt
     poster {{ username }} groups {{ name }}
-    thread(order: $order, first: {PAGE_SIZE}, after: $after) {{ {THREAD} }}
+    thread(order: $order, first: {COMMENTS_PER_PAGE}, after: $after) {{ {THREAD} }}
   }}
 }}"""
 

@@ -12,7 +12,7 @@ from markupsafe import escape
 from starlette.requests import Request
 
 from server import documents
-from server.reader.articles import PAGE_SIZE, ROW, THREAD, comment_order, page_of_comments
+from server.reader.articles import COMMENTS_PER_PAGE, ROW, THREAD, comment_order, page_of_comments
 from server.reader.frames import address, render_page
 from server.reader.rendering import page
 from server.reader.texts import RenderedText, render_texts
@@ -27,7 +27,7 @@ COMMENT = f"""query CommentPageHtml($id: ID!, $order: CommentOrder!, $after: Str
     ancestors {{ {ROW} }}
     article {{
       id title isLocked isCommentingOpen commentCount poster {{ username }}
-      thread(under: $id, order: $order, first: {PAGE_SIZE}, after: $after) {{ {THREAD} }}
+      thread(under: $id, order: $order, first: {COMMENTS_PER_PAGE}, after: $after) {{ {THREAD} }}
     }}
   }}
 }}"""

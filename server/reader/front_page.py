@@ -20,13 +20,13 @@ from server.reader.translations import words_of
 from server.site_orders import ShownOrders
 from server.words.words import Words
 
-PAGE_SIZE = 30  # articles of a page
+ARTICLES_PER_PAGE = 30
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
 # lists beside the orders: the names of their texts, by their paths
 LISTS = {"top/day": "list-day", "top/week": "list-week", "top/month": "list-month", "good": "list-good"}
 
 ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
-  articles(order: $order, page: $page, first: {PAGE_SIZE}) {{
+  articles(order: $order, page: $page, first: {ARTICLES_PER_PAGE}) {{
     pageInfo {{ hasNextPage }}
     nodes {{ {ARTICLE_LINE} }}
   }}
@@ -108,7 +108,7 @@ def front_page(request: Request, ranking: Ranking, articles: Mapping[str, Any]) 
         **order_tabs(words, ranking.orders, ranking.order),
         others=lists(words, ranking.orders),
         articles=articles["nodes"],
-        first=1 + (ranking.page - 1) * PAGE_SIZE,
+        first=1 + (ranking.page - 1) * ARTICLES_PER_PAGE,
         is_explained=True,
         previous=ranking.address(ranking.order, ranking.page - 1) if ranking.page > 1 else "",
         next=ranking.address(ranking.order, ranking.page + 1) if articles["pageInfo"]["hasNextPage"] else "",

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, canonical_of, neighbours, page_of
 from server.reader.frames import address, render_page
-from server.reader.front_page import PAGE_SIZE, Ranking, order_tabs, ranking_of
+from server.reader.front_page import ARTICLES_PER_PAGE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import anchor, segment
@@ -28,7 +28,7 @@ EXISTENCE = "title about isListed all: articles(first: 1) { totalCount }"  # wha
 GROUP = f"""query GroupHtml($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!) {{
   group(name: $name) {{
     name followerCount
-    articles(order: $order, since: $since, page: $page, first: {PAGE_SIZE}) {{
+    articles(order: $order, since: $since, page: $page, first: {ARTICLES_PER_PAGE}) {{
       totalCount pageInfo {{ hasNextPage }} nodes {{ {ARTICLE_LINE} }}
     }}
     {EXISTENCE}
@@ -75,7 +75,7 @@ async def group(request: Request, name: str) -> PageMetadata:
         **order_tabs(words, ranking.orders, None if period else ranking.order, path),
         periods=periods(words, path, ranking, period),
         empty=words(f"list-{period}-empty") if period else words("no-articles"),
-        first=1 + (ranking.page - 1) * PAGE_SIZE,
+        first=1 + (ranking.page - 1) * ARTICLES_PER_PAGE,
         **pages(path, ranking, period, since, found["articles"]["pageInfo"]),
     )
     description = about.plain or words("articles-in", title=title)

@@ -1,6 +1,6 @@
 """
 The page that stands for an article or a comment that a moderator has removed: the elements, classes and texts of
-`reader/src/components/Gone.tsx`, with the reason that the public log has.
+`reader/src/components/RemovalPage.tsx`, with the reason that the public log has.
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import canonical_of
 from server.reader.frames import address, render_page, shown_orders
-from server.reader.front_page import LISTS, PAGE_SIZE, lists, order_tabs
+from server.reader.front_page import ARTICLES_PER_PAGE, LISTS, lists, order_tabs
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.translations import words_of
@@ -22,7 +22,7 @@ from server.words.words import Words
 
 HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}  # of periods
 TOP = f"""query TopHtml($since: DateTime!, $after: String) {{
-  articles(order: VOTES, since: $since, first: {PAGE_SIZE}, after: $after) {{
+  articles(order: VOTES, since: $since, first: {ARTICLES_PER_PAGE}, after: $after) {{
     pageInfo {{ hasNextPage endCursor }}
     nodes {{ {ARTICLE_LINE} }}
   }}
@@ -49,7 +49,7 @@ async def top(request: Request, period: str) -> PageMetadata:
     since, after, place = since_of(period, given.get("since")), given.get("after"), _place(given.get("from"))
     articles = (await documents.query(request, TOP, {"since": since, "after": after}))["articles"]
     info, title = articles["pageInfo"], words_of(request)(f"{LISTS[path]}-title")
-    following = {"since": since, "after": info["endCursor"], "from": place + PAGE_SIZE}
+    following = {"since": since, "after": info["endCursor"], "from": place + ARTICLES_PER_PAGE}
     content = _list_page(
         request,
         "site_list.html",

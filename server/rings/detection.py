@@ -8,7 +8,8 @@ what the others post. docs/rings.md describes the method. Needs the extra `rings
 4. Users who give the others no greater share of their votes than users outside do, in the same groups and periods, are
    removed, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
    validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
-   corrected by Bonferroni, of links from a user to a group: as many tests are counted as there are groups of this size.
+   corrected by Bonferroni, of links from a user to other users: as many tests are counted as there are sets of as many
+   users.
 """
 
 from collections.abc import Iterator
@@ -65,7 +66,7 @@ def find(table: VoteTable) -> list[FoundRing]:
     """All rings, the one with the most votes among its members first. The same table always gives the same rings."""
     if not len(table.voters):
         return []
-    kinds = [_Coverage.of(table, are_of_kind) for are_of_kind in (~table.are_comments, table.are_comments)]
+    kinds = [_Kind.of(table, are_of_kind) for are_of_kind in (~table.are_comments, table.are_comments)]
     pairs = np.unique(np.concatenate([kind.pairs() for kind in kinds], axis=1), axis=1)
     paired = [kind.among(np.unique(pairs)) for kind in kinds]
     rings_of_parts = [[_ring(table, part, kind) for kind in paired] for part in _dense_parts(pairs)]
@@ -78,8 +79,8 @@ def _size(ring: FoundRing) -> tuple[int, float]:
     return len(ring.members), ring.coverage
 
 
-def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | None:
-    """The ring within a group of users: who votes for most of what the others post, if chance does not explain that."""
+def _ring(table: VoteTable, members: Ints, kind: "_Kind") -> FoundRing | None:
+    """The ring among some users: who votes for most of what the others post, if chance does not explain that."""
     while True:
         members, coverage = kind.members(members)
         if len(members) < LEAST_MEMBERS:
@@ -90,14 +91,14 @@ def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | Non
             break
         members = members[is_unexplained]
     (of_all,) = _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))
-    is_likely = of_all + _log_groups(table.users, len(members)) > log(SIGNIFICANCE)  # Bonferroni: see 4 above
+    is_likely = of_all + _log_sets(table.users, len(members)) > log(SIGNIFICANCE)  # Bonferroni: see 4 above
     if is_likely or votes.sum() < LEAST_RATIO * expected.sum():
         return None
     return FoundRing(tuple(members.tolist()), int(votes.sum()), float(expected.sum()), coverage)
 
 
-def _log_groups(users: int, size: int) -> float:
-    """The logarithm of the number of groups of this size."""
+def _log_sets(users: int, size: int) -> float:
+    """The logarithm of the number of sets of so many users."""
     return lgamma(users + 1) - lgamma(size + 1) - lgamma(users - size + 1)
 
 
@@ -138,10 +139,10 @@ def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class _Coverage:
+class _Kind:
     """
-    Who votes for how many texts of whom. The texts are of one kind, articles or comments, and somebody has voted for
-    each. At the same index of three arrays stand one of `voters`, one of `posters`, and how many votes (`counts`) the
+    The votes for texts of one kind, articles or comments: who votes for how many of whom. Somebody has voted for each
+    text. At the same index of three arrays stand one of `voters`, one of `posters`, and how many votes (`counts`) the
     voter has cast for the poster.
     """
 
@@ -151,7 +152,7 @@ class _Coverage:
     posted: Ints  # how many texts each user has posted
 
     @classmethod
-    def of(cls, table: VoteTable, are_of_kind: Bools) -> "_Coverage":
+    def of(cls, table: VoteTable, are_of_kind: Bools) -> "_Kind":
         posters, texts = table.posters[are_of_kind], table.texts[are_of_kind]
         _, first = np.unique(texts, return_index=True)
         posted = np.bincount(posters[first], minlength=table.users).astype(np.int64)
@@ -167,29 +168,29 @@ class _Coverage:
         is_mutual = (voters < posters) & np.isin(posters * size + voters, voters * size + posters)
         return np.stack([voters[is_mutual], posters[is_mutual]])
 
-    def among(self, users: Ints) -> "_Coverage":
+    def among(self, users: Ints) -> "_Kind":
         """The same with the votes among fewer users."""
         are_in = np.zeros(len(self.posted), dtype=np.bool_)
         are_in[users] = True
         chosen = are_in[self.voters] & are_in[self.posters]
-        return _Coverage(self.voters[chosen], self.posters[chosen], self.counts[chosen], self.posted)
+        return _Kind(self.voters[chosen], self.posters[chosen], self.counts[chosen], self.posted)
 
-    def members(self, group: Ints) -> tuple[Ints, float]:
+    def members(self, users: Ints) -> tuple[Ints, float]:
         """
-        The part of a group whose users each vote for `LEAST_COVERAGE` of what the others in it post, and the mean of
-        their shares. It is found by removing, again and again, who votes for the smallest share.
+        Those of some users who each vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their
+        shares. They are found by removing, again and again, who votes for the smallest share.
         """
-        votes = self.among(group)
+        votes = self.among(users)
         cast = np.bincount(votes.voters, votes.counts, minlength=len(self.posted))
-        while len(group):
-            shares = cast[group] / np.maximum(self.posted[group].sum() - self.posted[group], 1)
-            least = group[int(np.argmin(shares))]
+        while len(users):
+            shares = cast[users] / np.maximum(self.posted[users].sum() - self.posted[users], 1)
+            least = users[int(np.argmin(shares))]
             if shares.min() >= LEAST_COVERAGE:
-                return group, float(shares.mean())
-            group = group[group != least]
+                return users, float(shares.mean())
+            users = users[users != least]
             removed = votes.posters == least
             np.subtract.at(cast, votes.voters[removed], votes.counts[removed])
-        return group, 0.0
+        return users, 0.0
 
 
 def _dense_parts(pairs: Ints) -> Iterator[Ints]:

@@ -236,6 +236,7 @@ article-locked = Dieser Artikel ist geschlossen
 article-locked-rest = Er nimmt keine Stimmen und keine Kommentare an.
 article-locked-hint = Der Artikel ist geschlossen: Er nimmt keine Kommentare an.
 article-closed-hint = Der Artikel nimmt keine Kommentare mehr an.
+article-waits-hint = Der Artikel nimmt noch keine Kommentare an.
 article-removed = Die Moderation hat diesen Artikel entfernt
 article-waits = Dieser Artikel wartet auf die Moderation
 article-deleted = Dieser Artikel wurde gelöscht.

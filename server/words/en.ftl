@@ -245,6 +245,7 @@ article-locked = This article is locked
 article-locked-rest = It takes no votes and no comments.
 article-locked-hint = The article is locked: it takes no comments.
 article-closed-hint = The article takes no comments any more.
+article-waits-hint = The article takes no comments yet.
 article-removed = A moderator has removed this article
 article-waits = This article waits for a moderator
 article-deleted = This article was deleted.

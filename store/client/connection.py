@@ -175,8 +175,9 @@ class RedisConnection(asyncio.Protocol):
         self._transport.abort()
 
     def _write(self) -> None:
-        """Send in one write all commands of this iteration of the event loop."""
-        self._transport.write(b"".join(self._unsent))
+        """Send in one write all commands of this iteration of the event loop, unless the connection was lost in it."""
+        if self.is_open:
+            self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
 
     def _handle_push(self, push: Sequence[Any]) -> None:

@@ -26,16 +26,21 @@ class SubscriberConnection(RedisConnection):
 
     async def subscribe(self, channels: Sequence[str]) -> None:
         """Subscribe, and return once the server has done so. Raises Unreachable if the connection was lost."""
-        self._transport.write(hiredis.pack_command(("SUBSCRIBE", *channels)))  # type: ignore[arg-type]  # its stubs say less than it takes
+        self._tell("SUBSCRIBE", channels)
         if await self.send([("PING",)]) != ["PONG"]:
             raise Unreachable("it does not answer")
 
     def unsubscribe(self, channels: Sequence[str]) -> None:
         """Some messages of the channels may still arrive."""
-        self._transport.write(hiredis.pack_command(("UNSUBSCRIBE", *channels)))  # type: ignore[arg-type]  # as above
+        self._tell("UNSUBSCRIBE", channels)
 
     async def wait_until_lost(self) -> None:
         await self._is_lost.wait()
+
+    def _tell(self, command: str, channels: Sequence[str]) -> None:
+        """Send a command that has no reply but pushes, unless the connection was lost."""
+        if self.is_open:
+            self._transport.write(hiredis.pack_command((command, *channels)))  # type: ignore[arg-type]  # its stubs say less than it takes
 
     def _handle_push(self, push: Sequence[str]) -> None:
         if push[0] == "message":

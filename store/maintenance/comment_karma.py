@@ -139,5 +139,5 @@ async def _fields(
     site: Site, numbers: Sequence[int], fields: Sequence[str], archived: FindHashes | None
 ) -> list[list[Any]]:
     """Some fields of comments."""
-    hashes = [(keys.comment(site.home_of_article(number), number), number) for number in numbers]
+    hashes = [(keys.comment(site.partition_of_article(number), number), number) for number in numbers]
     return await fields_of(site, hashes, fields, archived)

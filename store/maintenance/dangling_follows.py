@@ -52,7 +52,7 @@ async def repair(site: Site, dangling: DanglingFollow) -> None:
 
 
 def followers_key(site: Site, dangling: DanglingFollow) -> str:
-    return dangling.of.followers(dangling.of.home(site, dangling.followee), dangling.followee)
+    return dangling.of.followers(dangling.of.partition_of(site, dangling.followee), dangling.followee)
 
 
 async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[Followed, str, str]]:
@@ -82,8 +82,8 @@ async def _dangling(site: Site, follows: Sequence[tuple[Followed, str, str]]) ->
                 command
                 for of, follower, followee in pairs
                 for command in (
-                    ("ZSCORE", of.following(site.home_of_user(follower), follower), followee),
-                    ("ZSCORE", of.followers(of.home(site, followee), followee), follower),
+                    ("ZSCORE", of.following(site.partition_of_user(follower), follower), followee),
+                    ("ZSCORE", of.followers(of.partition_of(site, followee), followee), follower),
                 )
             ]
         )

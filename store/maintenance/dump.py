@@ -38,13 +38,13 @@ from store.maintenance.records.identities import read_identities, read_identity
 from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
-from store.maintenance.records.record import Record, Skipped
+from store.maintenance.records.record import OnSkipped, Record
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
 from store.maintenance.records.tokens import read_invitations, read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
-Reader: TypeAlias = Callable[[Site, Sequence[Key], Skipped], Awaitable[Sequence[Record]]]
+Reader: TypeAlias = Callable[[Site, Sequence[Key], OnSkipped], Awaitable[Sequence[Record]]]
 
 KEYS_AT_ONCE = 100  # in a round trip
 # what makes records of keys, by the kind of the keys
@@ -90,7 +90,7 @@ async def settings(site: Site) -> dict[str, str]:
 async def records_of(
     site: Site,
     progress: Progress,
-    skipped: Skipped,
+    on_skipped: OnSkipped,
     archived: AsyncIterator[Sequence[Record]] | None = None,
     departed: AsyncIterator[Sequence[Record]] | None = None,
     *,
@@ -101,23 +101,23 @@ async def records_of(
     have left Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
     """
     yield await read_ranking(site)
-    yield await read_server_keys(site, skipped)
+    yield await read_server_keys(site, on_skipped)
     for partition in range(site.partitions):
         async for stories in scan.imported_stories(site, partition):
-            yield imported(keys.imported(partition), stories, skipped)
-    async for read in _pass(site, progress, skipped, FIRST):
+            yield imported(keys.imported(partition), stories, on_skipped)
+    async for read in _pass(site, progress, on_skipped, FIRST):
         yield read
     if archived:  # after Redis, as articles may leave it meanwhile, and before their posters
         async for read in archived:
             yield read
-    async for read in _comments(site, progress, skipped):
+    async for read in _comments(site, progress, on_skipped):
         yield read
     if departed:
         async for read in departed:
             yield read
-    async for read in _pass(site, progress, skipped, _last(is_move)):
+    async for read in _pass(site, progress, on_skipped, _last(is_move)):
         yield read
-    yield [await read_sequences(site, skipped)]
+    yield [await read_sequences(site, on_skipped)]
 
 
 def _last(is_move: bool) -> dict[str, Reader]:
@@ -131,19 +131,19 @@ def _last(is_move: bool) -> dict[str, Reader]:
 
 
 async def _pass(
-    site: Site, progress: Progress, skipped: Skipped, readers: dict[str, Reader]
+    site: Site, progress: Progress, on_skipped: OnSkipped, readers: dict[str, Reader]
 ) -> AsyncIterator[Sequence[Record]]:
     async for found in scan.known_keys(site, progress):
         for start in range(0, len(found), KEYS_AT_ONCE):
             some = found[start : start + KEYS_AT_ONCE]
             for name, read in readers.items():
-                yield await read(site, [key for key in some if key.name == name], skipped)
+                yield await read(site, [key for key in some if key.name == name], on_skipped)
 
 
-async def _comments(site: Site, progress: Progress, skipped: Skipped) -> AsyncIterator[Sequence[Record]]:
+async def _comments(site: Site, progress: Progress, on_skipped: OnSkipped) -> AsyncIterator[Sequence[Record]]:
     """The comments of each article that has some, which is one with a `tree`."""
     async for found in scan.known_keys(site, progress):
         for key in found:
             if key.name == "tree":
-                async for read in read_comments(site, int(key.suffix), skipped):
+                async for read in read_comments(site, int(key.suffix), on_skipped):
                     yield read

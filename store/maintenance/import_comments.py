@@ -2,7 +2,7 @@
 Imports comments of other sites in bulk, below imported stories. Nobody is notified of them.
 
 A comment is stored with the story that it is about, so a caller first finds the partition (a share of the data) of each
-comment: the home of the story's poster, or what `homes` returns for what was imported before.
+comment: that of the poster of the story, or what `partitions_of` returns for what was imported before.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -72,7 +72,7 @@ class Posters:
     created: int
 
 
-async def homes(store: Store, ids: Collection[str]) -> dict[str, int]:
+async def partitions_of(store: Store, ids: Collection[str]) -> dict[str, int]:
     """
     The partition of each of these stories and comments that was imported before. One round trip for each `AT_ONCE` ids.
 
@@ -152,7 +152,7 @@ def _entries(
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")
     entry = Entry(partition, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)
-    return effects.noted_of(entry, noted)
+    return effects.new_entries(entry, noted)
 
 
 def _result(status: str, number: str = "0", *rest: object) -> Result:
@@ -160,4 +160,4 @@ def _result(status: str, number: str = "0", *rest: object) -> Result:
 
 
 def _stored_name(store: Store, name: str) -> Command:
-    return ("HGET", keys.user(store.site.home_of_user(name), name), "name")
+    return ("HGET", keys.user(store.site.partition_of_user(name), name), "name")

@@ -76,7 +76,7 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     open_stories = [story for story in stories if _is_open(store, story)]
     most_votes = max((story.votes for story in open_stories), default=0)
     names = [f"voter-{number:04d}" for number in range(1, min(most_votes, MAX_VOTERS) + 1)]
-    users = [keys.user(store.site.home_of_user(name), name) for name in names]
+    users = [keys.user(store.site.partition_of_user(name), name) for name in names]
     known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
     stored = dict(zip(names, map(tuple, known), strict=True))
     new = [name for name, found in stored.items() if found == (None, None)]
@@ -99,7 +99,7 @@ async def shift_to_now(store: Store, stories: Sequence[Story], archived: FindArc
     if not stories:
         return 0
     oldest, newest = stories[0], max(stories[-1].time, newest_comment)
-    partition, redis = store.site.home_of_user(oldest.poster), store.site.redis
+    partition, redis = store.site.partition_of_user(oldest.poster), store.site.redis
     shift = store.site.clock() - newest
     if number := await redis.run(("HGET", keys.imported(partition), oldest.id)):
         posted_at = await redis.run(("HGET", keys.article(partition, number), "time"))
@@ -116,7 +116,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     It can be repeated.
     """
     folded = sorted({poster.lower() for poster in posters})
-    users = [("HGET", keys.user(store.site.home_of_user(name), name), "name") for name in folded]
+    users = [("HGET", keys.user(store.site.partition_of_user(name), name), "name") for name in folded]
     names = [name for name in await store.site.redis.pipeline(users) if name]
     for start in range(0, len(names), FOLLOWERS_AT_ONCE):
         pairs = [

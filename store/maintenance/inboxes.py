@@ -106,7 +106,7 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles, comments and actions that are in no inbox."""
     expected = [
         DueNotification(
-            site.home_of_user(each.username),
+            site.partition_of_user(each.username),
             each.username,
             poster or "",
             notifications.notification_member(int(key.suffix), each.kind, key.name),
@@ -148,12 +148,12 @@ async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str, 
         for key, (article, poster, text, *hidden) in zip(causes, replies, strict=True)
         if text and not any(hidden)
     ]
-    homes = [
+    lookups = [
         ("EXISTS", key.text if key.kind is keys.action else keys.article(key.partition, article or key.suffix))
         for key, _, article, _ in found
     ]
-    exist = await site.redis.pipeline(homes) if homes else []
-    return [(key, text, poster) for (key, text, _, poster), has_home in zip(found, exist, strict=True) if has_home]
+    exist = await site.redis.pipeline(lookups) if lookups else []
+    return [(key, text, poster) for (key, text, _, poster), is_there in zip(found, exist, strict=True) if is_there]
 
 
 def _begin(joined: str | None, dropped: str | None) -> int:
@@ -173,7 +173,7 @@ def _may_be_kept_out(at: int, blocked: float | None, unblocked: float | None) ->
 def _cause(site: Site, member: str) -> str:
     """The hash that a member of an inbox is about. Other programs may have written the member."""
     number, key_of = _number(member), KINDS.get(member.rpartition(" ")[2], keys.comment)
-    return key_of(site.home_of_article(number), number)
+    return key_of(site.partition_of_article(number), number)
 
 
 def _number(member: str) -> int:

@@ -59,7 +59,9 @@ async def _in_list(site: Site, key: Key, pairs: Pairs) -> list[Wrong]:
 
 def _belongs(site: Site, key: Key, member: str) -> bool:
     named = member_of(key.kind)
-    return named.fits(member) and (key.kind.is_at_home or named.home(member, site.partitions) == key.partition)
+    return named.fits(member) and (
+        key.kind.is_with_owner or named.partition_of(member, site.partitions) == key.partition
+    )
 
 
 async def _in_mirror(site: Site, key: Key, listed: Kind, pairs: Pairs) -> list[Wrong]:

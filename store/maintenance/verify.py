@@ -379,7 +379,7 @@ class _Verification:
         async for stories in scan.imported_stories(self._site, partition):
             sequences = []
             for story, number in stories.items():
-                if keys.NUMBER.fits(number) and self._site.home_of_article(int(number)) == partition:
+                if keys.NUMBER.fits(number) and self._site.partition_of_article(int(number)) == partition:
                     sequences.append(numbering.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(partition)} {story}"
@@ -390,11 +390,11 @@ class _Verification:
         """The hash of the secrets by which servers identify themselves: well-formed, and in one partition only."""
         for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(partition)))).items():
             if (
-                partition != server_keys.HOME
+                partition != server_keys.PARTITION
                 or not server_keys.NAME.fullmatch(name)
                 or not server_keys.VALUE.fullmatch(value)
             ):
-                expected = f"a name and a digest, in partition {server_keys.HOME}"
+                expected = f"a name and a digest, in partition {server_keys.PARTITION}"
                 self._report(Finding(f"{server_keys.serverkeys(partition)} {name}", value, expected))
 
     async def _numbered(self, partition: int, sequences: Sequence[int]) -> None:

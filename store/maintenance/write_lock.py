@@ -45,9 +45,9 @@ class WriteLock:
         """Refuse writes until the lock is released. One round trip."""
         await self._in_all("PERSIST")
 
-    async def release(self) -> None:
-        """Take writes again. One round trip."""
-        await self._in_all("DEL")
+    async def release(self) -> bool:
+        """Take writes again, and return whether they were refused. One round trip."""
+        return any(await self._in_all("DEL"))
 
     async def _in_all(self, command: str, *arguments: Argument) -> list[int]:
         replies: list[int] = await self.site.redis.pipeline(

@@ -62,7 +62,7 @@ def ranks(listing: Listing, positions: Sequence[Position]) -> list[Read[Any]]:
     and position, which may result in further reads.
     """
     if decay := listing.decay:
-        return [read for keys in decay.keys for position in positions for read in _decaying(keys, decay, position)]
+        return [read for indexes in decay.keys for each in positions for read in _decaying(indexes, decay, each)]
     flat: list[Argument] = [text for each in positions for text in (repr(float(each.value)), each.member)]
     return [Read(POSITION_RANKS.command([index], *flat), _ranks) for index in listing.indexes]
 
@@ -155,11 +155,11 @@ def _least(passes: Callable[[int], bool], maximum: int) -> int | None:
     return high
 
 
-def _decaying(keys: tuple[str, ...], decay: Decay, position: Position) -> list[Read[Any]]:
+def _decaying(indexes: tuple[str, ...], decay: Decay, position: Position) -> list[Read[Any]]:
     """The reads of the number of entries above a position, and of the lowest of them."""
     return [
-        gravity.count_above(keys, decay, position),
-        gravity.partition_page(keys, decay, decay.at, upwards=True, count=1, position=position),
+        gravity.count_above(indexes, decay, position),
+        gravity.partition_page(indexes, decay, decay.at, upwards=True, count=1, position=position),
     ]
 
 

@@ -6,7 +6,7 @@ The first comment lines of a file, its head, have lines that this module reads:
 
 - `-- requires: prelude, log_entry` names files of `lib`. Their text, with that of the files that they require, comes
   before the text of this file: the server gets them as one script.
-- `-- kept replies for a call that is sent again, by status: changed` names statuses, the first elements of replies. A
+- `-- replies kept in case the call is sent again, by status: changed` names statuses, the first elements of replies. A
   command is sent again if its reply was lost; a second run of the script would then give another reply. So replies with
   such a status are kept for ten seconds, see `kept_answers`; `voted without part 3` keeps them without their third
   element, which is read anew. The last argument of the script is `kept_answers.new_call()`.
@@ -34,7 +34,7 @@ FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
 HEAD = re.compile(r"(?:--.*\n)*")
 REQUIRED = re.compile(r"^-- requires: (.+)$", re.MULTILINE)
 FLAGS = re.compile(r"^-- flags: (.+)$", re.MULTILINE)
-KEPT = re.compile(r"^-- kept replies[^:]*: (.+)$", re.MULTILINE)
+KEPT = re.compile(r"^-- replies kept[^:]*: (.+)$", re.MULTILINE)
 KEY = re.compile(r"\bKEY\.([a-z]+)")  # the name of a kind of key
 
 

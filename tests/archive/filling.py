@@ -24,7 +24,7 @@ def write_rows(connection: Connection, articles: Sequence[Article]) -> None:
         {
             "number": each.number, "poster": each.poster, "title": each.title, "link": each.link,
             "content": each.content, "posted_ms": each.posted_at, "edited_ms": each.edited_at, "up": each.upvotes,
-            "down": each.downvotes, "imported_votes": each.imported, "archived": False,
+            "down": each.downvotes, "imported_votes": each.imported_votes, "archived": False,
         }
         for each in articles
     ]  # fmt: skip

@@ -152,12 +152,14 @@ class Talk:
 
     async def poster_of(self, id: str) -> str | None:
         site, number = self.pair.complete.store.site, comment_number(id) or 0
-        found: str | None = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        found: str | None = await site.redis.run(
+            ("HGET", keys.comment(site.partition_of_article(number), number), "poster")
+        )
         return found
 
     async def poster_of_article(self, id: str) -> str:
         site, number = self.pair.complete.store.site, article_number(id) or 0
-        found: str = await site.redis.run(("HGET", keys.article(site.home_of_article(number), number), "poster"))
+        found: str = await site.redis.run(("HGET", keys.article(site.partition_of_article(number), number), "poster"))
         return found
 
     async def poster(self, id: str) -> str:
@@ -369,7 +371,7 @@ async def findings(world: World, *, repair: bool = False) -> list[Finding]:
 async def in_redis(world: World, numbers: Sequence[int]) -> set[int]:
     """Those of some articles that Redis has, also removed ones."""
     site = world.store.site
-    commands = [("EXISTS", keys.article(site.home_of_article(number), number)) for number in numbers]
+    commands = [("EXISTS", keys.article(site.partition_of_article(number), number)) for number in numbers]
     return {number for number, is_there in zip(numbers, await site.redis.pipeline(commands), strict=True) if is_there}
 
 

@@ -68,12 +68,10 @@ async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pa
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     pages = await shown(pair)
     of_all, _, _, of_show, _ = pages
-    left = [edge["node"]["title"] for edge in of_all["data"]["listing"]["edges"]]
-    in_show = [edge["node"]["title"] for edge in of_show["data"]["group"]["listing"]["edges"]]
-    assert left == (["New of Bob", "Of Bob", "Of Bob"] if group is None else [
+    assert titles(of_all) == (["New of Bob", "Of Bob", "Of Bob"] if group is None else [
         "New of Bob", "Of Bob", "Of alice", "Of alice", "Of Bob",
     ])  # fmt: skip
-    assert in_show == ["New of Bob", "Of Bob"]
+    assert titles(of_show) == ["New of Bob", "Of Bob"]
     logged = (await pair.ask(LOG, None, id=f"article:{min(pair.archived)}"))["data"]["moderationLog"]["nodes"]
     assert [(each["kind"], each["ban"], each["group"]) for each in logged] == [("REMOVE", {"kind": "BAN"}, None)]
 
@@ -82,7 +80,7 @@ async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pa
     answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     for world in pair.worlds:
-        await banned_texts.WORK.settle_all(world.store, world.database, 0)
+        await banned_texts.WORK.settle_all(world.store, world.database, partition=0)
     assert await shown(pair) == before
 
 
@@ -97,5 +95,5 @@ async def test_articles_that_were_archived_after_a_ban_come_back_into_its_group(
     answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     for world in pair.worlds:
-        await banned_texts.WORK.settle_all(world.store, world.database, 0)
+        await banned_texts.WORK.settle_all(world.store, world.database, partition=0)
     assert [titles(page) for page in await shown(pair)] == [titles(page) for page in before]

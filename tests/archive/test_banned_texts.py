@@ -2,7 +2,7 @@
 Texts, which are articles and comments: a ban may remove all of a user, and its revert brings them back. This is done in
 steps, which the tasks of a server repeat after an interruption.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `findings`
+A store is split into partitions by user: the partition of a user has all that the user owns. `findings`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as M2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -59,7 +59,7 @@ class Spammer:
         found = {}
         for each in self.all:
             kind, _, number = each.partition(":")
-            key = (keys.article if kind == "article" else keys.comment)(site.home_of_article(int(number)), number)
+            key = (keys.article if kind == "article" else keys.comment)(site.partition_of_article(int(number)), number)
             found[each] = await site.redis.run(("HGET", key, "state")) or "visible"
         return found
 
@@ -160,7 +160,7 @@ async def test_ban_of_a_group_removes_what_is_in_it(spammer, redis, clock):  # M
     assert {each for each, state in states.items() if state == "removed"} == {
         f"article:{only_show}", *(f"comment:{each}" for each in (spammer.comments[1], spammer.comments[5])),
     }  # fmt: skip
-    assert redis.hget(keys.article(site.home_of_article(both), both), "groups") == "ask"
+    assert redis.hget(keys.article(site.partition_of_article(both), both), "groups") == "ask"
     assert {(each.subject_id, each.group) for each in await removals_by(store, ban)} == {
         (f"article:{only_show}", None), (f"article:{both}", "show"),
         *((f"comment:{each}", "show") for each in (spammer.comments[1], spammer.comments[5])),
@@ -209,7 +209,7 @@ async def test_text_that_was_shown_again_stays_so_while_the_ban_goes_on(spammer,
     await reverts.revert(site, OPERATOR, own[f"article:{spammer.articles[0]}"].number, "it is fine")
     await comment_moderation.approve(site, OPERATOR, spammer.comments[0])
     states, before = await spammer.states(), shown(redis)
-    redis.zadd(bans.cleaning(site.home_of_article(ban.number)), {str(ban.number): 1})
+    redis.zadd(bans.cleaning(site.partition_of_article(ban.number)), {str(ban.number): 1})
     await spammer.settle()
 
     assert await spammer.states() == states
@@ -227,8 +227,8 @@ async def test_texts_that_follow_the_ban_stay(spammer, clock):
     assert (later.state, article.state) == (VISIBLE, VISIBLE)
     site = store.site
     for key in (
-        keys.comment(site.home_of_article(later.number), later.number),
-        keys.article(site.home_of_article(article.number), article.number),
+        keys.comment(site.partition_of_article(later.number), later.number),
+        keys.article(site.partition_of_article(article.number), article.number),
     ):
         assert await site.redis.run(("HEXISTS", key, "state")) == 0
 
@@ -331,7 +331,7 @@ async def test_restored_backup_goes_on_where_a_process_was_killed(
 async def _restored(store: Store, url: str, clock: Clock) -> Store:
     """The store from a backup, in another database of Redis."""
     restoration = await Restoration.begin(url, "a copy", store.site.partitions, store.site.policy, clock)
-    async for records in dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(store.site, progress=lambda count: None, on_skipped=lambda key: None):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()

@@ -65,7 +65,7 @@ async def caught_up(pair: Pair) -> None:
 async def listed(pair: Pair) -> int:
     """How many comments of carol Redis lists."""
     site = pair.archiving.store.site
-    return int(await site.redis.run(("ZCARD", keys.comments(site.home_of_user("carol"), "carol"))))
+    return int(await site.redis.run(("ZCARD", keys.comments(site.partition_of_user("carol"), "carol"))))
 
 
 async def compare(pair: Pair) -> list[str]:
@@ -126,7 +126,7 @@ async def test_reads_during_a_cut_show_all_comments(pair: Pair, said: list[str])
     assert database
     await cut(pair)
     following = asyncio.create_task(follow(Mirror(site, database)))
-    home = site.home_of_user("carol")
+    partition = site.partition_of_user("carol")
     reads = 0
 
     async def cut_and_fill() -> None:
@@ -134,9 +134,11 @@ async def test_reads_during_a_cut_show_all_comments(pair: Pair, said: list[str])
             for pair.listed_comments in range(SAID, -1, -1):
                 await pair.run_mover(articles=1_000, articles_per_user=1_000)
             assert await listed(pair) == 0
-            at = [await site.redis.run(("HGET", keys.comment(site.home_of_article(n), n), "time")) for n in numbers]
+            at = [
+                await site.redis.run(("HGET", keys.comment(site.partition_of_article(n), n), "time")) for n in numbers
+            ]
             members = [part for time, number in zip(at, numbers, strict=True) for part in (time, keys.member(number))]
-            await site.redis.run(("ZADD", keys.comments(home, "carol"), *members))
+            await site.redis.run(("ZADD", keys.comments(partition, "carol"), *members))
 
     numbers = [int(id.removeprefix("comment:")) for id in said]
     changing = asyncio.create_task(cut_and_fill())
@@ -205,7 +207,7 @@ async def test_verify_repairs_karma_that_older_comments_have_brought(pair: Pair,
     await write(pair, "voteOnComment", "Bob", commentId=said[0], value="UP")
     await cut(pair)
     site = pair.archiving.store.site
-    account = keys.user(site.home_of_user("carol"), "carol")
+    account = keys.user(site.partition_of_user("carol"), "carol")
     assert await findings(pair.archiving) == []
     await site.redis.run(("HINCRBY", account, "comment_karma", 5))
 
@@ -242,7 +244,7 @@ async def test_rules_count_comments_that_only_the_database_lists(calm: Pair, sai
     """Otherwise the account would seem new to rules about first comments."""
     await cut(calm)
     site = calm.archiving.store.site
-    command = verdicts.RULE_ACCOUNT.beginning(site.home_of_user("carol"))
+    command = verdicts.RULE_ACCOUNT.beginning(site.partition_of_user("carol"))
     no_session, most_ids = "", SAID
     *_, only_in_database, listed_ids = await site.redis.run((*command, no_session, "carol", site.clock(), most_ids))
     assert (int(only_in_database), len(listed_ids)) == (SAID, calm.listed_comments)

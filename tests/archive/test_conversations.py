@@ -76,7 +76,7 @@ def without_levels(page: Shown) -> Shown:
 
 async def last_move(store, article: int) -> int:
     """The number of the last vote on a comment in the partition of an article, where these votes are counted."""
-    return int(await store.site.redis.run(("GET", threads.moves(store.site.home_of_article(article)))) or 0)
+    return int(await store.site.redis.run(("GET", threads.moves(store.site.partition_of_article(article)))) or 0)
 
 
 @on_both
@@ -94,7 +94,7 @@ async def test_comments_and_counts_are_those_of_redis(store, each_database, arti
     for number in (*stored, article):
         counts, ancestors, under = await read(
             store,
-            threads.descendant_counts(store.site, store.site.home_of_article(article), [number]),
+            threads.descendant_counts(store.site, store.site.partition_of_article(article), [number]),
             threads.ancestors(store.site, number),
             threads.are_under(store.site, number, list(stored)),
         )
@@ -187,13 +187,13 @@ async def test_pinned_walks_are_those_of_redis(store, each_database, article, se
 
 
 @on_both
-@pytest.mark.parametrize("levels", [(1, 1), (2, 3)])
+@pytest.mark.parametrize(("outer", "inner"), [(1, 1), (2, 3)])
 async def test_positions_that_lack_levels_go_on_where_redis_does(
-    store, each_database, article, levels, monkeypatch
+    store, each_database, article, outer, inner, monkeypatch
 ):  # D5
     """The position of a deep comment has only some of its ancestors, the levels, so that cursors stay short."""
-    keep_levels(monkeypatch, *levels)
-    chance, made = random.Random(levels[1]), []
+    keep_levels(monkeypatch, outer=outer, inner=inner)
+    chance, made = random.Random(inner), []
     for _ in range(60):
         made.append(await commented(store, article, "bob", chance.choice([*made[-1:] * 12, *made[-9:], None])))
     await discuss(store, article, chance, turns=60, made=made)
@@ -242,7 +242,7 @@ async def test_a_chain_of_ten_thousand_comments_is_walked_without_recursion():
     rows = [
         Comment(
             number=each, article=1, parent=each - 1 if each > 2 else None, depth=each - 2, poster="bob", content="text",
-            posted_at=each, edited_at=None, upvotes=1, downvotes=0, imported=0, reply_count=0,
+            posted_at=each, edited_at=None, upvotes=1, downvotes=0, imported_votes=0, reply_count=0,
             state=ContentState.VISIBLE,
         )
         for each in range(2, length + 2)

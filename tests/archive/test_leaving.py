@@ -275,7 +275,7 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
 
     async def late() -> None:
         for number in (*site.articles[2:], *site.comments):
-            partition = store.site.home_of_article(number)
+            partition = store.site.partition_of_article(number)
             is_comment = number in site.comments
             # arguments of the scripts: of an upvote, as the user would cast it
             script, given = (
@@ -311,7 +311,7 @@ async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
     site.tokens[NAME] = (await store.sessions.open(NAME)).token
     assert (await site.delete())["deletedUserId"]
     await site.settle_if_ready()
-    assert site.redis.exists(keys.user(stored_site.home_of_user(NAME), NAME))
+    assert site.redis.exists(keys.user(stored_site.partition_of_user(NAME), NAME))
 
     async with following(site):
         for partition in range(stored_site.partitions):
@@ -388,9 +388,9 @@ async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: 
 
 async def test_own_texts_change_at_once_where_the_database_does_not_answer(site: Site) -> None:  # U6, D6
     await mirrored(site.store, site.database)
-    home = site.store.site.home_of_article
-    texts = [keys.article(home(each), each) for each in site.articles if each not in site.old]
-    texts += [keys.comment(home(each), each) for each in site.comments]
+    partition_of = site.store.site.partition_of_article
+    texts = [keys.article(partition_of(each), each) for each in site.articles if each not in site.old]
+    texts += [keys.comment(partition_of(each), each) for each in site.comments]
     named = [text for text in texts if site.redis.hget(text, "poster").lower() == NAME.lower()]
     assert {text.partition(":")[0] for text in named} == {"article", "comment"}
 

@@ -80,7 +80,7 @@ class ArchivingStore:
         ]
         await import_batch(self.store, stories)
         for each in await self.hot():
-            hash = keys.article(self.site.home_of_article(each), each)
+            hash = keys.article(self.site.partition_of_article(each), each)
             self.posters[each] = await self.site.redis.run(("HGET", hash, "poster"))
         await self.archive(number - self.site.partitions)
         return set(self.posters)
@@ -124,7 +124,7 @@ class ArchivingStore:
     async def lose(self, numbers: Iterable[int]) -> None:
         """Lose archived articles as earlier versions of `verify --repair` did: they marked what had left Redis."""
         for number in numbers:
-            await self.site.redis.run(("SADD", moving.MOVING(self.site.home_of_article(number)), number))
+            await self.site.redis.run(("SADD", moving.MOVING(self.site.partition_of_article(number)), number))
         await self.archive()
 
 
@@ -209,7 +209,7 @@ async def test_articles_that_were_lost_come_back(world, is_repaired, monkeypatch
 
     found = await world.findings(repair=True)
 
-    expected = {keys.article(world.site.home_of_article(number), number) for number in lost}
+    expected = {keys.article(world.site.partition_of_article(number), number) for number in lost}
     assert {each.where for each in found} >= expected
     assert all(each.repaired for each in found)
     assert await world.hot() >= lost
@@ -229,7 +229,7 @@ async def counts(world: ArchivingStore) -> list[object]:
     site = world.site
     known = [await steps.known_counts(site, partition) for partition in range(site.partitions)]
     plain = [{name: text.split()[:2] for name, text in each.items()} for each in known]
-    karma = [("HGET", keys.user(site.home_of_user(name), name), "karma") for name in PEOPLE]
+    karma = [("HGET", keys.user(site.partition_of_user(name), name), "karma") for name in PEOPLE]
     return [plain, await site.redis.pipeline(karma)]
 
 
@@ -244,7 +244,7 @@ async def test_an_article_whose_deletion_the_database_has_still_to_apply_is_not_
         await asyncio.sleep(world.archiver.removal_delay)
         await world.archiver.move()  # removes the places, and the mark, of the one that came back to be deleted
     number = returned
-    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.home_of_article(number)), number))
+    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.partition_of_article(number)), number))
 
     assert await world.findings(repair=True) == []
     await mirrored(world.store, world.database)
@@ -257,11 +257,11 @@ async def test_nothing_is_written_back_while_the_database_cannot_follow_the_log(
     number = max(await world.hot())
     await world.site.redis.run(("HSET", keys.store(), log.IDENTITY_FIELD, "another"))
     await world.store.articles.delete(number, world.posters[number])
-    await world.site.redis.run(("DEL", keys.log(world.site.home_of_article(number))))
+    await world.site.redis.run(("DEL", keys.log(world.site.partition_of_article(number))))
 
     found = await world.findings(repair=True)
 
-    assert keys.article(world.site.home_of_article(number), number) not in [each.where for each in found]
+    assert keys.article(world.site.partition_of_article(number), number) not in [each.where for each in found]
     assert number not in await world.hot()
 
 
@@ -271,12 +271,12 @@ async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(wo
     await world.archive()
     number = min(await world.archived())
     await world.delete(number)
-    await world.site.redis.run(("DEL", keys.log(world.site.home_of_article(number))))
+    await world.site.redis.run(("DEL", keys.log(world.site.partition_of_article(number))))
 
     await mirrored(world.store, world.database)
     await world.archive()
 
-    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.home_of_article(number)), number))
+    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.partition_of_article(number)), number))
     assert await world.findings(repair=True) == []
     assert number not in {*await world.archived(), *await world.hot()}
 
@@ -312,11 +312,11 @@ async def test_an_article_that_could_not_have_been_archived_is_not_written_back(
     await world.archive()
     number = min(await world.hot())
     world.clock.now -= 40 * DAY * 1000
-    await world.site.redis.run(("DEL", keys.article(world.site.home_of_article(number), number)))
+    await world.site.redis.run(("DEL", keys.article(world.site.partition_of_article(number), number)))
 
     await maintenance.verify(world.site, world.database, print, repair=True)
 
-    assert not await world.site.redis.run(("EXISTS", keys.article(world.site.home_of_article(number), number)))
+    assert not await world.site.redis.run(("EXISTS", keys.article(world.site.partition_of_article(number), number)))
 
 
 async def test_a_count_that_changes_while_it_is_repaired_is_found_again(world, monkeypatch):
@@ -324,7 +324,7 @@ async def test_a_count_that_changes_while_it_is_repaired_is_found_again(world, m
     await world.begin(40)
     await world.archive()
     number = min(await world.archived())
-    partition = world.site.home_of_article(number)
+    partition = world.site.partition_of_article(number)
     await world.site.redis.run(("HINCRBY", keys.archived(partition), "count", 7))
     sums_of, calls = maintenance._sums_of, []
 
@@ -342,7 +342,7 @@ async def test_a_count_that_changes_while_it_is_repaired_is_found_again(world, m
     assert len(calls) == 2
     assert [each.where for each in found] == [f"{keys.archived(partition)} count"]
     assert int(stored or 0) == len(
-        [each for each in await world.archived() if world.site.home_of_article(each) == partition]
+        [each for each in await world.archived() if world.site.partition_of_article(each) == partition]
     )
     assert await world.findings() == []
 

@@ -105,7 +105,7 @@ async def test_pages_of_many_articles_equal_those_of_a_partition(store, each_dat
     """By GRAVITY at any instant, and by VOTES since one: more articles than are read at once."""
     crowd, numbers = made
     chance = random.Random(f"{crowd} {numbers}")
-    articles = made_up(chance, 900, CROWDS[crowd], numbers, clock.now)
+    articles = made_up(chance, 900, CROWDS[crowd], numbers=numbers, now=clock.now)
     await write(store, articles)
     await each_database.write(archive_all, store.site, articles)
     instants = [0, *(each.posted_at for each in chance.sample(articles, 2)), clock.now + YEAR]

@@ -2,6 +2,7 @@
 Purges: a moderator lets the text of an article or comment be deleted for good. It is nowhere any more: not in Redis,
 not in the database, and not in what clients are sent.
 
+A `pair` is two stores with the same history: in `pair.archiving` articles leave, in `pair.complete` none does.
 `mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `findings` gives
 what `upvote verify` finds wrong in the store. `on_both` runs a test with SQLite and with PostgreSQL.
 
@@ -210,7 +211,7 @@ async def test_purge_that_is_applied_together_with_the_texts_leaves_none(store, 
             lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
         )
     await purge(store, subjects[2])
-    rest = await log.read(store.site, store.site.home_of_article(article), log.START, count=1000)
+    rest = await log.read(store.site, store.site.partition_of_article(article), log.START, count=1000)
     await each_database.write(lambda connection: Changes().add(rest).write(connection, store.site))
     assert await texts_in_tables(each_database) == []
 

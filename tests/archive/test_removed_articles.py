@@ -205,7 +205,7 @@ async def test_a_removed_article_without_comments_leaves_and_comes_back(pair: Pa
 async def test_a_wrong_count_of_removed_articles_is_found_and_repaired(pair: Pair) -> None:  # D5
     article = await removed(pair)
     site = pair.archiving.store.site
-    archived = keys.archived(site.home_of_article(article_number(article) or 0))
+    archived = keys.archived(site.partition_of_article(article_number(article) or 0))
     await site.redis.run(("HSET", archived, "count:removed", 7))
 
     (found,) = await findings(pair.archiving, repair=True)

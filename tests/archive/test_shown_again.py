@@ -64,7 +64,7 @@ async def remove_all(site: Site) -> None:
 async def test_approved_article_stays_until_its_comments_are_back_in_all_lists(pair: Pair, monkeypatch) -> None:
     article = await removed(pair)
     with monkeypatch.context() as interrupted:  # the process of the moderator ends after its first script
-        interrupted.setattr(removals, "list_comments", lambda site, number: asyncio.sleep(0))
+        interrupted.setattr(removals, "update_lists", lambda site, number: asyncio.sleep(0))
         await approve(pair, article)
 
     await pair.run_mover(articles=0, articles_per_user=1_000)
@@ -85,7 +85,7 @@ async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypa
     article = await removed(pair)
     await approve(pair, article)
     site = pair.archiving.store.site
-    number, partition = article_number(article), site.home_of_article(article_number(article) or 0)
+    number, partition = article_number(article), site.partition_of_article(article_number(article) or 0)
     with monkeypatch.context() as slow:  # Redis still has the comments of the article
         slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
         await let_leave(pair, article)

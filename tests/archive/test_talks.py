@@ -330,7 +330,7 @@ async def test_a_comment_that_waits_for_other_conversations_is_unavailable(pair:
     await talk.look()
     site, number = pair.archiving.store.site, min(talk.gone)
     given = {"input": {"articleId": f"article:{number}", "content": "late"}}
-    async with conversations.lease(site, site.home_of_article(number)).held():
+    async with conversations.lease(site, site.partition_of_article(number)).held():
         answer = await pair.archiving.ask(MUTATIONS["comment"], "alice", given)
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"], answer
 

@@ -266,7 +266,7 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     """Also where it does not leave: its article is deleted, or its process ends while the comments come back."""
     (deleted, _), (dropped, _) = [await talked(pair, "alice") for _ in range(2)]
     world, site = pair.archiving, pair.archiving.store.site
-    partition = site.home_of_article(article_number(deleted) or 0)
+    partition = site.partition_of_article(article_number(deleted) or 0)
     await let_leave(pair, deleted, dropped)
     assert not (await comment(world, "frank", deleted))["errors"]
     number = article_number(dropped) or 0

@@ -225,7 +225,7 @@ class Pair:
         """Mostly the poster of an article."""
         site, number = self.complete.store.site, article_number(id) or 0
         poster: str | None = await site.redis.run(
-            ("HGET", keys.article(site.home_of_article(number), number), "poster")
+            ("HGET", keys.article(site.partition_of_article(number), number), "poster")
         )
         return poster if poster and self.chance.random() < 0.8 else self.chance.choice(PEOPLE)
 
@@ -369,7 +369,7 @@ class Pair:
         }
         for (name, change), number in zip(changes.items(), self.chance.sample(sorted(self.archived), 4), strict=True):
             site, id = self.complete.store.site, f"article:{number}"
-            poster = await site.redis.run(("HGET", keys.article(site.home_of_article(number), number), "poster"))
+            poster = await site.redis.run(("HGET", keys.article(site.partition_of_article(number), number), "poster"))
             await self.mutate(name, poster, articleId=id, **change)
         await self.find_archived()
 

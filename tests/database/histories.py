@@ -29,11 +29,11 @@ from store import article_moderation, keys, reverts
 from store.articles import Draft
 from store.errors import NotFound, Refusal
 from store.maintenance import dump
-from store.maintenance.import_comments import StoryComment, create_posters, homes, import_comments
+from store.maintenance.import_comments import StoryComment, create_posters, import_comments, partitions_of
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.records import Position, Vote
 from store.roles import OPERATOR
 from store.store import Store
@@ -138,7 +138,8 @@ class History:
     async def moderate(self) -> None:
         """Remove, approve or lock an article, or revert the last such action."""
         number, site = self._number(), self.store.site
-        partition, action = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
+        partition = site.partition_of_article(number)
+        action = self.chance.choice(["remove", "approve", "lock", "revert"])
         if action == "revert":
             actions = await site.redis.run(("ZRANGE", keys.actions(partition, f"article:{number}"), 0, 0, "REV"))
             unknown = 1  # of an action that does not exist: the revert is refused
@@ -189,7 +190,7 @@ class History:
 
     async def _imported(self, person: str, story: str) -> tuple[str, int]:
         """The name of a poster as it is written, and the number of a story."""
-        partition = self.store.site.home_of_user(person)
+        partition = self.store.site.partition_of_user(person)
         name = await self.store.site.redis.run(("HGET", keys.user(partition, person), "name"))
         return name, int(await self.store.site.redis.run(("HGET", keys.imported(partition), story)))
 
@@ -198,7 +199,7 @@ class History:
         if not self.stories:
             raise NotFound("nothing was imported yet")
         person, story = self.chance.choice(PEOPLE), str(self.chance.randrange(self.stories) + 1)
-        partition, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
+        partition, self.loaded = (await partitions_of(self.store, [story]))[story], self.loaded + 1
         at, ids = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR, [f"{each}{self.loaded}" for each in "abc"]
         comments = [
             StoryComment(ids[0], parent=story, poster=person, time=at, content=f"loaded {self.loaded}", votes=7),
@@ -289,7 +290,7 @@ async def rows_of_store(history: History) -> Rows:
     tables = (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS, GROUP_FOLLOWS, GROUP_TEXTS)
     rows: Rows = {str(table.name): [] for table in tables}
     depths: dict[str, int] = {}
-    async for records in dump.records_of(history.store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(history.store.site, progress=lambda count: None, on_skipped=lambda key: None):
         for record in records:
             match record:
                 case ArticleRecord(number, fields):
@@ -302,7 +303,7 @@ async def rows_of_store(history: History) -> Rows:
                 case UserRecord({"name": name, "joined": joined} as fields):
                     texts = [fields.get(each) for each in PROFILE]
                     rows["users"].append((name.lower(), name, int(joined), fields.get("seen"), *texts))
-                case PlaceRecord(name, fields):
+                case GroupRecord(name, fields):
                     rows["group_texts"].append(group(name, fields))
                 case FollowsRecord(follower, followees):
                     rows["follows"] += [(follower, followee, since) for followee, since in followees.items()]

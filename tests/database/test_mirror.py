@@ -201,7 +201,7 @@ async def test_deletions_are_forgotten_when_the_database_has_them(store, alice, 
     """Redis notes what was deleted, as a search leaves it out until the mirror has removed its rows."""
     numbers = [(await store.articles.post(alice, Draft(f"title {n}", content="text"))).article.number for n in range(4)]
     comment = await commented(store, numbers[0], alice)
-    deleted = keys.deleted(store.site.home_of_article(numbers[0]))
+    deleted = keys.deleted(store.site.partition_of_article(numbers[0]))
     await mirrored(store, database)
     seen = []
     for number in numbers[1:]:
@@ -305,7 +305,7 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
     number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
     comment = await commented(store, number, alice)
     await mirrored(store, each_database)
-    partition = store.site.home_of_article(number)
+    partition = store.site.partition_of_article(number)
     redis.xadd(
         keys.log(partition),
         {"kind": "repaired", "at": 1, "actor": "", "subject": comment.id, "up": 7, "down": 2},
@@ -321,7 +321,7 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
 @pytest.mark.parametrize("entry", [{"kind": "voted"}, {"kind": "", "at": "now", "actor": "", "subject": "", "up": "3"}])
 async def test_entries_of_other_programs_are_passed_over(store, alice, database, redis, entry):
     await mirrored(store, database)
-    redis.xadd(keys.log(store.site.home_of_user(alice)), entry)
+    redis.xadd(keys.log(store.site.partition_of_user(alice)), entry)
     posted = await store.articles.post(alice, Draft("a title", content="text"))
 
     await mirrored(store, database)

@@ -64,7 +64,7 @@ async def test_rebuild_keeps_what_the_store_no_longer_has(store, clock, each_dat
     await mirrored(store, each_database)
     clock.advance(store.site.policy.voting_window * 2)
     for number in (*history.posters, *history.comments):
-        redis.delete(*(key(store.site.home_of_article(number), number) for key in (keys.voted, keys.downvoted)))
+        redis.delete(*(key(store.site.partition_of_article(number), number) for key in (keys.voted, keys.downvoted)))
     running, found = await rows_of(each_database), await indexed(each_database)
     await log.trim(store.site, kept_ms=0, max_entries=0)
 
@@ -191,7 +191,7 @@ async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_da
     await mirrored(store, each_database)
     for number in list(history.posters)[::2]:
         await each_database.write(article_places.archive, store.site, [await article(store, number)])
-        redis.delete(keys.article(store.site.home_of_article(number), number))
+        redis.delete(keys.article(store.site.partition_of_article(number), number))
     running = await rows_of(each_database)
     redis.hset(keys.store(), "archived", "an id")
     await log.trim(store.site, kept_ms=0, max_entries=0)

@@ -61,7 +61,7 @@ async def test_older_comments_follow_from_the_database(store, world, redis, cloc
     for each in set(hidden) - set(gone):
         await set_comment_state(store, each.number, ContentState.PENDING)
     await mirrored(store, world.database)
-    clock.advance(60)  # since they have left the index
+    clock.advance(60)  # the database is complete up to a time before now: the comments below the floors are older
     remaining = [each for each in said if each not in gone and each not in hidden]
     remaining.sort(key=lambda each: (each.posted_at, each.number), reverse=True)
     groups = {article.number: article.groups for article in articles}
@@ -82,7 +82,7 @@ async def test_what_the_database_does_not_know_yet_is_left_out(store, world, red
     article, ask = await post(store, alice, groups=["go"]), asking(world)
     said = [await say(store, clock, article, alice, f"text {n}") for n in range(4)]
     await mirrored(store, world.database)
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     for place in ("all", "group:go"):
         cut(redis, partition, place, said[3].posted_at)
     clock.advance(60)
@@ -96,7 +96,7 @@ async def test_list_ends_with_the_index_where_there_is_no_database(store, redis,
     ask = asking(World(store, database=None))
     articles = [await post(store, who) for who in (alice, bob)]
     said = [await say(store, clock, articles[n % 2], alice, f"text {n}") for n in range(6)]
-    cut(redis, store.site.home_of_article(articles[0].number), "all", said[2].posted_at)
+    cut(redis, store.site.partition_of_article(articles[0].number), "all", said[2].posted_at)
 
     assert await walked(ask) == [each.id for each in reversed(said[3:])]
     assert (await ask(COMMENTS))["data"]["comments"]["totalCount"] == 3
@@ -108,7 +108,7 @@ async def test_database_that_lacks_older_comments_is_no_hole_in_the_list(
 ):
     article = await post(store, alice)
     said = [await say(store, clock, article, alice, f"text {n}") for n in range(3)]
-    cut(redis, store.site.home_of_article(article.number), "all", said[0].posted_at)
+    cut(redis, store.site.partition_of_article(article.number), "all", said[0].posted_at)
     await mirrored(store, world.database)
     lag = await world.database.lag(store.site)
 

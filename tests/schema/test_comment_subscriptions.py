@@ -169,7 +169,7 @@ async def test_subscriptions_complete_when_the_article_is_deleted(store, listen,
         await commented(store, article.number, f"person{each}", first)
     subscribers = [await listen(query, id=article.id) for query in (COMMENTED, COMMENT_CHANGED, CHANGED)]
     await store.articles.delete(article.number, alice)
-    await removals.remove_all(store.site, store.site.home_of_article(article.number))
+    await removals.remove_all(store.site, store.site.partition_of_article(article.number))
 
     assert [await each.message() for each in subscribers] == [{"id": "1", "type": "complete"}] * 3
 

@@ -1,7 +1,7 @@
 """
-Votes on comments, and the karma that they give, as clients see them. Karma is kept in the home of the poster, which may
-be another partition than that of the vote: it arrives there as an effect, which any process completes if the first one
-dies.
+Votes on comments, and the karma that they give, as clients see them. Karma is kept in the partition of the poster,
+which may be another one than that of the vote: it arrives there as an effect, which any process completes if the first
+one dies.
 
 The fixture `community` has users who are logged in and an article of alice; `run(mutation, username, **input)` returns
 the payload. Codes such as C2 name rows of docs/behaviours.md.
@@ -82,8 +82,8 @@ async def test_each_of_many_voters_at_once_counts_once(store, community):  # C2:
 
     assert (await community.read(posted))["votes"] == 41
     number = int(posted.partition(":")[2])
-    home = store.site.home_of_article(number)
-    assert set(await store.site.redis.run(("SMEMBERS", keys.voted(home, number)))) == {"bob", *voters}
+    partition = store.site.partition_of_article(number)
+    assert set(await store.site.redis.run(("SMEMBERS", keys.voted(partition, number)))) == {"bob", *voters}
     assert await community.karma("bob") == 40
 
 

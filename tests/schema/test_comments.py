@@ -135,7 +135,7 @@ async def test_voting_on_a_comment_closes_a_week_after_it_was_posted(store, ask,
 
 async def test_comment_of_a_deleted_article_is_gone(store, ask, article, redis):
     comment = await commented(store, article, "bob")
-    await store.site.redis.run(("DEL", keys.article(store.site.home_of_article(article), article)))
+    await store.site.redis.run(("DEL", keys.article(store.site.partition_of_article(article), article)))
 
     assert await found(ask, comment) is None
     answer = await ask(NODES, ids=[f"comment:{comment.number}"])
@@ -190,7 +190,7 @@ async def test_malformed_id_is_an_error(ask, id):
 
 async def test_voting_is_not_open_on_a_locked_article_and_its_comments(store, ask, article):
     comment = await commented(store, article, "bob")
-    key = keys.article(store.site.home_of_article(article), article)
+    key = keys.article(store.site.partition_of_article(article), article)
     await store.site.redis.run(("HSET", key, "locked", "1"))
     answer = await ask(
         NODES.replace("title", "state isLocked"), ids=[f"article:{article}", f"comment:{comment.number}"]
@@ -208,7 +208,7 @@ async def test_commenting_is_open_until_an_article_is_locked_hidden_or_too_old(s
         (shown,) = answer["data"]["nodes"]
         return shown["isCommentingOpen"]
 
-    key = keys.article(store.site.home_of_article(article), article)
+    key = keys.article(store.site.partition_of_article(article), article)
     assert await is_open()
     await store.site.redis.run(("HSET", key, "locked", "1"))
     assert not await is_open()
@@ -223,7 +223,7 @@ async def test_commenting_is_open_until_an_article_is_locked_hidden_or_too_old(s
 @pytest.mark.parametrize("state", ["removed", "pending"])
 async def test_content_of_a_comment_that_is_not_visible_is_null(store, ask, article, state):
     comment = await commented(store, article, "bob")
-    key = keys.comment(store.site.home_of_article(article), comment.number)
+    key = keys.comment(store.site.partition_of_article(article), comment.number)
     await store.site.redis.run(("HSET", key, "state", state))
 
     hidden = await found(ask, comment)

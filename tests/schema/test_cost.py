@@ -1,6 +1,6 @@
 """
 The round trips of operations to Redis, counted by a proxy and compared with those that answers report. The store caches
-nothing. A user's records and sessions are in one partition of it, their home.
+nothing. A user's records and sessions are in one partition of it.
 
 The fixture `token` is a session token of the user vera. Codes such as L7 name rows of docs/behaviours.md.
 """
@@ -79,8 +79,8 @@ async def test_page_costs_three_round_trips_whatever_its_size(store, proxy, ask,
     nobodys = await cost(ask, proxy, PAGE, first=size)
 
     users = min(2, size)
-    homes = users if store.site.partitions > 1 else 1  # one read for the viewer's votes in each partition
-    assert stats == {"roundTrips": 3, "commands": store.site.partitions + 1 + size + homes + users}
+    reads_of_votes = users if store.site.partitions > 1 else 1  # one read for the viewer's votes in each partition
+    assert stats == {"roundTrips": 3, "commands": store.site.partitions + 1 + size + reads_of_votes + users}
     assert nobodys == {"roundTrips": 3, "commands": store.site.partitions + size + users}
 
 
@@ -144,8 +144,8 @@ async def test_vote_and_its_article_cost_one_round_trip(store, proxy, ask, alice
     posted = await post(store, alice)
     stats = await cost(ask, proxy, VOTE, token, id=posted.id)
 
-    at_home = store.site.home_of_user("alice") == store.site.home_of_user("vera")
-    assert stats == ({"roundTrips": 1, "commands": 1} if at_home else {"roundTrips": 2, "commands": 2})
+    are_together = store.site.partition_of_user("alice") == store.site.partition_of_user("vera")
+    assert stats == ({"roundTrips": 1, "commands": 1} if are_together else {"roundTrips": 2, "commands": 2})
 
 
 async def test_post_and_its_article_cost_one_round_trip(proxy, ask, token, clock):  # A3, A7

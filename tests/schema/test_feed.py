@@ -104,7 +104,7 @@ async def test_pages_continue_below_the_last_article_of_a_followee(store, ask, a
 
 async def test_error_of_one_field_does_not_affect_others_of_its_pipeline(store, ask, alice, bob, token, redis):
     await post(store, alice)
-    redis.set(keys.timeline(store.site.home_of_user(bob), bob), "no sorted set")
+    redis.set(keys.timeline(store.site.partition_of_user(bob), bob), "no sorted set")
     query = """{ articles { nodes { title } } bob: user(username: "bob") { articles { nodes { id } } }
       alice: user(username: "alice") { karma } feed { articles { nodes { id } } } }"""
 
@@ -255,7 +255,7 @@ async def test_mark_with_an_impossible_position_is_refused(store, ask, alice, to
 async def test_invalid_stored_mark_is_ignored(store, ask, alice, token, redis, stored):  # F10
     await store.follows.follow("vera", alice)
     await post(store, alice)
-    redis.hset(keys.user(store.site.home_of_user("vera"), "vera"), "seen", stored)
+    redis.hset(keys.user(store.site.partition_of_user("vera"), "vera"), "seen", stored)
     shown = await ask(FEED, token, unseenOnly=True)
     assert (shown["data"]["feed"]["seenThrough"], shown["data"]["feed"]["unseenCount"]) == (None, 1)
     assert (await ask("{ viewer { karma } }", token))["data"]["viewer"] == {"karma": 0}

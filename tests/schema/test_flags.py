@@ -306,7 +306,7 @@ async def test_counts_follow_a_flagged_comment_whose_article_is_removed(
 
     for state, expected in ((ContentState.REMOVED, 0), (ContentState.VISIBLE, 1)):
         await set_article_state(store, article.number, state)
-        await removals.remove_all(store.site, store.site.home_of_article(article.number))
+        await removals.remove_all(store.site, store.site.partition_of_article(article.number))
         assert await subscriber.value() == expected
 
 

@@ -40,9 +40,7 @@ async def inbox(ask, token):
 
 @pytest.fixture
 async def readers(store):
-    """
-    The tokens of users by their names. Their homes, the partitions that have their inboxes, are not all the same.
-    """
+    """The tokens of users by their names. The partitions that have their inboxes are not all the same."""
     names = [await registered(store, f"reader-{n}") for n in range(6)]
     return {name: (await store.sessions.open(name)).token for name in names}
 

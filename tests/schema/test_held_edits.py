@@ -269,7 +269,7 @@ class TestEither:
         await payload(ask, DELETE if kind == "article" else DELETE_COMMENT, token, id=subject.id)
 
         assert await queue(ask, moderator) == await queue(ask, moderator, "go") == []
-        assert not redis.exists(HELD_EDIT(store.site.home_of_article(subject.number), subject.number))
+        assert not redis.exists(HELD_EDIT(store.site.partition_of_article(subject.number), subject.number))
         assert await verified(store) == []
 
     async def test_edit_waits_in_the_groups_that_its_article_has_now(  # M10
@@ -367,7 +367,7 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
     for subject in (article, comment):
         await held(ask, token, subject)
     waits = await queue(ask, moderator)
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     redis.delete(*(flags.QUEUE(partition, "pending", scope) for scope in ("all", "group:go")))
 
     assert len(await verified(store, repair=True)) == 4  # each of the two in both queues
@@ -377,7 +377,7 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
 
 async def test_entry_of_an_edit_that_waits_has_nothing_of_its_text(store, redis, ask, token, ruled, article):  # M10
     ruled('[words]\nhold = ["maybe"]')
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     last = redis.xinfo_stream(keys.log(partition))["last-generated-id"]
 
     await held(ask, token, article, "maybe a secret")

@@ -92,7 +92,7 @@ async def test_blocked_users_are_shown_nowhere_and_hidden_articles_leave_home_an
     assert after["home"]["blocked"]["nodes"] == [{"username": "bob", "viewerIsBlocking": True}]
     assert after["inbox"]["notifications"]["nodes"] == []
     assert not await store.site.redis.run(
-        ("ZSCORE", followed.following(store.site.home_of_user("vera"), "vera"), "bob")
+        ("ZSCORE", followed.following(store.site.partition_of_user("vera"), "vera"), "bob")
     )
 
     assert (await ask(UNBLOCK, token, id="user:bob"))["data"]["unblockUser"]["changed"]

@@ -161,7 +161,7 @@ async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token,
         (True, True),
     ]
 
-    await removals.remove_all(store.site, store.site.home_of_article(other.number))
+    await removals.remove_all(store.site, store.site.partition_of_article(other.number))
     assert len(ids(await ask(INBOX, token))) == 1
 
 

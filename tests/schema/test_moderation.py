@@ -194,7 +194,7 @@ async def test_cursor_of_another_list_is_refused(store, ask, bob):
 
 async def test_subject_is_null_once_it_is_gone(store, ask, redis, bob):
     action = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group="show", reason="a reason")).action
-    redis.delete(keys.user(store.site.home_of_user("bob"), "bob"))
+    redis.delete(keys.user(store.site.partition_of_user("bob"), "bob"))
     (found,) = (await ask(LOG))["data"]["moderationLog"]["nodes"]
 
     assert (found["id"], found["subject"], found["subjectId"]) == (action.id, None, "user:bob")
@@ -208,7 +208,7 @@ async def test_unknown_action_is_null(ask, alice):
 async def test_note_is_for_moderators_of_the_place(store, ask, redis, token, alice, bob):  # M9
     """A moderator reads it first and strangers second, and the other way round, by `node` and in the log."""
     article = await post(store, alice, groups=["show"])
-    action = noted(redis, store.site.home_of_article(article.number), article)
+    action = noted(redis, store.site.partition_of_article(article.number), article)
     tokens = {name: (await store.sessions.open(name)).token for name in ("Alice", "bob")}
     log = "{ moderationLog { nodes { note } } }"
 

@@ -174,7 +174,7 @@ async def test_late_vote_returns_when_voting_closed(store, ask, alice, clock):  
 
 async def test_locked_article_refuses_votes(store, ask, alice, token, redis):
     posted = await post(store, alice)
-    redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "locked", "1")
+    redis.hset(keys.article(store.site.partition_of_article(posted.number), posted.number), "locked", "1")
 
     answer = (await ask(VOTE, token, input={"articleId": posted.id}))["data"]["vote"]
     assert (answer["article"], answer["changed"]) == (None, False)

@@ -79,10 +79,10 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
         pass
 
     with monkeypatch.context() as patch:  # nothing leaves the places
-        patch.setattr(removals, "list_comments", nothing)
+        patch.setattr(removals, "update_lists", nothing)
         patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, group=None, reason="spam")
-        partition = store.site.home_of_article(article.number)
+        partition = store.site.partition_of_article(article.number)
         still_listed = redis.zcard(RECENT(partition, "all"))
 
         assert still_listed >= 60 and redis.zcard(RELISTING(partition)) == 2
@@ -109,12 +109,12 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
     first = await say(store, clock, other, bob)
     for n in range(1_003):
         await say(store, clock, article, bob, f"text {n}")
-    home = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     await store.articles.regroup(article.number, alice, add=["lua"], remove=[])
 
     for group in ("go", "lua"):
-        assert redis.zcard(RECENT(home, f"group:{group}")) == 1_000
-        assert redis.hexists(FLOORS(home), f"group:{group}")
+        assert redis.zcard(RECENT(partition, f"group:{group}")) == 1_000
+        assert redis.hexists(FLOORS(partition), f"group:{group}")
         assert (await page(ask, group))["totalCount"] == 1_000
         end = (await page(ask, group, last=1))["pageInfo"]
         assert not end["hasNextPage"]

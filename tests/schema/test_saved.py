@@ -186,7 +186,7 @@ async def test_edited_article_stays_and_deleted_texts_leave(store, ask, token, a
     shown = (await ask(LISTED, token))["data"]["home"]["saved"]
 
     assert [node["id"] for node in shown["nodes"]] == [kept.id]
-    key = SAVED(store.site.home_of_user("vera"), "vera")
+    key = SAVED(store.site.partition_of_user("vera"), "vera")
     assert redis.zrange(key, 0, -1) == [member(kept.number)]
     assert (await ask(LISTED, token))["data"]["home"]["saved"]["totalCount"] == 1
     assert (await ask(UNSAVE, token, id=gone.id))["data"]["unsave"] == {
@@ -215,11 +215,11 @@ async def test_store_that_takes_no_writes_lists_what_is_left(store, ask, token, 
     kept, gone = await post(store, alice), await post(store, alice)
     await saves(ask, token, kept, gone)
     await store.articles.delete(gone.number, alice)
-    home = store.site.home_of_user("vera")
-    redis.set(f"closed:{{{home}}}", 1)  # the partition takes no writes
+    partition = store.site.partition_of_user("vera")
+    redis.set(f"closed:{{{partition}}}", 1)  # the partition takes no writes
 
     assert await listed(ask, token) == [kept.id]
-    assert redis.zcard(SAVED(home, "vera")) == 2
+    assert redis.zcard(SAVED(partition, "vera")) == 2
 
 
 async def test_page_costs_one_command_more_for_what_is_saved(store, ask, token, alice):  # L7
@@ -240,7 +240,7 @@ async def test_page_costs_one_command_more_for_what_is_saved(store, ask, token, 
 async def test_damaged_list_is_repaired(store, ask, token, alice, redis):
     article = await post(store, alice)
     await saves(ask, token, article)
-    key = SAVED(store.site.home_of_user("vera"), "vera")
+    key = SAVED(store.site.partition_of_user("vera"), "vera")
     redis.zadd(key, {"odd": 2})
 
     assert [(each.where, each.found) for each in await verified(store, repair=True)] == [(f"{key} odd", "2")]

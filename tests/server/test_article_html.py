@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from server.reader.articles import ORDERS, PAGE_SIZE, cut_to
+from server.reader.articles import COMMENTS_PER_PAGE, ORDERS, cut_to
 from server.reader.rendering import json_in_html
 from server.reader.texts import rendered
 from server.reader.threads import DEEPEST
@@ -63,14 +63,14 @@ def posting(page):
 
 def test_orders_and_sizes_are_those_of_the_reader():
     thread = (SOURCES / "components" / "Thread.tsx").read_text()
-    size = re.search(r"PAGE_SIZE = (\d+)", (SOURCES / "useThread.ts").read_text())
+    size = re.search(r"COMMENTS_PER_PAGE = (\d+)", (SOURCES / "useThread.ts").read_text())
     deepest = re.search(r"--deepest: (\d+)", (SOURCES / "components" / "thread.css").read_text())
 
     [source] = re.findall(r"const ORDERS: [^=]*= \[([^\]]*)\]", thread)
 
     assert tuple(re.findall(r'"(\w+)"', source)) == ORDERS
     assert set(ORDERS) == {order.name for order in CommentOrder}
-    assert (int(size[1]), int(deepest[1])) == (PAGE_SIZE, DEEPEST)
+    assert (int(size[1]), int(deepest[1])) == (COMMENTS_PER_PAGE, DEEPEST)
 
 
 async def test_article_has_its_comments(http, store, number, comment, alice, bob):
@@ -140,14 +140,17 @@ async def test_comments_follow_in_the_order_of_the_address(http, number, comment
 
 
 async def test_pages_of_comments_lead_to_each_other(http, number, comment, bob):
-    for each in range(PAGE_SIZE + 2):
+    for each in range(COMMENTS_PER_PAGE + 2):
         await comment(bob, f"comment {each}")
 
     first = await read(http, f"/article/{number}?order=OLDEST")
     second = await read(http, "/" + first.select_one(".thread a[rel=next]")["href"])
 
-    assert len(comments_of(first)) == PAGE_SIZE
-    assert [text for _, text, _ in comments_of(second)] == [f"comment {PAGE_SIZE}", f"comment {PAGE_SIZE + 1}"]
+    assert len(comments_of(first)) == COMMENTS_PER_PAGE
+    assert [text for _, text, _ in comments_of(second)] == [
+        f"comment {COMMENTS_PER_PAGE}",
+        f"comment {COMMENTS_PER_PAGE + 1}",
+    ]
     assert second.select("a[rel=next]") == []
     assert second.select_one(".comments a[rel=prev]")["href"] == f"article/{number}?order=OLDEST"
 
@@ -155,19 +158,19 @@ async def test_pages_of_comments_lead_to_each_other(http, number, comment, bob):
 async def test_hundred_comments_of_usual_length_are_on_one_page(http, number, comment, store):
     names = [await registered(store, f"somebody-{each}") for each in range(5)]
     above = None
-    for each in range(PAGE_SIZE + 1):
+    for each in range(COMMENTS_PER_PAGE + 1):
         text = f"{each} " + "Some words &\n\n" * 10 + "that make a comment as long as many are. " * 5
         above = await comment(names[each % 5], text, above if each % 8 else None)
 
     response = await http.get(f"/article/{number}?order=OLDEST")
 
-    assert len(comments_of(BeautifulSoup(response.text, "html.parser"))) == PAGE_SIZE
+    assert len(comments_of(BeautifulSoup(response.text, "html.parser"))) == COMMENTS_PER_PAGE
     assert len(response.content) < 200_000
 
 
 async def test_search_engines_get_the_whole_texts_of_all_comments(http, number, comment, store):
     names = [await registered(store, f"somebody-{each}") for each in range(5)]
-    texts = [f"{each} " + " ".join(["some words *of* a text &"] * (each % 20)) for each in range(PAGE_SIZE)]
+    texts = [f"{each} " + " ".join(["some words *of* a text &"] * (each % 20)) for each in range(COMMENTS_PER_PAGE)]
     for each, text in enumerate(texts):
         await comment(names[each % 5], text)
 
@@ -179,7 +182,7 @@ async def test_search_engines_get_the_whole_texts_of_all_comments(http, number, 
 
 
 async def test_comments_that_do_not_fit_are_left_out_for_search_engines(http, number, comment, bob):
-    texts = [f"{each} " + "word " * (700 if each % 10 == 3 else 20) for each in range(PAGE_SIZE)]
+    texts = [f"{each} " + "word " * (700 if each % 10 == 3 else 20) for each in range(COMMENTS_PER_PAGE)]
     for text in texts:
         await comment(bob, text)
 
@@ -190,19 +193,19 @@ async def test_comments_that_do_not_fit_are_left_out_for_search_engines(http, nu
     shown = [text.strip() for text in texts[: len(comments_of(page))]]
     assert [text for text in shown if text in found] == found  # whole, and in their order
     assert {text for text in shown if len(text) < 200} <= set(found)
-    assert PAGE_SIZE * 0.9 <= len(found) < len(shown)
+    assert COMMENTS_PER_PAGE * 0.9 <= len(found) < len(shown)
     assert 190_000 < len(response.content) < 200_000
 
 
 async def test_data_for_search_engines_makes_no_long_page(http, number, comment, bob):
-    for each in range(PAGE_SIZE):
+    for each in range(COMMENTS_PER_PAGE):
         await comment(bob, f"{each} " + "<" * 195)
 
     response = await http.get(f"/article/{number}?order=OLDEST")
 
     found = posting(BeautifulSoup(response.text, "html.parser"))["comment"]
     assert [each["text"] for each in found] == [f"{each} " + "<" * 195 for each in range(len(found))]
-    assert 10 < len(found) < PAGE_SIZE
+    assert 10 < len(found) < COMMENTS_PER_PAGE
     assert 190_000 < len(response.content) < 200_000
 
 

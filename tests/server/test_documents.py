@@ -36,7 +36,7 @@ async def search(request):
 
 
 async def wrong(request):
-    await documents.query(request, "query HandlerWrong { unknown }")
+    await documents.query(request, "query HandlerWrong { first second }")
     raise AssertionError
 
 
@@ -106,8 +106,9 @@ async def test_search_without_a_database_is_503(redis_url):
     assert answer.headers["retry-after"] == "5"
 
 
-async def test_document_that_is_not_valid_is_500(redis_url):
+async def test_document_that_is_not_valid_is_500_with_its_first_error(redis_url):
     async with serving(redis_url, rate_limits="off") as http:
         answer = await http.get("/test/wrong")
 
     assert (answer.status_code, answer.headers["cache-control"]) == (500, "no-store")
+    assert answer.text == "Cannot query field 'first' on type 'Query'."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from server.reader.front_page import PAGE_SIZE
+from server.reader.front_page import ARTICLES_PER_PAGE
 from server.reader.rendering import ago
 from server.words.files import built_in_entries
 from server.words.languages import languages
@@ -30,11 +30,11 @@ def ranked(page):
 
 def test_orders_are_those_of_the_reader():
     [source] = re.findall(r"const ALL: [^=]*= \[(.*?)\n\];", (COMPONENTS / "Orders.tsx").read_text(), re.DOTALL)
-    size = re.search(r"PAGE_SIZE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
+    size = re.search(r"ARTICLES_PER_PAGE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
 
     assert sorted(re.findall(r'"(\w+)"', source)) == sorted(order.name for order in Order)
     assert {f"order-{order.name.lower()}-what" for order in Order} <= built_in_entries("en").keys()
-    assert int(size[1]) == PAGE_SIZE
+    assert int(size[1]) == ARTICLES_PER_PAGE
 
 
 async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, alice, bob):
@@ -63,12 +63,12 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
 
 
 async def test_pages_lead_to_each_other(http, store, alice):
-    for number in range(2 * PAGE_SIZE + 1):
+    for number in range(2 * ARTICLES_PER_PAGE + 1):
         await store.articles.post(alice, Draft(f"Title {number}", content="text"))
 
     pages = [await read(http, f"/?order=TIME&page={number}") for number in (1, 2, 3)]
 
-    assert [len(ranked(page)) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
+    assert [len(ranked(page)) for page in pages] == [ARTICLES_PER_PAGE, ARTICLES_PER_PAGE, 1]
     assert ranked(pages[2]) == [("61", "Title 0")]
     assert pages[1].title.text == "New articles, page 2 · Votes & Co"
     assert canonical(pages[1]) == ["?order=TIME&page=2"]

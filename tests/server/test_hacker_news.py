@@ -184,7 +184,7 @@ async def test_deleted_comment_keeps_its_place_without_its_text(store, alice, bo
 async def test_text_that_only_moderators_may_read_is_not_shown(store, alice, read, redis, state):
     number = await posted(store, alice, "A secret", "https://secret.example/", "A secret")
     comment = await commented(store, number, alice, content="A secret")
-    partition = store.site.home_of_article(number)
+    partition = store.site.partition_of_article(number)
     redis.hset(keys.comment(partition, comment), "state", state)
     redis.hset(keys.article(partition, number), "state", state)
 

@@ -77,7 +77,7 @@ async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, r
     assert (process.wait(timeout=20), process.communicate()[1]) == (0, "")
     expected = set()
     for number in numbers[2:]:
-        partition, article = store.site.home_of_article(number), f"article:{number}"
+        partition, article = store.site.partition_of_article(number), f"article:{number}"
         expected |= {(article, name, 1) for name in redis.smembers(keys.voted(partition, number))}
         expected |= {(article, name, -1) for name in redis.smembers(keys.downvoted(partition, number))}
     # the first vote of a poster has no entry in the log: it comes with the post

@@ -9,6 +9,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import sleep
 
 import pytest
 
@@ -22,7 +23,7 @@ from store.records import Position
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock
-from tests.server.mailing import Mailer, MailServer, mail_server, mailer
+from tests.server.mailing import TIME_LIMIT, Mailer, MailServer, mail_server, mailer
 
 PASSWORD = "correct horse"
 ADDRESS = "alice@example.com"
@@ -148,7 +149,7 @@ async def test_reset_lists_all_accounts_of_an_address(store, smtp, outbox, alice
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
         await confirm(store, smtp, outbox, name, ADDRESS.upper())
-    await store.site.redis.run(("HDEL", f"user:{{{store.site.home_of_user('carol')}}}:carol", "password"))
+    await store.site.redis.run(("HDEL", f"user:{{{store.site.partition_of_user('carol')}}}:carol", "password"))
     for asked in ("alice@EXAMPLE.com", "bob", "nobody", "nobody@example.com", "no name"):
         await mails.ask_for_reset(store.site, asked)
     await outbox.turn()
@@ -273,6 +274,40 @@ async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, cloc
     assert (await mails.backlog(store.site)).count == 0
 
 
+async def test_mails_go_on_as_soon_as_the_mail_server_is_back(store, outbox, alice, clock):
+    await outbox.work.close()  # which gives up the lease: only one process sends mails
+    server = MailServer()
+    async with mailer(store, server.url) as mailing:
+        await mails.ask_for_reset(store.site, "alice")
+        for _ in range(3 * 60):  # minutes
+            with pytest.raises(Unavailable):
+                await mailing.turn()
+            clock.advance(MINUTE)
+        with mail_server(server):
+            await mailing.turn()
+        assert len(server.taken()) == 1
+
+        await mails.ask_for_reset(store.site, "alice")
+        clock.advance(25 * HOUR)
+        with pytest.raises(Unavailable):
+            await mailing.turn()
+        assert (await mails.backlog(store.site)).count == 0  # given up
+
+
+async def test_recipient_to_whom_the_mail_server_says_nothing_holds_up_no_others(store, smtp, outbox, alice, clock):
+    await store.users.register("bob", PASSWORD)
+    await confirm(store, smtp, outbox, "bob", "bob@example.com")
+    await mails.ask_for_reset(store.site, "alice")
+    clock.advance(1)
+    await mails.ask_for_reset(store.site, "bob")
+    smtp.on_recipient = lambda address: sleep(TIME_LIMIT + 0.5) if address == ADDRESS else None
+    with pytest.raises(Unavailable):
+        await outbox.turn()
+    await outbox.turn()
+
+    assert [mail.to for mail in smtp.taken()] == ["bob@example.com"]
+
+
 @pytest.mark.parametrize(("answer", "sent"), [("451 later", 1), ("554 spam", 0), ("", 1)])
 async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox, alice, clock, answer, sent):
     """ "" closes the connection: then the mail may have arrived, as it has here, and is not sent again."""
@@ -357,7 +392,7 @@ async def test_line_breaks_begin_no_header(store, smtp, outbox, alice, clock):
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     comment = await answered(store)
-    partition = store.site.home_of_user("Alice")
+    partition = store.site.partition_of_user("Alice")
     title = "A title\r\nBcc: eve@example.com\r\n\r\nA body"
     await store.site.redis.run(("HSET", f"article:{{{partition}}}:{comment.article}", "title", title))
     clock.advance(HOUR)

@@ -111,17 +111,17 @@ async def test_credentials_are_sent_and_wrong_ones_are_named_without_them(server
 
 
 @pytest.mark.parametrize(
-    ("url", "needs_tls"),
+    ("url", "needs_starttls"),
     [
         ("smtp://user:secret@mail.example", True),
         ("smtp://mail.example", False),
-        ("smtps://user:secret@mail.example", False),
+        ("smtps://user:secret@mail.example", False),  # it begins with TLS
         ("smtp://user:secret@127.0.0.1:2525", False),
         ("smtp://user:secret@[::1]:2525", False),
     ],
 )
-def test_password_needs_tls_outside_of_this_machine(url, needs_tls):
-    assert smtp.parse(url).needs_starttls is needs_tls
+def test_password_needs_tls_outside_of_this_machine(url, needs_starttls):
+    assert smtp.parse(url).needs_starttls is needs_starttls
 
 
 def test_url_has_a_port_of_its_own_or_the_usual_one():

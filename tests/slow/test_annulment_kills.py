@@ -139,13 +139,15 @@ class Site:
         async with self.store() as store:
             site, of_articles = store.site, dict[int, tuple[int, int]]()
             for number in self.articles:
-                key = keys.article(site.home_of_article(number), number)
+                key = keys.article(site.partition_of_article(number), number)
                 up, down = await site.redis.run(("HMGET", key, "up", "down"))
                 of_articles[number] = int(up), int(down)
             karma = 0
             for n in range(POSTERS):
                 name = f"poster-{n}"
-                karma += int(await site.redis.run(("HGET", keys.user(site.home_of_user(name), name), "karma")) or 0)
+                karma += int(
+                    await site.redis.run(("HGET", keys.user(site.partition_of_user(name), name), "karma")) or 0
+                )
         rows, counted = await database.run(_rows)
         return Shown(of_articles, karma, rows, counted)
 

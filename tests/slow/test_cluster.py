@@ -62,7 +62,7 @@ async def store(cluster: Cluster, clock: Clock) -> AsyncIterator[Store]:
 
 def server_of(cluster: Cluster, store: Store, number: int) -> Server:
     """The primary that has the article with a number."""
-    return cluster.primary_of(hash_slot(str(store.site.home_of_article(number))))
+    return cluster.primary_of(hash_slot(str(store.site.partition_of_article(number))))
 
 
 async def test_pipeline_to_all_servers_is_one_round_trip(cluster, clock):
@@ -95,10 +95,10 @@ async def test_listing_of_a_thousand_partitions_is_exact(cluster, clock):  # L1
 async def test_slot_that_moves_is_followed(store, cluster):
     """While it moves, commands of one key are redirected with ASK, and scripts are sent again after TRYAGAIN."""
     number = (await post(store, await registered(store, "alice"))).number
-    home = store.site.home_of_article(number)
-    with moved_key_by_key(cluster, hash_slot(str(home))):
+    partition = store.site.partition_of_article(number)
+    with moved_key_by_key(cluster, hash_slot(str(partition))):
         during = await article(store, number)
-        await log.advance(store.site, "reader", home, log.START)  # a write of one key, which replicas confirm
+        await log.advance(store.site, "reader", partition, log.START)  # a write of one key, which replicas confirm
         vote = asyncio.ensure_future(store.articles.vote(number, "bob", Vote.UP))
         await asyncio.sleep(0.2)
         assert not vote.done()
@@ -126,7 +126,7 @@ def moved_key_by_key(cluster: Cluster, slot: int) -> Iterator[None]:
 
 async def test_votes_continue_while_a_slot_is_migrated_at_once(store, cluster):
     number = (await post(store, await registered(store, "alice"))).number
-    moving = hash_slot(str(store.site.home_of_article(number)))
+    moving = hash_slot(str(store.site.partition_of_article(number)))
     source, target = server_of(cluster, store, number), other_primary(cluster, moving)
     with source.client() as here, target.client() as there:
         id = there.execute_command("CLUSTER MYID")
@@ -152,7 +152,7 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, cluste
     async with voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
-        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
+        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.partition_of_article(number)))
         if fault is signal.SIGKILL:
             await asyncio.to_thread(lost.kill)
         lost.send(fault)
@@ -189,7 +189,7 @@ async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster
         reading = asyncio.create_task(read_until_cancelled(crowd))
         await asyncio.to_thread(until, lambda: reading.done() or seen > 1)
         number = crowd.articles[0]
-        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
+        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.partition_of_article(number)))
         await asyncio.to_thread(lost.kill)
         await asyncio.to_thread(until, lambda: cluster.primary_of(slot, but=lost) is not lost)
         cluster.launch()

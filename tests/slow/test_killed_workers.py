@@ -106,10 +106,10 @@ async def sides(store: Store) -> tuple[set[tuple[str, str]], set[tuple[str, str]
     """All follows as the followers and as the followees have them."""
     site, commands = store.site, []
     for name in PEOPLE:
-        home = site.home_of_user(name)
+        partition = site.partition_of_user(name)
         commands += [
-            ("ZRANGE", followed.followers(home, name), 0, -1),
-            ("ZRANGE", followed.following(home, name), 0, -1),
+            ("ZRANGE", followed.followers(partition, name), 0, -1),
+            ("ZRANGE", followed.following(partition, name), 0, -1),
         ]
     replies = await site.redis.pipeline(commands)
     of_followers = {(each, name) for name, found in zip(PEOPLE, replies[::2], strict=True) for each in found}

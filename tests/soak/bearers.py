@@ -27,7 +27,7 @@ WRITES = (
     *("post", "comment", "vote", "voteOnComment", "followUser", "followGroup", "save", "hideArticle", "flag"),
     *("editArticle", "editComment", "editProfile", "markInboxSeen"),
 )
-ENDS_AFTER = 3.0  # seconds after which a token ends, in which sockets are opened also on a busy machine
+ENDS_AFTER = 3.0  # seconds after which a token ends: enough to open sockets before, also on a busy machine
 FORBIDDEN = 4403  # the close code of a WebSocket whose token has ended
 VIEWER = "{ viewer { username } }"
 POSTED = {"articlePosted": announcing.SUBSCRIPTIONS["articlePosted"]}
@@ -88,7 +88,7 @@ async def ask(run: HistoryRun, step: Step) -> None:
     known = issuers.user_of(model, text)
     model.reached.count("tokens that have ended since", fault == issuers.EXPIRED)
     model.reached.count("tokens that make a user themselves", fault is None and known is None)
-    if fault == issuers.EXPIRED:  # the server knows it without a look at the store, as a text that is no token
+    if fault == issuers.EXPIRED:  # the server refuses it without reading from the store
         run.compare(step, operation, answered)
         return
     name = known.name if known else await _named(run, step, text)

@@ -35,7 +35,7 @@ def post(
     )
     poster, number = model.writer(token), number_of(given["articleId"])
     comment_input = (number, parent_id and number_of(parent_id, "comment"), content)
-    used = (model.home(number), key)  # keys are kept with the article
+    used = (model.partition_of(number), key)  # keys are kept with the article
     if key is not None and used in poster.commented:
         at, earlier_input, earlier = poster.commented[used]
         if model.now - at <= DAY:

@@ -174,9 +174,9 @@ class Model:
         return found if found is not None and found.poster is not None else None
 
     def partition(self, article: Article) -> int:
-        return self.home(article.number)
+        return self.partition_of(article.number)
 
-    def home(self, number: int) -> int:
+    def partition_of(self, number: int) -> int:
         """The partition of an article, and of its comments, whose numbers have the same slot."""
         return number % SLOTS % self.partitions
 

@@ -207,7 +207,7 @@ class Threads:
         moves = model.moves[partition]
         if not pinned:
             return ThreadKey(levels=(), moves=moves)
-        newest = max(number for number in model.numbers if model.home(number) == partition)
+        newest = max(number for number in model.numbers if model.partition_of(number) == partition)
         if order in BY_TIME:
             return ThreadKey(levels=(), moves=0, newest=newest)  # votes move nothing
         pins = self._pins[article.number]

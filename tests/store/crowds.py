@@ -1,7 +1,7 @@
 """
 Users that vote while servers fail, and the votes that were acknowledged.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class Crowd:
 
 @asynccontextmanager
 async def voting(store: Store, posters: int = POSTERS) -> AsyncIterator[Crowd]:
-    """While the context is open, vote on one article of each of `posters` new users, whose homes are anywhere."""
+    """While the context is open, vote on one article of each of `posters` new users, who are in any partitions."""
     numbers = []
     for poster in range(posters):
         name = await registered(store, f"poster-{poster}")

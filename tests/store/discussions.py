@@ -34,7 +34,7 @@ async def commented(store: Store, article: int, poster: str, parent: Comment | N
 
 async def comments(store: Store, article: int) -> list[Comment]:
     """All comments of an article as their hashes are, in the order of their numbers."""
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     members = await store.site.redis.run(("ZRANGE", keys.tree(partition, article), 0, -1))
     numbers = sorted(int(member.split()[1]) for member in members)  # a member is `PATH NUMBER`
     found = await read(store, *(queries.hash_of(store.site, queries.COMMENTS, number) for number in numbers))
@@ -159,7 +159,7 @@ async def discuss(
             pass  # the comment was deleted, or it is the poster who votes
 
 
-def keep_levels(monkeypatch: pytest.MonkeyPatch, outer: int, inner: int) -> None:
+def keep_levels(monkeypatch: pytest.MonkeyPatch, *, outer: int, inner: int) -> None:
     """Let positions in threads keep only so many ancestors of a comment: the outermost ones, and the innermost ones."""
     monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
     monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
@@ -172,7 +172,7 @@ async def died(*arguments: object) -> None:
 
 async def numbers_by(store: Store, username: str) -> list[int]:
     """The numbers in a user's list of comments, newest first."""
-    partition = store.site.home_of_user(username)
+    partition = store.site.partition_of_user(username)
     return [
         int(member)
         for member in await store.site.redis.run(("ZRANGE", keys.comments(partition, username), 0, -1, "REV"))

@@ -42,7 +42,7 @@ async def set_article_state(store: Store, number: int, state: ContentState) -> N
     script = Script("moderate_article")
     functions = script.body[: script.body.index(BEGINNING)]
     _evalsha, _digest, *keys_and_arguments = store.site.command(
-        script, store.site.home_of_article(number), "", store.site.partitions
+        script, store.site.partition_of_article(number), "", store.site.partitions
     )
     in_lua = "nil" if state is ContentState.VISIBLE else f'"{state.value}"'
     text = f'{functions}set_state(find_article("{number}"), {in_lua}, "bob")'
@@ -57,7 +57,7 @@ async def set_comment_state(store: Store, number: int, state: ContentState) -> b
     site = store.site
     if state is ContentState.REMOVED:
         return (await comment_moderation.remove(site, OPERATOR, number, group=None, reason="a reason")).changed
-    found = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "state"))
+    found = await site.redis.run(("HGET", keys.comment(site.partition_of_article(number), number), "state"))
     if found == ContentState.REMOVED.value:
         await comment_moderation.approve(site, OPERATOR, number)
         if state is ContentState.VISIBLE:

@@ -114,8 +114,8 @@ async def findings(store: Store) -> list[Finding]:
 
 
 def upvoters(redis: "Redis", store: Store, number: int) -> set[str]:
-    return redis.smembers(keys.voted(store.site.home_of_article(number), number))
+    return redis.smembers(keys.voted(store.site.partition_of_article(number), number))
 
 
 def downvoters(redis: "Redis", store: Store, number: int) -> set[str]:
-    return redis.smembers(keys.downvoted(store.site.home_of_article(number), number))
+    return redis.smembers(keys.downvoted(store.site.partition_of_article(number), number))

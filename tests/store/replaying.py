@@ -11,7 +11,7 @@ from store.log import Entry
 from store.maintenance import dump
 from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.maintenance.records.record import Record
 from store.store import Store
 
@@ -213,14 +213,14 @@ async def stored(store: Store) -> dict[str, Any]:
                 state["follows"][record.follower] = followees
             case GroupFollowsRecord():
                 state["group_follows"][record.follower] = {name: str(since) for name, since in record.groups.items()}
-            case PlaceRecord():
+            case GroupRecord():
                 state["places"][record.group] = record.fields
     return state
 
 
 async def records(store: Store) -> list[Record]:
     """All records of a store, as a backup has them."""
-    found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None)
+    found = dump.records_of(store.site, progress=lambda count: None, on_skipped=lambda key: None)
     return [record async for some in found for record in some]
 
 

@@ -94,7 +94,7 @@ class Scene:
     @property
     def partition(self) -> int:
         """The share of the store that has all that Alice owns."""
-        return self.store.site.home_of_user("alice")
+        return self.store.site.partition_of_user("alice")
 
     # keys of the article `open`, of Alice, who posted it, and of `comment`
 
@@ -132,7 +132,7 @@ class Scene:
         return keys.comment(self.partition, self.comment)
 
     def inbox(self, username: str) -> str:
-        return keys.inbox(self.store.site.home_of_user(username), username)
+        return keys.inbox(self.store.site.partition_of_user(username), username)
 
     @property
     def ghost(self) -> int:
@@ -159,14 +159,16 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
         StoryComment("2", parent="1", poster="", time=clock.now - 4, content=""),
         StoryComment("3", parent="2", poster="carol", time=clock.now - 3, content="why", votes=3),
     ]
-    await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
+    await import_comments(
+        store, [(store.site.partition_of_user("alice"), each) for each in replies], {"carol": "carol"}
+    )
     await store.follows.follow("bob", "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
     await store.follows.follow_group("bob", "show")
     await store.groups.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     story = int(redis.hget(keys.imported(partition), "1"))
     discussion = await _discuss(store, posted.number)
     return Scene(redis, store, clock, closed, posted, story, keys.session(partition, session.digest), *discussion)
@@ -392,11 +394,11 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     story = Story(f"{number}", "a story", link="", poster=who, time=imported_at, votes=5)
     replied = StoryComment(f"c{number}", parent="1", poster=who, time=story.time, content="an imported text", votes=2)
     discussed = await any_discussed(store, chance) if chance.random() < 0.1 else listed
-    tree = keys.tree(store.site.home_of_article(discussed), discussed)
+    tree = keys.tree(store.site.partition_of_article(discussed), discussed)
     members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
     comment = int(chance.choice(members).split()[1]) if members else listed  # each member is `PATH NUMBER`
     parent = chance.choice((None, comment))
-    held = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
+    held = await store.site.redis.run(("ZRANGE", keys.held(store.site.partition_of_user(who), who), 0, 0))
     moderator, reason = roles.OPERATOR, "a reason"
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", groups=tuple(groups)), str(number)),
@@ -411,7 +413,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.follows.follow_group(who, chance.choice(GROUPS)),
         lambda: store.follows.unfollow_group(who, chance.choice(GROUPS)),
         lambda: import_batch(store, [story]),
-        lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
+        lambda: import_comments(store, [(store.site.partition_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
         lambda: store.comments.post(listed, parent=None, poster=who, content="a text"),
         lambda: store.comments.post(discussed, parent, who, f"a text, @{PEOPLE[number % 4]} {number}", str(number)),

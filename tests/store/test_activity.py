@@ -68,7 +68,7 @@ async def test_article_is_as_active_as_its_newest_visible_comment(store, article
 async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, redis, writers, times):  # L10
     """It grows to more than 128 comments, from which on the key `latest` has their times, shrinks, and grows again."""
     chance, made = random.Random(6), [await commented(store, article, "bob")]
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
 
     async def change(share: float) -> None:
         if made and chance.random() < share:
@@ -109,7 +109,7 @@ async def long_thread(store, article, clock) -> list[int]:
 
 
 async def test_index_of_comments_by_time_is_verified_and_repaired(store, article, long_thread, redis):
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     latest = threads.LATEST(partition, article)
     before = redis.zrange(latest, 0, -1, withscores=True)
     missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
@@ -130,7 +130,7 @@ async def test_index_of_comments_by_time_is_verified_and_repaired(store, article
 
 async def test_index_of_comments_by_time_is_made_again_if_it_is_missing(store, article, long_thread, redis):  # L10
     """A store of an earlier version lacks it."""
-    latest = threads.LATEST(store.site.home_of_article(article), article)
+    latest = threads.LATEST(store.site.partition_of_article(article), article)
     before = redis.zrange(latest, 0, -1)
     for delete_or_post in (
         lambda: store.comments.delete(long_thread[-1], "bob"),
@@ -146,7 +146,7 @@ async def test_index_of_comments_by_time_is_made_again_if_it_is_missing(store, a
 async def test_deleted_article_leaves_no_comments_by_time(store, article, long_thread, redis):
     await store.articles.delete(article, "alice")
 
-    assert not redis.exists(threads.LATEST(store.site.home_of_article(article), article))
+    assert not redis.exists(threads.LATEST(store.site.partition_of_article(article), article))
 
 
 async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock):
@@ -195,7 +195,7 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
     await store.articles.regroup(article, "alice", add=["show"], remove=[])
     clock.advance(1)
     await commented(store, article, "bob")
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     hash = keys.article(partition, article)
     indexes = [keys.index(partition, "active"), keys.group(partition, "show", "active")]
     if damage:
@@ -214,14 +214,14 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
 
 @pytest.mark.parametrize("field", ["locked", "state"])
 async def test_locked_or_hidden_article_is_not_archived(store, article, redis, field):
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     redis.hset(keys.article(partition, article), field, "1" if field == "locked" else "removed")
 
     assert await steps.archivable(store.site, partition, [article]) == []
 
 
 async def test_article_with_comments_is_not_archived(store, article):
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     posted = await commented(store, article, "bob")
     assert await steps.archivable(store.site, partition, [article]) == []
 

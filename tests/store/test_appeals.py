@@ -3,7 +3,7 @@ Appeals of users against actions of moderators that are about them or their text
 queue until a moderator answers it, or reverts the action. An actor is a username or a session of the user; OPERATOR is
 who runs the commands of the server.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -201,7 +201,7 @@ async def test_moderator_answers_once_and_the_author_is_notified_again(store, re
 
 
 async def test_answer_about_a_comment_reaches_its_poster_in_another_partition(store, alice, clock):
-    names = [await registered(store, f"poster-{n}") for n in range(6)]  # some have homes in other partitions
+    names = [await registered(store, f"poster-{n}") for n in range(6)]  # some are in other partitions
     article = await post(store, alice, groups=["go"])
     gus = await moderator(store, "gus", "go")
     comments = [
@@ -346,7 +346,7 @@ async def test_verify_repairs_queues_of_appeals(store, redis, alice, bob, clock)
     banned = (await bans.ban(store.site, OPERATOR, alice, group=None, until=None, reason="spam")).action
     for action in (banned, removed):
         await appeals.submit(store.site, alice, action.number, "No")
-    partition, member = store.site.home_of_user(alice), keys.member(removed.number)
+    partition, member = store.site.partition_of_user(alice), keys.member(removed.number)
     lost, wrong = (flags.QUEUE(partition, "appeals", scope) for scope in ("group:go", "all"))
     strange = flags.QUEUE(partition, "appeals", "group:rust")
     redis.delete(lost)

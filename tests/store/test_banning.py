@@ -2,7 +2,7 @@
 Bans from the site or from a group: who bans whom, what a banned user is refused, and when a ban ends. A ban is an
 action of a moderator. An actor is a username or a session; OPERATOR is who runs the commands of the server.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -345,7 +345,7 @@ async def test_verify_finds_a_session_whose_bans_are_not_those_of_its_user(store
 
 async def test_verify_finds_bans_that_the_actions_do_not_say(store, moderator, alice, redis):
     await ban(store, moderator, alice, "lua")
-    key = keys.user(store.site.home_of_user(alice), alice)
+    key = keys.user(store.site.partition_of_user(alice), alice)
     redis.hset(key, "bans", "site=0")
 
     assert [finding.where for finding in await verified(store)] == [f"{key} bans"]
@@ -376,7 +376,7 @@ async def test_whom_an_action_is_about_is_notified_once(store, moderator, alice,
 
 async def test_verify_finds_and_repairs_notifications_of_actions(store, moderator, alice, redis):
     banned = await ban(store, moderator, alice)
-    before, key = await notified(store, alice), keys.inbox(store.site.home_of_user(alice), alice)
+    before, key = await notified(store, alice), keys.inbox(store.site.partition_of_user(alice), alice)
     (member,) = redis.zrange(key, 0, -1)
     redis.zrem(key, member)
     odd = f"{banned.action.number + keys.SLOTS:016d} moderation action"
@@ -405,7 +405,7 @@ def record(store, tmp_path, monkeypatch):
             'return record_action(ARGV[7], ARGV[8], ARGV[9], "operator", {reason = "spam"})\n'
         )
         monkeypatch.setitem(registry.FILES, "odd", path)
-        partition = store.site.home_of_article(int(subject.partition(":")[2]))
+        partition = store.site.partition_of_article(int(subject.partition(":")[2]))
         slot = int(subject.partition(":")[2]) % keys.SLOTS
         return int(await store.site.redis.run(store.site.command(Script("odd"), partition, slot, kind, subject)))
 
@@ -420,7 +420,7 @@ async def test_posters_are_notified_of_actions_about_their_texts(store, alice, b
     ]
     await record("approve", article.id)
     removed = [await record("remove", each.id) for each in (article, *comments)]
-    is_bob_here = store.site.home_of_user(bob) == store.site.home_of_user(alice)
+    is_bob_here = store.site.partition_of_user(bob) == store.site.partition_of_user(alice)
 
     found = [number for kind, _, number, _ in await notified(store, alice) if kind == "moderation"]
     assert found == [removed[1], removed[0]]

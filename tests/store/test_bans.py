@@ -4,7 +4,7 @@ username where another partition has the session.
 
 A ban is a word there: `site=UNTIL` or `group:NAME=UNTIL`, with the end in unix milliseconds, or 0 for good.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as M6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -42,16 +42,16 @@ def script(tmp_path, monkeypatch):
 
 async def session_with(store, redis, username, bans):
     """A session of a user with the words of bans."""
-    redis.hset(keys.user(store.site.home_of_user(username), username), "bans", bans)
+    redis.hset(keys.user(store.site.partition_of_user(username), username), "bans", bans)
     return parse_token((await store.sessions.open(username)).token)
 
 
-# `is_home`: the script runs in the partition that has the session
-@pytest.mark.parametrize("is_home", [True, False])
-async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, alice, clock, script, is_home):  # M6
+# `is_own`: the script runs in the partition that has the session
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, alice, clock, script, is_own):  # M6
     until = clock.now + 60_000
     session = await session_with(store, redis, alice, f"site={until}")
-    partition = (actor_slot(session) + (not is_home)) % store.site.partitions
+    partition = (actor_slot(session) + (not is_own)) % store.site.partitions
     acts, reads = script("return actor()"), script("return any_actor()")
 
     with pytest.raises(Banned) as refused:
@@ -65,10 +65,10 @@ async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, a
     assert await store.site.run(acts, partition, session) == alice
 
 
-@pytest.mark.parametrize("is_home", [True, False])
-async def test_script_refuses_a_user_who_is_banned_from_a_group(store, redis, alice, clock, script, is_home):  # M6
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_script_refuses_a_user_who_is_banned_from_a_group(store, redis, alice, clock, script, is_own):  # M6
     session = await session_with(store, redis, alice, f"site=1 group:a=1 group:show=0 group:ask={clock.now + 9}")
-    partition = (actor_slot(session) + (not is_home)) % store.site.partitions
+    partition = (actor_slot(session) + (not is_own)) % store.site.partitions
 
     def checked(*groups):
         listed = ", ".join(f'"{each}"' for each in groups)

@@ -165,7 +165,7 @@ async def all_that_is_shown(twin: Twin) -> dict[str, object]:
             [twin.index(place.number) for place in under.places],
             [twin.index(number) for number in above],
         )
-    partition = store.site.home_of_article(twin.article)
+    partition = store.site.partition_of_article(twin.article)
     fields = await store.site.redis.run(("HMGET", keys.article(partition, twin.article), "comments", "active"))
     places_of = [
         await store.site.redis.run(("ZSCORE", index, keys.member(twin.article)))
@@ -173,8 +173,8 @@ async def all_that_is_shown(twin: Twin) -> dict[str, object]:
     ]
     found["article"] = (fields[0] or "0", fields[1], places_of)
     for name in PEOPLE:
-        home = store.site.home_of_user(name)
-        listed = await store.site.redis.run(("ZRANGE", keys.comments(home, name), 0, -1, "WITHSCORES"))
+        partition = store.site.partition_of_user(name)
+        listed = await store.site.redis.run(("ZRANGE", keys.comments(partition, name), 0, -1, "WITHSCORES"))
         found[f"list of {name}"] = [
             (twin.index(int(member)), value) for member, value in listed if int(member) in twin.numbers
         ]
@@ -246,7 +246,9 @@ async def test_hidden_comments_are_shown_nowhere(twins, store, seed, redis):  # 
             (page,) = await read(store, inboxes.page(store.site, name, Window(1000)))
             own = {each.number for each in page.notifications} & {*twin.numbers}
             assert own <= {each.number for each in visible}
-            listed = await store.site.redis.run(("ZRANGE", keys.comments(store.site.home_of_user(name), name), 0, -1))
+            listed = await store.site.redis.run(
+                ("ZRANGE", keys.comments(store.site.partition_of_user(name), name), 0, -1)
+            )
             of_name = {each.number for each in visible if each.poster == name}
             assert {int(member) for member in listed} & {*twin.numbers} == of_name
     assert await findings(store) == []
@@ -326,7 +328,7 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
         await pair.post(parent)
     for index in range(1, 20):
         await pair.set_state(index, REMOVED)
-    twin, partition = pair.moderated, store.site.home_of_article(pair.moderated.article)
+    twin, partition = pair.moderated, store.site.partition_of_article(pair.moderated.article)
     if is_interrupted:
         monkeypatch.setattr(removals, "update_places", discussions.died)
     sizes = []

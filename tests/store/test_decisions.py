@@ -39,7 +39,7 @@ class Subject:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{{{self.store.site.home_of_article(self.number)}}}:{self.number}"
+        return f"{self.kind}:{{{self.store.site.partition_of_article(self.number)}}}:{self.number}"
 
     async def state(self) -> ContentState:
         return ContentState(await self.store.site.redis.run(("HGET", self.key, "state")) or "visible")
@@ -148,7 +148,7 @@ async def test_verify_repairs_a_state_that_the_actions_do_not_say(subject, redis
 @pytest.mark.parametrize("is_locked", [True, False])
 async def test_verify_repairs_a_lock_that_the_actions_do_not_say(store, alice, redis, is_locked):  # M4
     number = (await post(store, alice)).number
-    key = keys.article(store.site.home_of_article(number), number)
+    key = keys.article(store.site.partition_of_article(number), number)
     if is_locked:
         await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="a reason")
         redis.hdel(key, "locked")

@@ -3,7 +3,7 @@ Effects of changes in other partitions than their own, here of follows: the part
 that of a followee the followers. Each effect is applied once, in order, and by another process if the one that made the
 change dies.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -61,10 +61,10 @@ def sides(redis, store) -> tuple[set, set]:
     """All follows as (follower, followee, time): those that the followees have, and those that the followers have."""
     site, by_followees, by_followers = store.site, set(), set()
     for name in PEOPLE:
-        home = site.home_of_user(name)
-        pairs = redis.zrange(followed.following(home, name), 0, -1, withscores=True)
+        partition = site.partition_of_user(name)
+        pairs = redis.zrange(followed.following(partition, name), 0, -1, withscores=True)
         by_followers |= {(name, other, since) for other, since in pairs}
-        pairs = redis.zrange(followed.followers(home, name), 0, -1, withscores=True)
+        pairs = redis.zrange(followed.followers(partition, name), 0, -1, withscores=True)
         by_followees |= {(other, name, since) for other, since in pairs}
     return by_followees, by_followers
 
@@ -191,7 +191,9 @@ async def test_cancelled_changes_are_completed(store, others, people, redis, clo
 
 async def test_effect_is_applied_once(store, people, redis):
     """A repeated command that arrives late changes nothing: the unfollow after it has been applied."""
-    follower, followee = next(pair for pair in pairs() if homes(store, pair) == min(2, store.site.partitions))
+    follower, followee = next(
+        pair for pair in pairs() if count_partitions(store, pair) == min(2, store.site.partitions)
+    )
     sent: list = []
     run = type(store.site.redis).pipeline
 
@@ -212,8 +214,10 @@ async def test_effect_is_applied_once(store, people, redis):
 
 async def test_closed_partition_gets_its_effects_when_it_opens(store, people, redis):
     """A partition is closed to writes while a store is moved. The follow counts, as its follower's is open."""
-    follower, followee = next(pair for pair in pairs() if homes(store, pair) == min(2, store.site.partitions))
-    partition = store.site.home_of_user(followee)
+    follower, followee = next(
+        pair for pair in pairs() if count_partitions(store, pair) == min(2, store.site.partitions)
+    )
+    partition = store.site.partition_of_user(followee)
     if store.site.partitions == 1:
         redis.set(keys.closed(partition), 1)
         with pytest.raises(StoreUnavailable):
@@ -277,6 +281,6 @@ def pairs():
     return [(follower, followee) for follower in PEOPLE for followee in PEOPLE if follower != followee]
 
 
-def homes(store, pair) -> int:
-    """How many partitions two users have their homes in: one or two."""
-    return len({store.site.home_of_user(name) for name in pair})
+def count_partitions(store, pair) -> int:
+    """In how many partitions two users are: one or two."""
+    return len({store.site.partition_of_user(name) for name in pair})

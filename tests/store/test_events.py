@@ -78,8 +78,8 @@ async def wait_until_subscribed(redis: Redis, received: Events) -> None:
 
 
 def as_tuple(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
-    """Kind, number, poster and groups of an event."""
-    return event.kind, event.number, event.poster, event.groups
+    """Kind, number, username and groups of an event."""
+    return event.kind, event.number, event.username, event.groups
 
 
 async def test_every_change_is_published_with_its_groups(store, alice, bob, published):
@@ -112,7 +112,7 @@ async def test_events_of_comments_name_the_article_and_if_they_change_its_activi
     await store.comments.delete(number, bob)
 
     events_of_it = [event for message in published() if (event := Event.read(message)).number == number]
-    assert [(event.kind, event.poster, event.article, event.groups) for event in events_of_it] == [
+    assert [(event.kind, event.username, event.article, event.groups) for event in events_of_it] == [
         (EventKind.NOTIFIED, "Alice", 0, ()),
         (EventKind.COMMENTED, "bob", article, ("ask", "show")),
         (EventKind.COMMENT_VOTED, "bob", article, ()),
@@ -197,7 +197,7 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
     told: set[tuple[str, int]] = set()
 
     def note(event: Event) -> None:
-        told.add((event.poster.lower(), event.number))
+        told.add((event.username.lower(), event.number))
 
     with received.subscribed(note, events.of_inbox("alice"), events.of_inbox("bob")):
         await disconnection.begin()
@@ -205,7 +205,7 @@ async def test_notifications_of_texts_that_are_shown_for_the_first_time_are_not_
             await comment_moderation.approve(store.site, OPERATOR, number)
         for number in (second, article):
             await article_moderation.approve(store.site, OPERATOR, number)
-            await removals.remove_all(store.site, store.site.home_of_article(number))
+            await removals.remove_all(store.site, store.site.partition_of_article(number))
         await disconnection.finish(store, received)
 
     assert told >= {*(("alice", number) for number in comments), ("bob", article)}
@@ -219,7 +219,7 @@ async def test_missed_annulment_of_votes_is_an_event_missed(store, alice, bob, r
     await receive_all(store, received)
     seen = all_of(received)
     await disconnection.begin()
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
     votes = [(article.number, 0)]  # 0: Redis has the vote, as voting is open
     await annulments.annul_some(store.site, partition, done.action.number, bob, complete_at=0, votes=votes)
     await disconnection.finish(store, received)
@@ -257,7 +257,7 @@ async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, rec
         imported = await anext(show)
         posted = await post(store, "Marlow", groups=["show"])
 
-        assert (imported.kind, imported.poster, imported.groups) == (EventKind.IMPORTED, "Marlow", ("show",))
+        assert (imported.kind, imported.username, imported.groups) == (EventKind.IMPORTED, "Marlow", ("show",))
         assert (await anext(posts)).number == posted.number
 
 
@@ -346,8 +346,8 @@ async def test_missed_events_are_dispatched_once_and_in_order(
     are_of_now = (EventKind.VOTED, EventKind.EDITED)
     assert {event.groups for event in missed if event.kind in are_of_now} == {("ask", "show")}
     lost = [event for event in expected if (event.kind, event.number) != (EventKind.POSTED, deleted.number)]
-    assert Counter((event.kind, event.number, event.poster, event.id) for event in missed) == Counter(
-        (event.kind, event.number, event.poster, event.id) for event in lost
+    assert Counter((event.kind, event.number, event.username, event.id) for event in missed) == Counter(
+        (event.kind, event.number, event.username, event.id) for event in lost
     )
     assert Counter(event.groups for event in missed if event.kind not in are_of_now) == Counter(
         event.groups for event in lost if event.kind not in are_of_now
@@ -433,7 +433,7 @@ async def test_second_loss_dispatches_nothing_twice(store, alice, received, disc
 async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, alice, received, disconnection, redis):
     """A busy cluster may deliver on a new connection what was published before it."""
     await receive_all(store, received)
-    seen, partition = all_of(received), store.site.home_of_user(alice)
+    seen, partition = all_of(received), store.site.partition_of_user(alice)
     await disconnection.begin()
     numbers = [(await post(store, alice)).number for _ in range(2)]
     await disconnection.finish(store, received)
@@ -455,7 +455,7 @@ async def no_gaps(receiver: object, partitions: object) -> list[int]:
 @pytest.mark.parametrize("cause", ["trimmed", "trimmed while it is read", "another log", "lost"])
 async def test_gap_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
     """After the event MISSED, events are dispatched as before."""
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     await post(store, alice)
     await receive_all(store, received)
     with received.mailbox(events.of_posts(None)) as mailbox:

@@ -3,7 +3,7 @@ Pages of feeds, which merge the timelines of the users whom the viewer follows, 
 many followees, deep pages of few, equal times, and feeds down to any mark, the position up to which the viewer has seen
 the feed.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `examples` is
+A store is split into partitions by user: the partition of a user has all that the user owns. `examples` is
 how many examples Hypothesis tries: fewer in `make test`.
 
 Codes such as F4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -71,14 +71,14 @@ async def _filled(store, posted):
     numbers, commands, feed = count(1), [], []
     for each, times in enumerate(posted):
         name = f"user-{each}" if each else VIEWER
-        partition = store.site.home_of_user(name)
+        partition = store.site.partition_of_user(name)
         for time in times:
             feed.append(position := Position(float(time), keys.member(next(numbers))))
             commands.append(("ZADD", keys.timeline(partition, name), time, position.member))
         if times:
             commands.append(("ZADD", keys.newest_posts(partition), max(times), name))
         if each:
-            commands.append(("ZADD", followed.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
+            commands.append(("ZADD", followed.following(store.site.partition_of_user(VIEWER), VIEWER), 1, name))
     await store.site.redis.pipeline(commands)
     return sorted(feed, reverse=True)
 

@@ -27,7 +27,7 @@ OTHERS = ("votes", "time", "controversial")  # orders of which few replies have 
 
 def index(store, article: int, order: str) -> str:
     """The key of the index of the comments that answer an article directly."""
-    return threads.REPLIES(store.site.home_of_article(article), article, order)
+    return threads.REPLIES(store.site.partition_of_article(article), article, order)
 
 
 def sizes(redis, store, article: int) -> dict[str, int]:
@@ -40,7 +40,9 @@ async def siblings(store, article: int, order: CommentOrder, size: int, upwards:
     shown, beyond = list[int](), None
     while True:
         window = Window(size, upwards, beyond)
-        (page,) = await read(store, threads.siblings_page(store.site, article, article, order, window))
+        (page,) = await read(
+            store, threads.siblings_page(store.site, article, parent=article, order=order, window=window)
+        )
         found = [position.number for position in page.positions]
         shown = found + shown if upwards else shown + found
         if not found or not (page.above if upwards else page.total - page.above - len(found)):

@@ -101,7 +101,7 @@ async def test_flag_keeps_the_groups_that_the_article_had(store, alice, bob, car
 async def test_what_may_not_be_flagged_is_refused(store, redis, alice, bob):
     article = await post(store, alice)
     comment, hidden = await commented(store, article, bob), await post(store, alice)
-    redis.hset(keys.article(store.site.home_of_user(alice), hidden.number), "state", "removed")
+    redis.hset(keys.article(store.site.partition_of_user(alice), hidden.number), "state", "removed")
     before = everything(redis)
 
     for refusal, who, kind, number in (
@@ -122,7 +122,7 @@ async def test_what_may_not_be_flagged_is_refused(store, redis, alice, bob):
 async def test_comment_of_a_hidden_article_is_not_flagged(store, redis, alice, bob):
     article = await post(store, alice)
     comment = await commented(store, article, alice)
-    redis.hset(keys.article(store.site.home_of_user(alice), article.number), "state", "pending")
+    redis.hset(keys.article(store.site.partition_of_user(alice), article.number), "state", "pending")
 
     with pytest.raises(Forbidden):
         await flags.flag(store.site, bob, "comment", comment.number, FlagReason.SPAM)
@@ -135,7 +135,7 @@ async def test_banned_user_does_not_flag(store, redis, alice, bob):  # M6
     def flagging(number: int, bans: str) -> Command:
         note, most_stubs = "", 1
         return store.site.command(
-            flags.FLAG, store.site.home_of_user(alice), store.site.partitions, number, "article", "spam", note,
+            flags.FLAG, store.site.partition_of_user(alice), store.site.partitions, number, "article", "spam", note,
             *flaggers.NO_WEIGHT, most_stubs,
             username=bob, bans=bans,
         )  # fmt: skip
@@ -199,7 +199,7 @@ async def run(store, redis, number, lua):
     script = Script("flag")
     functions = script.body[: script.body.index("local flagger = actor()")]
     text = functions + FILES["flag_clearing"].read_text() + lua
-    partition = store.site.home_of_article(number)
+    partition = store.site.partition_of_article(number)
     beginning = ("EVAL", text, *script.beginning(partition)[2:])
     command = store.site.command(script, partition, store.site.partitions, number)
     await store.site.redis.run((*beginning, *command[len(script.beginning(partition)) :]))
@@ -224,21 +224,21 @@ async def test_user_whose_flag_was_cleared_does_not_flag_again(store, redis, ali
 async def test_reverted_approval_brings_flags_back(store, redis, alice, bob, carol):  # M3
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
-    queued = redis.dump(QUEUE(store.site.home_of_user(alice), "flagged", "group:go"))
+    queued = redis.dump(QUEUE(store.site.partition_of_user(alice), "flagged", "group:go"))
     await run(store, redis, article.number, 'clear_flags(ARGV[8], "4096")')
     await run(store, redis, article.number, 'restore_flags(ARGV[8], "5120", true)')
     assert await flagged(store) == []
     await run(store, redis, article.number, 'restore_flags(ARGV[8], "4096", true)')
 
     assert [name for name, *_ in await standing(store, article.number)] == ["bob"]
-    assert redis.dump(QUEUE(store.site.home_of_user(alice), "flagged", "group:go")) == queued
+    assert redis.dump(QUEUE(store.site.partition_of_user(alice), "flagged", "group:go")) == queued
     assert await verified(store) == []
 
 
 async def test_flagged_article_leaves_the_queue_while_it_is_removed(store, redis, alice, bob):  # M3
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     redis.hset(keys.article(partition, article.number), "state", "removed")
     await run(store, redis, article.number, "queue_flagged(ARGV[8], false)")
     assert await flagged(store) == await flagged(store, "go") == []
@@ -274,7 +274,7 @@ async def test_damaged_flags_and_queues_are_found_and_repaired(store, redis, ali
     article = await post(store, alice, groups=["go"])
     for who in (bob, carol):
         await flags.flag(store.site, who, "article", article.number, FlagReason.SPAM)
-    partition, member = store.site.home_of_user(alice), keys.member(article.number)
+    partition, member = store.site.partition_of_user(alice), keys.member(article.number)
     everywhere, of_group = QUEUE(partition, "flagged", "all"), QUEUE(partition, "flagged", "group:go")
     since, hash = redis.zscore(everywhere, member), FLAGS(partition, article.number)
     gone = article.number + 5 * keys.SLOTS
@@ -389,7 +389,7 @@ async def test_deleted_pending_article_waits_no_more(store, redis, alice):
 async def test_damaged_queue_of_pending_articles_is_repaired(store, redis, alice):
     article, other = [await post(store, alice, groups=["go"]) for _ in range(2)]
     await set_article_state(store, article.number, ContentState.PENDING)
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     queue, of_group = QUEUE(partition, "pending", "all"), QUEUE(partition, "pending", "group:go")
     redis.zrem(of_group, keys.member(article.number))
     redis.zadd(queue, {keys.member(other.number): 5})

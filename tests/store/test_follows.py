@@ -1,7 +1,7 @@
 """
 Follows of users: the lists of followers and of followees, also where these are in two partitions.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as F2 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -105,7 +105,7 @@ async def test_following_an_unknown_user_is_refused(store, alice, redis):  # F2
 
 async def test_follow_with_one_side_is_completed_by_repeating_it(store, alice, bob, redis):  # F2
     """Only the list of the followee has it."""
-    redis.zadd(followed.followers(store.site.home_of_user(bob), bob), {"Alice": 1})
+    redis.zadd(followed.followers(store.site.partition_of_user(bob), bob), {"Alice": 1})
 
     assert (await store.follows.follow(alice, bob)).changed
     assert [name for name, _ in await listed(store, listings.following(store.site, alice))] == ["bob"]

@@ -2,7 +2,7 @@
 Follows of groups. They have two sides, the groups that a user follows and the followers of a group, which may be in two
 partitions.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as H6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -147,7 +147,7 @@ async def test_followers_that_a_dead_process_left_in_the_log_are_counted(store, 
 async def test_banned_and_logged_out_users_follow_no_group(store, groups, bob, redis):
     session = parse_token((await store.sessions.open(bob)).token)
     assert session is not None
-    account = keys.user(store.site.home_of_user(bob), bob)
+    account = keys.user(store.site.partition_of_user(bob), bob)
     redis.hset(account, "bans", "site=0")
     before = everything(redis)
     with pytest.raises(Banned):

@@ -2,7 +2,7 @@
 Groups: what is written about them, whether the site lists them, and which groups take articles. A group exists while it
 has articles or is listed. With UPVOTE_GROUPS=listed only listed groups take articles.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -117,7 +117,7 @@ async def test_each_edit_is_an_entry_with_all_values(store, clock):
     await store.groups.remove("lua")
 
     site = store.site
-    entries = await log.read(site, site.home_of_group("lua"), log.START, count=10)
+    entries = await log.read(site, site.partition_of_group("lua"), log.START, count=10)
     found = [(entry.kind, entry.actor, entry.subject, entry.values) for entry in entries]
     texts = {"created": first, "title": "Lua", "about": "What?"}
     assert found == [
@@ -178,7 +178,7 @@ async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob,
         title="Lua", about="Languages.", created_at=clock.now, listed_at=None
     )
     assert await all_names(Reads(store, login=None)) == []
-    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, count=100)
+    entries = await log.read(store.site, store.site.partition_of_group("lua"), log.START, count=100)
     assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
 
 
@@ -230,7 +230,9 @@ async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed
 async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store, alice, redis):  # M1
     """So it is where one partition has the editor and the group, as it always does in a store of one partition."""
     site = store.site
-    name = next(each for each in (*NAMES, *"abcdefghijklm") if site.home_of_group(each) == site.home_of_user(alice))
+    name = next(
+        each for each in (*NAMES, *"abcdefghijklm") if site.partition_of_group(each) == site.partition_of_user(alice)
+    )
     await granted(store, alice, Role.MODERATOR, name)
     read_before = await roles.read_authority(site, alice)
     await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, group=name, reason="a reason")
@@ -243,7 +245,7 @@ async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store
 
 async def test_banned_moderator_may_not_edit(store, alice, redis):  # M1
     await granted(store, alice, Role.MODERATOR, "lua")
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     redis.hset(keys.user(partition, alice), "bans", "site=0")
     before = everything(redis)
 

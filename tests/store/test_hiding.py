@@ -63,7 +63,7 @@ async def store(opened):
 
 
 def account(store, username):
-    return keys.user(store.site.home_of_user(username), username)
+    return keys.user(store.site.partition_of_user(username), username)
 
 
 async def trusted(store, redis, *usernames, **fields):
@@ -97,7 +97,7 @@ async def commented(store, article, poster):
 def state(store, redis, thing):
     """The stored state, such as "pending"; None if the thing is visible."""
     kind = keys.article if thing.id.startswith("article") else keys.comment
-    return redis.hget(kind(store.site.home_of_article(thing.number), thing.number), "state")
+    return redis.hget(kind(store.site.partition_of_article(thing.number), thing.number), "state")
 
 
 def moderation(thing):
@@ -149,7 +149,7 @@ async def test_thing_is_pending_at_the_threshold(store, redis, thing, three):  #
 async def test_entry_of_the_log_about_hiding_has_no_actor(store, redis, thing, three):
     await flag_all(store, three, thing)
 
-    partition = store.site.home_of_article(thing.number)
+    partition = store.site.partition_of_article(thing.number)
     changes = [entry for _, entry in redis.xrange(keys.log(partition)) if entry["kind"].endswith("state_changed")]
     assert [(each["actor"], each["subject"], each["state"]) for each in changes] == [("", thing.id, "pending")]
 
@@ -162,7 +162,7 @@ async def test_hidden_article_is_where_pending_ones_are(store, redis, alice, thr
 
     assert (await article(store, hidden.number)).state is ContentState.PENDING
     assert await queued(store, Queue.PENDING) == await queued(store, Queue.PENDING, "go") == [hidden.number]
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     assert await listed(store) == [[], []]
     assert redis.zscore(keys.comments(partition, "alice"), keys.member(comment.number)) is None
     assert redis.zscore(keys.held(partition, "alice"), keys.member(hidden.number)) == hidden.posted_at
@@ -300,7 +300,7 @@ def test_rule_may_ask_for_less(clock):
 async def test_thing_with_many_votes_needs_more_flags(store, redis, thing, three):
     """It takes a flag for each 20 votes: see `votes_per_flag`."""
     kind = keys.article if thing.id.startswith("article") else keys.comment
-    hash = kind(store.site.home_of_article(thing.number), thing.number)
+    hash = kind(store.site.partition_of_article(thing.number), thing.number)
     redis.hset(hash, mapping={"up": 71, "down": 10})  # 61 votes: four flags
     more = await trusted(store, redis, "frank")
     assert (await flag_all(store, three, thing))[-1].subject
@@ -345,7 +345,7 @@ async def test_flags_at_once_hide_a_thing_once(store, redis, alice, bob, clock):
             thing = await commented(store, thing, alice)
         order = random.sample(many, len(many))
         answers = await asyncio.gather(*(flag(store, each, thing) for each in order), return_exceptions=True)
-        partition = store.site.home_of_article(thing.number)
+        partition = store.site.partition_of_article(thing.number)
         entries = [entry for _, entry in redis.xrange(keys.log(partition)) if entry.get("subject") == thing.id]
 
         assert [each.changed for each in answers if not isinstance(each, Exception)] == [True] * 3

@@ -13,7 +13,6 @@ import asyncio
 import math
 import random
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
 
@@ -130,15 +129,15 @@ CHOICES = [(0, 0, 0), (1, 0, 0), (5, 0, 0), (12, 30, 0), (5, 40, 2), (0, 50, 3),
 async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, H2
     await homes.choose(*choices)
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
-    wholes = [(order, partial(listings.whole, site, order)) for order in Order]
+    wholes = [(order, listings.whole(site, order)) for order in Order]
     wholes += [
-        (order, partial(listings.posted_since, site, group=None, order=order, at=instants[place]))
+        (order, listings.posted_since(site, group=None, order=order, at=instants[place]))
         for order in since.orders(tuple(Order))
         for place in (0, 40, 150, 159)
     ]
     for order, whole in wholes:
-        listing = await homes.listing(order, whole())
-        expected = await homes.expected(listing.whole)
+        listing = await homes.listing(order, whole)
+        expected = await homes.expected(whole)
         for size in SIZES:
             for upwards in (False, True):
                 walked = await homes.walked(listing, size, upwards)
@@ -189,9 +188,9 @@ HIDES = {
 @pytest.mark.parametrize("hides", first(HIDES, 2))
 @pytest.mark.parametrize("votes", CROWDS)
 async def test_homes_of_viewers_who_hide_many_articles_are_exact(store, clock, votes, hides):  # H2, H4
-    """Groups with many articles, read by votes, by time and by class, of which the viewer hides some."""
+    """Groups with many articles, by GRAVITY and by VOTES since an instant, of which the viewer hides some."""
     homes, site = Homes(store, clock, seed=9), store.site
-    articles = made_up(homes.chance, 1_500, CROWDS[votes], "by time", clock.now)
+    articles = made_up(homes.chance, 1_500, CROWDS[votes], numbers="by time", now=clock.now)
     for each in articles:  # the first groups have the most
         groups = homes.chance.choices(MANY_GROUPS, [1 / (place + 1) for place in range(len(MANY_GROUPS))], k=2)
         homes.articles[each.number] = each._replace(groups=tuple(dict.fromkeys(groups)))
@@ -207,7 +206,7 @@ async def test_homes_of_viewers_who_hide_many_articles_are_exact(store, clock, v
         listed = [place.number for place in await homes.expected(whole, choices)]
         gone = HIDES[hides](listed, homes.chance)
         await store.site.redis.pipeline(
-            [("ZADD", hidden.HIDDEN(site.home_of_article(each), VIEWER), 1, keys.member(each)) for each in gone]
+            [("ZADD", hidden.HIDDEN(site.partition_of_article(each), VIEWER), 1, keys.member(each)) for each in gone]
         )
         expected = await homes.expected(whole, choices)
         assert len(expected) == len(listed) - len(gone) >= 60
@@ -228,15 +227,15 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
         calls.append(len(reads))
         return await Reads(store, login=None).load_all(reads)
 
+    begin = clock.now - 25 * 3_600_000  # 25 hours ago: most articles are newer
     wholes = [(order, listings.whole(site, order)) for order in Order]
-    wholes.append(
-        (Order.VOTES, listings.posted_since(site, group=None, order=Order.VOTES, at=homes.clock.now - 90_000_000))
-    )
+    wholes.append((Order.VOTES, listings.posted_since(site, group=None, order=Order.VOTES, at=begin)))
     for order, whole in wholes:
         found = await home.page(site, load, home.listing_of(choices, order, whole), Window(25))
         expected = await homes.expected(whole, choices)
         assert list(found.positions) == expected[:25] and len(expected) > 26
-        if whole.decay or whole.since:  # so few articles give no bound: then calls leave lists to others
+        # A call reads 50 lists of a partition, or 25 if it searches. A tenth of the calls come first, for a bound.
+        if whole.decay or whole.since:  # so few articles give no bound, so that calls leave lists to further ones
             assert calls[0] == 2 * site.partitions and sum(calls) < 50 * site.partitions, order
         else:
             assert calls == [site.partitions, 10 * site.partitions], order

@@ -38,7 +38,7 @@ async def profile(store, name):
 
 async def held(store, name):
     """The words of the roles of a user, without the times."""
-    words = await store.site.redis.run(("HGET", keys.user(store.site.home_of_user(name), name), "roles"))
+    words = await store.site.redis.run(("HGET", keys.user(store.site.partition_of_user(name), name), "roles"))
     return sorted(word.partition("=")[0] for word in (words or "").split())
 
 

@@ -2,7 +2,7 @@
 Inboxes: whom texts, which are articles and comments, notify by replies and mentions, pages, and the mark up to which an
 inbox was seen. `article` is the number of an article of Alice.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 and `findings` give what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -89,7 +89,7 @@ async def test_mention_of_an_unregistered_name_writes_nothing(store, article, re
     await commented(store, article, "bob", text="@nobody")
     await store.articles.edit(article, "Alice", {"content": "@nobody"})
 
-    assert not redis.exists(keys.inbox(store.site.home_of_user("nobody"), "nobody"))
+    assert not redis.exists(keys.inbox(store.site.partition_of_user("nobody"), "nobody"))
     await registered(store, "nobody")
     assert await inbox(store, "nobody") == []
 
@@ -161,7 +161,7 @@ async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article
     first = await commented(store, article, "bob", text="@carol")
     await commented(store, article, "carol", parent=first, text="@dave")
     await store.articles.delete(article, "Alice")
-    await removals.remove_all(store.site, store.site.home_of_article(article))
+    await removals.remove_all(store.site, store.site.partition_of_article(article))
 
     assert [await inbox(store, name) for name in PEOPLE] == [[], [], [], []]
     assert await effects.pending(store.site) == []
@@ -206,7 +206,7 @@ async def test_mark_does_not_go_beyond_the_newest(store, article, clock):
 
 async def test_mark_is_an_entry_of_the_log(store, article):
     posted = await commented(store, article, "bob")
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     last = (await read_log(store.site, partition, START, count=100))[-1].id
     for _ in range(2):
         await store.inboxes.mark_seen("Alice", AFTER_ALL)
@@ -230,7 +230,9 @@ async def test_ended_session_marks_nothing(store, article, clock, redis):
 @pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
 async def test_late_notification_is_unseen(store, article, clock, monkeypatch):
     """The process of a change died, so that another one writes its notification later than a newer one was seen."""
-    name = next(name for name in PEOPLE if store.site.home_of_user(name) != store.site.home_of_article(article))
+    name = next(
+        name for name in PEOPLE if store.site.partition_of_user(name) != store.site.partition_of_article(article)
+    )
     other = (await post(store, name)).number
     with monkeypatch.context() as patched:
         patched.setattr(effects, "apply", _nothing)
@@ -264,7 +266,7 @@ async def test_effects_of_dead_processes_notify_once(store, article, monkeypatch
 
 
 async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     numbers = [1024 * (number + 1) for number in range(INBOX_SIZE)]
     redis.zadd(keys.inbox(partition, "alice"), {f"{keys.member(number)} reply comment": number for number in numbers})
     posted = await commented(store, article, "bob")
@@ -277,7 +279,7 @@ async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
 
 
 async def test_verify_does_not_miss_notifications_that_a_full_inbox_dropped(store, article, redis, clock):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     first = await commented(store, article, "bob")
     clock.advance(1)
     await commented(store, article, "bob")
@@ -289,7 +291,7 @@ async def test_verify_does_not_miss_notifications_that_a_full_inbox_dropped(stor
 
 async def test_article_that_mentions_is_not_archived(store, people):
     article = (await store.articles.post("Alice", Draft("a title", content="@bob"))).article
-    partition = store.site.home_of_article(article.number)
+    partition = store.site.partition_of_article(article.number)
 
     assert await steps.archivable(store.site, partition, [article.number]) == []
 
@@ -311,7 +313,7 @@ async def test_inboxes_are_those_of_a_plain_model(redis_url, store, people, part
 @pytest.mark.parametrize("is_held", [False, True])
 async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(store, people, clock, is_held):  # H3
     """
-    Whether the home of a user is the partition of the article or another one; for the article that was hidden, for its
+    Whether a user is in the partition of the article or in another one; for the article that was hidden, for its
     comments, which were hidden with it, and for an article that was held until a moderator approved it.
     """
     blocking = [name for name in PEOPLE if name not in ("bob", "Carol")][: store.site.max_mentions]

@@ -127,4 +127,4 @@ async def test_what_is_done_once_has_its_answer_again(store, alice, redis, monke
 
         assert await store.site.redis.run(command) == reply
         assert everything(redis) == before
-    assert redis.hget(keys.user(store.site.home_of_user("zoe"), "zoe"), "name") == "zoe"
+    assert redis.hget(keys.user(store.site.partition_of_user("zoe"), "zoe"), "name") == "zoe"

@@ -2,7 +2,7 @@
 Kinds of keys, such as `article` or `user`. Each is declared with the parts that follow the partition in a key, its type
 in Redis and its lifetime. Keys are made by these declarations, and parsed again.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 """
 
 import pytest
@@ -164,7 +164,9 @@ def test_other_text_is_not_a_key(store, text):
 
 
 def test_key_in_a_wrong_partition_is_not_a_key(store):
-    homes = {partition for partition in range(16) if kinds.parse(keys.user(partition, "alice"), store.site.partitions)}
+    partitions = {
+        partition for partition in range(16) if kinds.parse(keys.user(partition, "alice"), store.site.partitions)
+    }
 
-    assert homes == {store.site.home_of_user("alice")}
+    assert partitions == {store.site.partition_of_user("alice")}
     assert kinds.parse(listings.GOOD_ARTICLES(store.site.partitions), store.site.partitions) is None

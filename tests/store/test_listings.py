@@ -2,7 +2,7 @@
 Pages of listings, such as the site by SCORE, merged from all partitions. A position is the value of an article in a
 listing, with its number.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as L4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

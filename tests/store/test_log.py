@@ -2,7 +2,7 @@
 Consumers of the log, the stream of a partition that has an entry for each change: their positions, which are ids of the
 last entries that they have taken, gaps, and the trimming of entries that nobody needs.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ async def ids(store, alice, bob):
     for voter in ("bob", "carol", "dave"):
         await store.articles.vote(number, voter, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     found = await log.read(store.site, partition, log.START, count=100)
     await log.advance(store.site, "other", partition, found[-1].id)
     await asyncio.sleep(0.002)  # trimming keeps what was appended in the same millisecond
@@ -51,12 +51,12 @@ async def ids(store, alice, bob):
 
 async def left(store) -> list[str]:
     """The ids of the entries that the log of Alice's partition still has."""
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     return [entry.id for entry in await log.read(store.site, partition, log.START, count=100)]
 
 
 async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[2])
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
@@ -71,7 +71,7 @@ async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis
 
 
 async def test_deletions_are_forgotten_with_their_entries(store, ids, redis):
-    deleted = keys.deleted(store.site.home_of_user("alice"))
+    deleted = keys.deleted(store.site.partition_of_user("alice"))
     numbers = [(await post(store, "alice")).number for _ in range(3)]
     for number in numbers:
         await store.articles.delete(number, "alice")
@@ -96,7 +96,7 @@ async def test_recent_entries_are_kept(store, ids):
 
 async def test_consumer_of_another_partition_keeps_nothing(store, ids):
     for partition in range(store.site.partitions):
-        if partition != store.site.home_of_user("alice"):
+        if partition != store.site.partition_of_user("alice"):
             await log.advance(store.site, "elsewhere", partition, log.START)
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
 
@@ -104,7 +104,7 @@ async def test_consumer_of_another_partition_keeps_nothing(store, ids):
 
 
 async def test_entries_beyond_the_most_are_removed_though_a_consumer_needs_them(store, ids):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[0])
     assert await log.has_all_after(store.site, partition, ids[0])
     await log.trim(store.site, kept_ms=60_000, max_entries=2)
@@ -128,7 +128,7 @@ async def test_new_log_has_all_entries_after_its_start(store):
 
 async def test_log_lacks_nothing_after_a_position_whose_entry_was_deleted(store, ids, redis):
     """The deletion of an article removes the entries with its texts."""
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     (number,) = redis.hkeys(keys.logged(partition))
     await store.articles.delete(int(number), "Alice")
 
@@ -138,7 +138,7 @@ async def test_log_lacks_nothing_after_a_position_whose_entry_was_deleted(store,
 
 async def test_log_lacks_entries_after_a_position_that_it_does_not_have(store, ids):
     """After a crash a store may have lost its last entries, which a consumer has taken."""
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     time, number = log.sort_key(ids[2])
 
     assert not await log.has_all_after(store.site, partition, f"{time}-{number + 1_000_000}")
@@ -183,7 +183,7 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
 
 @pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
 async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     redis.hset(log.CONSUMERS(partition), "reader", text)
 
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
@@ -199,7 +199,7 @@ async def test_name_of_a_consumer_is_checked(store, name):
 
 
 async def test_positions_of_consumers_are_listed(store, ids):
-    partition = store.site.home_of_user("alice")
+    partition = store.site.partition_of_user("alice")
     await log.advance(store.site, "reader", partition, ids[1])
     await log.trim(store.site, kept_ms=0, max_entries=1_000)
 

@@ -107,7 +107,7 @@ async def test_regroup_has_all_groups_and_those_that_change(store, alice, append
 
 
 async def test_deletion_removes_the_texts_from_the_log(store, alice, bob, appended, redis):
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     posted = await post(store, alice, groups=["show"])
     await store.articles.edit(posted.number, alice, {"title": "another"})
     await store.articles.vote(posted.number, bob, Vote.UP)
@@ -142,7 +142,7 @@ async def test_follows_are_entries_of_the_follower(store, alice, bob, appended, 
         ("unfollowed", "bob", "user:alice", {"followee": "Alice"}),
     ]
     assert {entry.partition for entry in await entries(store) if entry.actor == "bob"} == {
-        store.site.home_of_user("bob")
+        store.site.partition_of_user("bob")
     }
 
 
@@ -160,7 +160,7 @@ async def test_import_has_the_user_it_creates_and_all_votes(store, alice, append
         Story("2", "b", link="", poster="Dave", time=5, votes=9),
     ]
     await import_batch(store, stories, created.names)
-    numbers = [redis.hget(keys.imported(store.site.home_of_user("dave")), story) for story in "12"]
+    numbers = [redis.hget(keys.imported(store.site.partition_of_user("dave")), story) for story in "12"]
     voters = [("registered", name, f"user:{name}", {"name": name, "joined": str(clock.now)}) for name in created.names]
     shared = {"content": "", "down": "0", "up": "9"}
     first = {"title": "a", "link": "https://example.com/", "groups": "show", "time": str(clock.now), "imported": "5"}
@@ -190,7 +190,7 @@ async def test_follows_of_an_import_are_entries(store, appended, clock):
 
 
 async def test_repair_of_a_record_is_an_entry_with_what_it_sets(store, alice, bob, appended, redis):
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     number = (await post(store, alice)).number
     await store.articles.vote(number, bob, Vote.UP)
     await appended()
@@ -284,11 +284,11 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     """Everything that the store keeps of passwords, tokens, links and idempotency keys is looked for in all entries."""
     scene = await scenes.opened(store, redis, clock)
     opened = await store.users.register("Erin", PASSWORDS[0])
-    hashed = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
+    hashed = redis.hget(keys.user(store.site.partition_of_user("erin"), "erin"), "password")
     await store.users.change_password(parse_token(opened.token), *PASSWORDS)
     await store.server_keys.create("shop")
     await scenes.use(scene, random.Random(3), times=60)
-    again = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
+    again = redis.hget(keys.user(store.site.partition_of_user("erin"), "erin"), "password")
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
     secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
     for partition in range(store.site.partitions):

@@ -59,7 +59,7 @@ async def test_address_that_changes_is_found_by_the_new_one_only(mailed):
 
 async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed):
     site = mailed.site
-    partition, digest = site.home_of_user("alice"), mailboxes.digest(ADDRESS)
+    partition, digest = site.partition_of_user("alice"), mailboxes.digest(ADDRESS)
     await site.redis.run(("SREM", mailboxes.addressed(partition, digest), "alice"))
     await site.redis.run(("SADD", mailboxes.addressed(partition, mailboxes.digest("x@example.com")), "alice"))
     await site.redis.run(("ZREM", mails.mailing(partition), "alice:change"))
@@ -73,7 +73,7 @@ async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed
 
 async def records(store: Store, *, is_move: bool) -> list[Record]:
     """All records of a store, as a backup or a move has them."""
-    found = dump.records_of(store.site, progress=lambda count: None, skipped=lambda key: None, is_move=is_move)
+    found = dump.records_of(store.site, progress=lambda count: None, on_skipped=lambda key: None, is_move=is_move)
     return [record async for some in found for record in some]
 
 
@@ -90,10 +90,10 @@ async def test_mail_is_taken_once_and_not_after_it_was_put_off(mailed):
     (first, *_) = await mails.due(mailed.site, 10)
     await mails.put_off(mailed.site, first, mailed.site.clock() + 60_000)
 
-    assert not await mails.take(mailed.site, first, list(first.noted))
+    assert not await mails.take(mailed.site, first, about=list(first.about))
     (second, *_) = await mails.due(mailed.site, 10)
-    assert await mails.take(mailed.site, second, list(second.noted))
-    assert not await mails.take(mailed.site, second, list(second.noted))
+    assert await mails.take(mailed.site, second, about=list(second.about))
+    assert not await mails.take(mailed.site, second, about=list(second.about))
 
 
 async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
@@ -113,6 +113,8 @@ async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
 async def test_mail_leaves_the_queue_of_a_full_store(mailed, redis):  # D6
     waiting = await mails.due(mailed.site, 10)
     with full(redis):
-        assert [await mails.take(mailed.site, mail, list(mail.noted)) for mail in waiting] == [True] * len(waiting)
+        assert [await mails.take(mailed.site, mail, about=list(mail.about)) for mail in waiting] == [True] * len(
+            waiting
+        )
 
     assert waiting and await mails.due(mailed.site, 10) == []

@@ -4,7 +4,7 @@ Numbers of articles: they rise with the posting time in all partitions, and none
 A number is a sequence, twice the milliseconds of the posting time (plus 1 for imported stories), and below it in ten
 bits the slot: in which of 1,024 shares the poster is.
 
-`verified` and `findings` give what `upvote verify` finds wrong in the store.
+`verified` gives what `upvote verify` finds wrong in the store, `findings` the same without late expiries.
 
 Codes such as L1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -43,7 +43,7 @@ def story(clock) -> Story:
 async def imported(store: Store, story: Story) -> int:
     """Import a story, if it was not imported before, and return its number."""
     await import_batch(store, [story])
-    partition = store.site.home_of_user(story.poster)
+    partition = store.site.partition_of_user(story.poster)
     return int(await store.site.redis.run(("HGET", keys.imported(partition), story.id)))
 
 
@@ -116,7 +116,7 @@ async def history(store: Store, chance: random.Random) -> list[Article]:
 def one_of_each_partition(store: Store, chance: random.Random) -> list[str]:
     """Some of the users in random order, at most one of each partition."""
     people = chance.sample(PEOPLE, chance.randint(1, 4))
-    return list({store.site.home_of_user(name): name for name in people}.values())
+    return list({store.site.partition_of_user(name): name for name in people}.values())
 
 
 async def test_number_contains_the_posting_time_and_the_slot(store, alice, clock):
@@ -145,7 +145,7 @@ async def test_numbers_rise_while_the_clock_goes_back(store, alice, clock):  # A
 
 
 async def test_numbers_are_higher_than_those_of_early_versions(store, alice, clock, redis):
-    redis.set(keys.sequence(store.site.home_of_user("alice")), 41)
+    redis.set(keys.sequence(store.site.partition_of_user("alice")), 41)
 
     assert (await post(store, alice)).number == 2 * clock.now * keys.SLOTS + keys.slot("alice")
 
@@ -224,6 +224,6 @@ async def test_posts_and_stories_with_equal_times_have_different_numbers(store, 
 async def test_story_does_not_take_the_number_of_an_article(store, story, redis):
     """Also if `numbered`, which has the sequences of stories, was lost."""
     first = await imported(store, story)
-    redis.delete(keys.numbered(store.site.home_of_user("marlow")))
+    redis.delete(keys.numbered(store.site.partition_of_user("marlow")))
 
     assert await imported(store, replace(story, id="8")) == first + STEP

@@ -134,9 +134,9 @@ async def test_script_that_is_sent_again_resets_once(store, reset, redis, monkey
     monkeypatch.setattr(RedisClient, "run", twice)
     opened = await store.users.reset_password(reset, NEW)
 
-    entries = await log.read(store.site, store.site.home_of_user("vera"), log.START, count=100)
+    entries = await log.read(store.site, store.site.partition_of_user("vera"), log.START, count=100)
     assert [entry.kind for entry in entries] == ["registered", "password_changed"]
-    assert redis.zcard(keys.sessions(store.site.home_of_user("vera"), "vera")) == 1
+    assert redis.zcard(keys.sessions(store.site.partition_of_user("vera"), "vera")) == 1
     assert redis.exists(store.site.session_key(parse_token(opened.token)))
 
 

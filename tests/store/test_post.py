@@ -14,7 +14,6 @@ from store.articles import Draft
 from store.errors import IdempotencyMismatch, Invalid, Unauthenticated
 from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article
-from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, page, post, profile, upvoters
 
 DRAFT = Draft("Interactive Dynamic Video", "https://example.com/idv", "A text.", ("Video", "show"))
@@ -34,11 +33,11 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
         edited_at=None,
         upvotes=1,
         downvotes=0,
-        imported=0,
+        imported_votes=0,
         groups=("show", "video"),
     )
     assert posted.article == expected == await article(store, number)
-    assert redis.hgetall(keys.article(store.site.home_of_article(number), number)) == {
+    assert redis.hgetall(keys.article(store.site.partition_of_article(number), number)) == {
         "title": DRAFT.title,
         "link": DRAFT.link,
         "content": DRAFT.content,
@@ -280,13 +279,12 @@ async def test_edit_that_breaks_a_rule_is_refused(store, alice, redis, field, te
     assert everything(redis) == before
 
 
-async def test_deleted_article_leaves_nothing_behind(store, alice, bob, redis):
+async def test_deleted_article_leaves_only_its_number_and_the_sequence_of_numbers(store, alice, redis):
     kept = everything(redis)
     number = (await post(store, alice, groups=["show"])).number
-    await registered(store, "carol")
     await store.articles.delete(number, alice)
 
     left = {key for key in everything(redis) if not key.startswith(("posted:", "log:"))} - set(kept)
-    home = store.site.home_of_user("alice")
-    assert left == {keys.sequence(home), keys.deleted(home), keys.user(store.site.home_of_user("carol"), "carol")}
+    partition = store.site.partition_of_user("alice")
+    assert left == {keys.sequence(partition), keys.deleted(partition)}
     assert (await profile(store, "alice")).karma == 0

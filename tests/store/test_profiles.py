@@ -26,7 +26,7 @@ async def texts(store, username):
 
 async def logged_edits(store, username):
     """Actor, subject and values of each edit of a profile in the log of a user's partition."""
-    entries = await log.read(store.site, store.site.home_of_user(username), log.START, count=100)
+    entries = await log.read(store.site, store.site.partition_of_user(username), log.START, count=100)
     return [(entry.actor, entry.subject, entry.values) for entry in entries if entry.kind == "profile_edited"]
 
 
@@ -42,7 +42,7 @@ async def test_only_given_fields_change_and_an_empty_text_removes_one(store, ali
     await store.users.edit_profile(alice, {"about": ""})
 
     assert await texts(store, alice) == PROFILE | {"about": None}
-    assert not redis.hexists(keys.user(store.site.home_of_user(alice), alice), "about")
+    assert not redis.hexists(keys.user(store.site.partition_of_user(alice), alice), "about")
     assert (await logged_edits(store, alice))[-1][2] == PROFILE | {"about": ""}
 
 
@@ -122,9 +122,9 @@ async def test_deleted_user_loses_the_profile_also_in_the_log(store, alice, redi
 
     assert await profile(store, alice) is None
     assert await logged_edits(store, alice) == []
-    account = keys.user(store.site.home_of_user(alice), alice)
+    account = keys.user(store.site.partition_of_user(alice), alice)
     assert redis.hmget(account, *PROFILE) == [None] * 3
-    assert not redis.exists(keys.logged(store.site.home_of_user(alice)))  # ids of entries with texts
+    assert not redis.exists(keys.logged(store.site.partition_of_user(alice)))  # ids of entries with texts
 
 
 async def test_user_whose_name_is_a_number_is_not_taken_for_an_article(store, redis):
@@ -133,12 +133,12 @@ async def test_user_whose_name_is_a_number_is_not_taken_for_an_article(store, re
     of users by `user:NAME`. When the entries of the user 1024 end, what it has of article 1024 stays.
     """
     await store.users.register("1024", "correct horse")
-    home = store.site.home_of_user("1024")
-    redis.hset(keys.logged(home), "1024", "1-0")
+    partition = store.site.partition_of_user("1024")
+    redis.hset(keys.logged(partition), "1024", "1-0")
     await store.users.edit_profile("1024", PROFILE)
     await log.trim(store.site, kept_ms=0, max_entries=0)
 
-    assert redis.hgetall(keys.logged(home)) == {"1024": "1-0"}
+    assert redis.hgetall(keys.logged(partition)) == {"1024": "1-0"}
 
 
 @pytest.mark.one_server

@@ -131,5 +131,5 @@ async def test_only_groups_with_articles_are_listed(store, alice, bob, redis):
     await store.articles.regroup(first, alice, add=[], remove=["ask"])
     await store.articles.delete(second, bob)
 
-    homes = {keys.groups(store.site.home_of_user(poster)) for poster in (alice, bob)}
-    assert [name for key in homes for name in redis.zrange(key, 0, -1)] == ["show"]
+    of_posters = {keys.groups(store.site.partition_of_user(poster)) for poster in (alice, bob)}
+    assert [name for key in of_posters for name in redis.zrange(key, 0, -1)] == ["show"]

@@ -2,7 +2,7 @@
 The deletion of an article is answered once no list or inbox shows its comments. These are removed afterwards, in steps,
 by any process. The tests are about what is read meanwhile.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as C8 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -64,7 +64,7 @@ async def shown(store: Store) -> dict[str, tuple[list[int], int, list[int]]]:
     found = {}
     for name in PEOPLE:
         (page,) = await read(store, inboxes.page(store.site, name, Window(1_000)))
-        own = keys.comments(store.site.home_of_user(name), name)
+        own = keys.comments(store.site.partition_of_user(name), name)
         listed = await store.site.redis.run(("ZRANGE", own, 0, -1))
         assert page.total == len(page.notifications)
         found[name] = ([each.number for each in page.notifications], page.unseen, list(map(int, listed)))
@@ -81,11 +81,11 @@ async def test_lists_and_inboxes_are_right_when_the_deletion_is_answered(store, 
     await asyncio.gather(*(store.comments.vote(each, "voter", Vote.UP) for each in comments))
     await store.articles.delete(article, "bob")
 
-    removing = removals.REMOVING(store.site.home_of_article(article))
+    removing = removals.REMOVING(store.site.partition_of_article(article))
     assert redis.zrange(removing, 0, -1) == [str(article)]
     assert await shown(other) == expected
     assert await verified(store) == []
-    await removals.remove_all(other.site, store.site.home_of_article(article))
+    await removals.remove_all(other.site, store.site.partition_of_article(article))
     assert not redis.exists(removing)
     assert await shown(store) == expected
     assert [(await profile(store, name)).karma for name in PEOPLE] == karma
@@ -151,7 +151,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
     """
     article = (await post(store, "bob")).number
     await discuss(store, article, size=30)
-    before, own = await shown(store), removals._list_comments
+    before, own = await shown(store), removals._update_lists
 
     async def suspend(*arguments: object) -> None:
         raise Suspended
@@ -162,7 +162,7 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
             await own(other.site, partition, number)
         return await own(site, partition, number)
 
-    monkeypatch.setattr(removals, "_list_comments", overtaken)
+    monkeypatch.setattr(removals, "_update_lists", overtaken)
     removed = await article_moderation.remove(store.site, OPERATOR, article, group=None, reason="an advertisement")
     own_notice = [removed.action.number]
     assert await shown(store) == {name: (own_notice, 1, []) if name == "bob" else ([], 0, []) for name in PEOPLE}

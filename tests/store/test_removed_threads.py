@@ -31,7 +31,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     made: list = []
     await discussions.discuss(store, article, random.Random(5), turns=400, made=made)
     await store.articles.delete(article, "alice")
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     for call in (
         store.comments.vote(made[0].number, "zoe", Vote.UP),
         store.comments.post(article, parent=None, poster="bob", content="a text"),
@@ -52,7 +52,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
 async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
     """A partition that is closed, as a move closes it, takes no writes."""
     await commented(store, article, "bob")
-    partition, remove = store.site.home_of_article(article), removals.remove_thread
+    partition, remove = store.site.partition_of_article(article), removals.remove_thread
 
     async def remove_in_a_closed_partition(*arguments):
         redis.set(keys.closed(partition), "1")
@@ -100,7 +100,7 @@ async def stubs(store, article, monkeypatch) -> list[int]:
 @pytest.mark.parametrize("is_interrupted", [False, True])
 async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
     """The deletion of the last comment removes the chain; a task removes the rest if it stops. The log names all."""
-    partition = store.site.home_of_article(article)
+    partition = store.site.partition_of_article(article)
     monkeypatch.setattr(removals, "INTERVAL", 0.01)
     if is_interrupted:
         monkeypatch.setattr(removals, "update_places", died)
@@ -126,7 +126,7 @@ async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, 
     monkeypatch.setattr(removals, "update_places", died)
     await store.comments.delete(stubs[-1], "bob")
     await store.articles.delete(article, "alice")
-    await removals.remove_all(store.site, store.site.home_of_article(article))
+    await removals.remove_all(store.site, store.site.partition_of_article(article))
 
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "removing", "logged"}

@@ -195,7 +195,7 @@ async def test_redaction_is_for_admins(store, redis, alice, bob):
 async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
     """The redaction removes the entry of the log with the texts, which a consumer may have taken last."""
     action = await granted(store, alice)
-    partition = store.site.home_of_article(action.number)
+    partition = store.site.partition_of_article(action.number)
     last = (await log.read(store.site, partition, log.START, count=100))[-1].id
     await redact(store.site, OPERATOR, action.number)
 

@@ -2,7 +2,7 @@
 Roles, of admins and of moderators of the site or a group: who grants and revokes them, and what is kept of it. OPERATOR
 is who runs the commands of the server. An actor may also be a username or a session.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as M1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -38,7 +38,7 @@ def ban(store, redis, username, words):
     in unix milliseconds or 0 for good.
     """
     site = store.site
-    partition = site.home_of_user(username)
+    partition = site.partition_of_user(username)
     redis.hset(keys.user(partition, username), "bans", words)
     for digest in redis.zrange(keys.sessions(partition, username), 0, -1):
         redis.set(keys.session(partition, digest), f"{redis.get(keys.session(partition, digest))} {words}")
@@ -216,7 +216,7 @@ async def test_grant_is_published_with_its_entry(store, alice, published):
 
     assert notified == f"notified {action.number} {alice}"
     kind, number, moderator, id, group = message.split()
-    partition = store.site.home_of_user(alice)
+    partition = store.site.partition_of_user(alice)
     ((found, entry),) = await store.site.redis.run(("XREVRANGE", keys.log(partition), "+", "-", "COUNT", 1))
     assert (kind, number, moderator, id, group) == ("moderated", str(action.number), "operator", found, "show")
     assert dict(zip(entry[::2], entry[1::2], strict=True)) == {

@@ -109,7 +109,11 @@ def test_rules_are_read(file, text, expected):
         ("[repeated_text]\nhours = 0", "[repeated_text] hours is 0, but must be from 1 to 720"),
         ("[texts_a_day]\nmost = 1", "texts_a_day is not a list of tables: write [[texts_a_day]]"),
         ("texts_a_day = [1]", "texts_a_day is not a list of tables: write [[texts_a_day]]"),
-        ("[[texts_a_day]]\nmost = 1", "[texts_a_day] lacks the key younger_than_days"),
+        ("[[texts_a_day]]\nmost = 1", "[[texts_a_day]] 1 lacks the key younger_than_days"),
+        (
+            "[[texts_a_day]]\nyounger_than_days = 1\nmost = 2\n[[texts_a_day]]\nyounger_than_days = 7\nmost = 0",
+            "[[texts_a_day]] 2 most is 0, but must be from 1 to 1000000000",
+        ),
         ("[votes]\nleast_karma = -1", "[votes] least_karma is -1, but must be from 0 to 1000000000"),
         ("[registrations]\na_day = 0", "[registrations] a_day is 0, but must be from 1 to 1000000000"),
         ("[flags]\nhide_at =", "Invalid value (at end of document)"),

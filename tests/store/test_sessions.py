@@ -32,7 +32,7 @@ async def opened(store, name="Alice", agent=""):
 
 def keys_of(store, session, name="alice"):
     """The keys of a session, of the index of all sessions of its user, and of their details."""
-    partition = store.site.home_of_user(name)
+    partition = store.site.partition_of_user(name)
     return keys.session(partition, session.digest), keys.sessions(partition, name), keys.logins(partition, name)
 
 

@@ -4,7 +4,8 @@ pre-order: each is followed by its replies. A place is a comment in it. `article
 
 A walk is what a reader does who goes from page to page. A pinned walk keeps the order that the comments had when its
 pin was made. A position says where a walk goes on: it has the levels of a place, from the outermost ancestor to the
-comment.
+comment; `moves`, the number of the last vote on a comment when the walk began; and in a pinned walk `newest`, the
+highest number of a comment that is shown. A stub is a deleted comment that stays in the thread, as it has replies.
 
 Codes such as C4 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -98,11 +99,13 @@ async def test_siblings_are_pages_of_a_listing(store, article, order):
         shown, beyond = [], None
         while True:
             window = Window(4, upwards, beyond)
-            (page,) = await read(store, threads.siblings_page(store.site, article, article, order, window))
+            (page,) = await read(
+                store, threads.siblings_page(store.site, article, parent=article, order=order, window=window)
+            )
             found = [position.number for position in page.positions]
             shown = found + shown if upwards else shown + found
             assert page.total == len(made)
-            assert page.above == (wanted.index(found[0]) if found else len(made) * (not upwards))
+            assert page.above == wanted.index(found[0])
             if not (page.above if upwards else page.total - page.above - len(found)):
                 break
             beyond = page.positions[0 if upwards else -1]
@@ -110,10 +113,10 @@ async def test_siblings_are_pages_of_a_listing(store, article, order):
 
 
 async def chain(store, article: int, length: int) -> list[int]:
-    """The numbers of comments of which each answers the one before it."""
-    made = [await commented(store, article, "alice")]
-    for each in range(length - 1):
-        made.append(await commented(store, article, PEOPLE[each % 5], parent=made[-1]))
+    """The numbers of comments of which each answers the one before it. They are by PEOPLE in turn."""
+    made = [await commented(store, article, PEOPLE[0])]
+    for each in range(1, length):
+        made.append(await commented(store, article, PEOPLE[each % len(PEOPLE)], parent=made[-1]))
     return [each.number for each in made]
 
 
@@ -129,7 +132,7 @@ async def test_chain_is_walked_in_both_directions(store, article):
 @pytest.mark.parametrize("seed", range(4))
 async def test_chain_with_branches_is_walked_in_both_directions(store, article, seed):  # C4
     chance, made = random.Random(seed), []
-    for parent in with_chain(120, 70, chance):  # of each comment the place in `made` of what it answers
+    for parent in with_chain(120, 70, chance):  # of each comment the index in `made` of what it answers
         made.append(await commented(store, article, "bob", None if parent is None else made[parent]))
     wanted = expected(await comments(store, article), CommentOrder.VOTES)
 
@@ -228,7 +231,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
         return sum(each["calls"] for name, each in stats.items() if name.startswith(("cmdstat_z", "cmdstat_hget")))
 
     def fill(start: int, count: int) -> None:
-        partition = store.site.home_of_article(article)
+        partition = store.site.partition_of_article(article)
         for order in ("best", "votes", "time", "controversial"):
             redis.zadd(
                 threads.REPLIES(partition, article, order), {keys.member(start + each): each for each in range(count)}
@@ -275,7 +278,8 @@ def counts() -> Counter[str]:
 async def test_pinned_walk_meets_every_comment_exactly_once(store, article, order, counts, monkeypatch):  # C12
     """While others vote, post and delete, each page has what follows in the order of the pin."""
     for seed in range(6):
-        keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))
+        outer, inner = (1, 2) if seed % 2 else (32, 32)
+        keep_levels(monkeypatch, outer=outer, inner=inner)
         monkeypatch.setattr(threads, "SHARING_PERIOD", 0 if seed % 3 else 60_000)
         model = Model(store, article, random.Random(seed))
         await model.grow(25)
@@ -316,7 +320,7 @@ async def vote_up(store, comment, count: int = 3) -> None:
 async def test_pinned_page_has_the_places_before_the_first_votes(store, article):  # C4
     first, second, third = [await commented(store, article, "alice") for _ in range(3)]
     await vote_up(store, second, 1)
-    start = await pinned(store, article)  # no vote is between it and that of the second comment
+    start = await pinned(store, article)  # has the order after this vote
     await vote_up(store, first)
     await vote_up(store, third, 2)
     wanted = [second.number, third.number, first.number]
@@ -354,7 +358,7 @@ async def test_walks_share_a_pin_but_each_has_the_comments_posted_before_it(stor
 
 
 async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch):
-    partition, some = store.site.home_of_article(article), await commented(store, article, "alice")
+    partition, some = store.site.partition_of_article(article), await commented(store, article, "alice")
     start = await pinned(store, article)
     assert (await pinned(store, article), len(store.site.thread_pin_expiries)) == (start, 1)
     assert 0 < redis.pttl(threads.pins(partition, article)) <= threads.PIN_LIFETIME
@@ -397,7 +401,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
     assert [place.number for place in page.places] == [third.number]
     for _ in range(3):
         await store.comments.vote(third.number, f"voter-{random.random()}", Vote.DOWN)
-    redis.delete(threads.pins(store.site.home_of_article(article), article))
+    redis.delete(threads.pins(store.site.partition_of_article(article), article))
 
     after = await thread(store, article, CommentOrder.VOTES, ThreadWindow(5, beyond=page.places[0].position))
     assert (after.is_pinned, [place.number for place in after.places]) == (False, [second.number, first.number])
@@ -406,7 +410,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
 
 async def test_votes_note_the_places_of_before_only_while_there_is_a_pin(store, article, redis):
     some = await commented(store, article, "alice")
-    partition, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
+    partition, before = store.site.partition_of_article(article), {*redis.scan_iter("pin*")}
     await vote_up(store, some)
     assert {*redis.scan_iter("pin*")} == before
     start = await pinned(store, article)
@@ -423,7 +427,9 @@ async def test_pinned_walk_upwards_leaves_out_later_replies_at_the_end_of_a_chai
     start = await pinned(store, article)
     last = numbers[-1]
     for each in range(30):
-        posted = await store.comments.post(article, parent=last, poster=PEOPLE[each % 5], content=f"text {each}")
+        posted = await store.comments.post(
+            article, parent=last, poster=PEOPLE[each % len(PEOPLE)], content=f"text {each}"
+        )
         comment = posted.comment
         last = comment.number
 
@@ -434,18 +440,18 @@ async def test_pinned_walk_upwards_leaves_out_later_replies_at_the_end_of_a_chai
 @pytest.mark.parametrize("is_pinned", [True, False])
 @pytest.mark.parametrize("levels", [32, 1])
 async def test_ancestors_that_are_gone_are_not_shown_upwards(store, article, is_pinned, levels, monkeypatch):  # C6
-    keep_levels(monkeypatch, levels, levels)
+    keep_levels(monkeypatch, outer=levels, inner=levels)
     numbers = await chain(store, article, 6)
     beyond = (await pinned(store, article)) if is_pinned else ThreadPosition((), moves=0)
     page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, upwards=True, beyond=beyond))
     assert [place.number for place in page.places] == numbers[-1:]
     for each in (4, 3, 2, 5):  # the last one takes the stubs above it with it
-        await store.comments.delete(numbers[each], PEOPLE[each - 1])
+        await store.comments.delete(numbers[each], PEOPLE[each % len(PEOPLE)])
 
     wanted = numbers[:2] if levels == 32 else numbers[:1]  # nothing says any more what was above it
     assert await numbers_beyond(store, article, page.places[0].position, upwards=True) == wanted
     for each in (0, 1):
-        await store.comments.delete(numbers[each], PEOPLE[each - 1] if each else "alice")
+        await store.comments.delete(numbers[each], PEOPLE[each])
     assert await numbers_beyond(store, article, page.places[0].position, upwards=True) == []
 
 
@@ -453,7 +459,7 @@ async def test_ancestors_that_are_gone_are_not_shown_upwards(store, article, is_
 async def test_unpinned_walk_passes_ancestors_that_its_position_lacks_where_they_were(
     store, article, upwards, monkeypatch
 ):  # C4
-    keep_levels(monkeypatch, 1, 1)
+    keep_levels(monkeypatch, outer=1, inner=1)
     top = await commented(store, article, "alice")
     above, way, below = [await commented(store, article, name, top) for name in PEOPLE[:3]]
     inner = await commented(store, article, "dave", await commented(store, article, "dave", way))
@@ -472,9 +478,10 @@ async def test_unpinned_walk_passes_ancestors_that_its_position_lacks_where_they
         page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, upwards, beyond))
         if not page.places:
             break
-        ((number, *_, beyond),) = page.places
-        assert number not in seen
-        seen.append(number)
+        (place,) = page.places
+        assert place.number not in seen
+        seen.append(place.number)
+        beyond = place.position
         await store.comments.vote(below.number, f"voter-{len(seen)}", Vote.UP)
 
 
@@ -486,7 +493,8 @@ async def test_unpinned_walk_shows_no_comment_twice(store, article, order, monke
         assert len(walk.shown) == len(set(walk.shown))
 
     for seed in range(6):
-        keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))
+        outer, inner = (1, 2) if seed % 2 else (32, 32)
+        keep_levels(monkeypatch, outer=outer, inner=inner)
         model = Model(store, article, random.Random(seed))
         await model.grow(25)
         await walk_while_changing(model, order, is_pinned=False, check=check)

@@ -1,7 +1,7 @@
 """
 Registering and logging in. `register` and `log_in` return a grant: a token, and the login that it stands for.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 
 Codes such as F1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
@@ -102,7 +102,7 @@ async def test_common_password_is_refused_in_any_case(store, redis, password):
 
 async def test_user_with_a_common_password_can_still_log_in(store, redis):
     await store.users.register("alice", PASSWORD)
-    key = keys.user(store.site.home_of_user("alice"), "alice")
+    key = keys.user(store.site.partition_of_user("alice"), "alice")
     redis.hset(key, "password", passwords.HASHER.hash("password"))
 
     assert (await store.users.log_in("alice", "password")).login.username == "alice"
@@ -121,10 +121,10 @@ def test_list_of_common_passwords_is_loaded_when_it_is_needed():
 async def test_passwords_and_tokens_are_stored_only_as_hashes(store, redis):  # F1
     grant = await store.users.register("alice", PASSWORD)
 
-    assert redis.hget(keys.user(store.site.home_of_user("alice"), "alice"), "password").startswith("$argon2id$")
+    assert redis.hget(keys.user(store.site.partition_of_user("alice"), "alice"), "password").startswith("$argon2id$")
     entries = [redis.xrange(key) for key in redis.scan_iter(_type="stream")]
     kept = f"{contents(redis)} {entries}"  # not DUMP, which may compress values
-    assert keys.user(store.site.home_of_user("alice"), "alice") in kept and "registered" in kept
+    assert keys.user(store.site.partition_of_user("alice"), "alice") in kept and "registered" in kept
     assert PASSWORD not in kept
     assert grant.token not in kept
 
@@ -141,7 +141,7 @@ async def test_right_password_opens_a_session(store):
 )
 async def test_wrong_password_and_unknown_name_raise_the_same(store, redis, name, password):
     await store.users.register("alice", PASSWORD)
-    redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
+    redis.hset(keys.user(store.site.partition_of_user("imported"), "imported"), mapping={"name": "imported"})
     before = everything(redis)
 
     with pytest.raises(BadCredentials) as refusal:
@@ -154,7 +154,7 @@ async def test_wrong_password_and_unknown_name_raise_the_same(store, redis, name
 async def test_log_in_checks_one_hash_for_an_unknown_name_too(store, redis, monkeypatch):
     """The hash has the same parameters, which make its time, so that time does not tell which names exist."""
     await store.users.register("alice", PASSWORD)
-    redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
+    redis.hset(keys.user(store.site.partition_of_user("imported"), "imported"), mapping={"name": "imported"})
     checked = []
 
     def run_before(deadline, function, *arguments):

@@ -114,10 +114,10 @@ async def test_voter_sets_expire_when_voting_closes(store, alice, bob, clock, re
     clock.advance(WEEK - 1)
     await store.articles.vote(number, bob, Vote.DOWN)
 
-    home = store.site.home_of_article(number)
-    assert GRACE < redis.pttl(keys.downvoted(home, number)) <= GRACE + 1000
-    assert GRACE < redis.pttl(keys.voted(home, number)) <= GRACE + WEEK * 1000
-    redis.delete(keys.voted(home, number), keys.downvoted(home, number))
+    partition = store.site.partition_of_article(number)
+    assert GRACE < redis.pttl(keys.downvoted(partition, number)) <= GRACE + 1000
+    assert GRACE < redis.pttl(keys.voted(partition, number)) <= GRACE + WEEK * 1000
+    redis.delete(keys.voted(partition, number), keys.downvoted(partition, number))
     assert (await article(store, number)).votes == 0
 
 
@@ -126,8 +126,8 @@ async def test_vote_cannot_create_an_expired_voter_set(store, alice, bob, clock,
     """Redis may delete the set of voters by its own clock a moment before voting closes by that of the process."""
     number = (await post(store, alice)).number
     clock.advance(WEEK)
-    home = store.site.home_of_article(number)
-    redis.delete(keys.voted(home, number))
+    partition = store.site.partition_of_article(number)
+    redis.delete(keys.voted(partition, number))
     before = everything(redis)
 
     with pytest.raises(VotingClosed):

@@ -104,7 +104,7 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
     async with opened(folder) as store:
         with redis_of(folder) as redis:
             number = int(article.removeprefix("article:"))
-            partition = store.site.home_of_article(number)
+            partition = store.site.partition_of_article(number)
             assert redis.smembers(keys.voted(partition, number)) == crowd.voted | {"poster"} == {*tokens, "poster"}
             posted = {int(member) for member in redis.zrange(keys.index(0, "time"), 0, -1)} - {number}
         assert posted == {int(id.removeprefix("article:")) for id in crowd.answered.values()}

@@ -20,7 +20,7 @@ CROWDS: dict[str, Callable[[random.Random], int]] = {  # each gives the votes of
 
 
 def made_up(
-    chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
+    chance: random.Random, size: int, votes: Callable[[random.Random], int], *, numbers: str, now: int
 ) -> list[Article]:
     """
     `size` articles of a year, many of equal times; `chance` makes them random, and `votes` gives the votes of each.
@@ -39,7 +39,7 @@ def made_up(
         up = votes(chance)
         articles[number] = Article(
             number, title="", link=None, content=None, poster="", posted_at=posted_at, edited_at=None,
-            upvotes=max(up, 0), downvotes=max(-up, 0), imported=0, groups=(),
+            upvotes=max(up, 0), downvotes=max(-up, 0), imported_votes=0, groups=(),
         )  # fmt: skip
     return list(articles.values())
 
@@ -48,7 +48,7 @@ async def write(store, articles: Sequence[Article]) -> None:
     """Write articles only to the indexes that a listing since an instant, of the site or of a group, is read from."""
     pairs: dict[str, list[str | float]] = {}  # value, member, value, member and so on, by key
     for article in articles:
-        partition = store.site.home_of_article(article.number)
+        partition = store.site.partition_of_article(article.number)
         for order in since.INDEXES:
             value_and_member = store.site.policy.value(order, article), keys.member(article.number)
             for key in (

@@ -13,7 +13,7 @@ import { VoteButtons } from "../votes";
 import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
 import { Appeal } from "./Appeal";
 import { Confirm } from "./Confirm";
-import { Folded } from "./Folded";
+import { FoldedIfBlocked } from "./FoldedIfBlocked";
 import { HeldEdit, waitsWords } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
@@ -128,9 +128,9 @@ export const Comment = memo(function Comment({ comment: fragment, parent, isColl
       >
         <Heading {...{ comment, isCollapsed, folded, isNew }} parent={readFragment(COMMENT_ROW, parent)} />
         {!isCollapsed && (
-          <Folded author={comment.poster} name={nameOf(comment)}>
+          <FoldedIfBlocked author={comment.poster} name={nameOf(comment)}>
             <Body comment={comment} />
-          </Folded>
+          </FoldedIfBlocked>
         )}
       </article>
     </li>

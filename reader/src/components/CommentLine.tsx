@@ -4,7 +4,7 @@ import { commentPath, DELETED_USER } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useKeptNode } from "../kept";
 import { VoteButtons } from "../votes";
-import { Folded } from "./Folded";
+import { FoldedIfBlocked } from "./FoldedIfBlocked";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
@@ -75,9 +75,9 @@ export function CommentLine({ comment: fragment, said, excerpt, answered, action
         />
       </div>
       {answered}
-      <Folded author={isOfAuthor ? null : comment.author} name={t("comment-by", { name })}>
+      <FoldedIfBlocked author={isOfAuthor ? null : comment.author} name={t("comment-by", { name })}>
         {kept === null ? <Text /> : <Text content={comment.content} excerpt={excerpt} />}
-      </Folded>
+      </FoldedIfBlocked>
       {actions}
     </article>
   );

@@ -5,7 +5,7 @@ import { RankingContext } from "../ranking";
 import { ARTICLES, ArticleList, Articles } from "./Articles";
 
 /** The number of articles of a page. */
-export const PAGE_SIZE = 30;
+export const ARTICLES_PER_PAGE = 30;
 
 const RANKING = graphql(`
   subscription Ranking($order: ArticleOrder!, $group: String, $first: Int!) {
@@ -35,7 +35,7 @@ export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
       {page === 1 ? (
         <FirstPage {...ranking} />
       ) : (
-        <Articles articles={articles} firstRank={1 + (page - 1) * PAGE_SIZE} within={group} />
+        <Articles articles={articles} firstRank={1 + (page - 1) * ARTICLES_PER_PAGE} within={group} />
       )}
     </RankingContext>
   );
@@ -46,7 +46,7 @@ export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
  * subscribe to the votes once more.
  */
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
-  const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
+  const variables = { order, first: ARTICLES_PER_PAGE, ...(group !== undefined && { group }) };
   useSubscription({ query: RANKING, variables }); // cache.ts changes `articles` by it
   return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} firstRank={1} within={group} />;
 }

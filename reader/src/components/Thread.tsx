@@ -5,7 +5,7 @@ import { withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { hasDraft } from "../drafts";
 import { graphql, readFragment, type FragmentType } from "../gql";
-import type { CommentOrder } from "../gql/graphql";
+import type { CommentOrder, ContentState } from "../gql/graphql";
 import { useCovered, useHold } from "../hold";
 import { focusItem } from "../keyboard";
 import { useLive } from "../live";
@@ -74,6 +74,7 @@ interface ThreadProps {
   article: {
     id: string;
     postedAt: string;
+    state: ContentState;
     isLocked: boolean;
     isCommentingOpen: boolean;
     poster: { username: string };
@@ -123,13 +124,19 @@ export function Thread({ article, commentCount, order, firstPage, above = WHOLE,
         (article.isCommentingOpen ? (
           <Answer articleId={article.id} onPosted={onPosted} />
         ) : (
-          <p className="hint">{t(article.isLocked ? "article-locked-hint" : "article-closed-hint")}</p>
+          <p className="hint">{t(hintOf(article))}</p>
         ))}
       <Announcement thread={thread} />
       <NewSinceVisit thread={thread} visitedBefore={visitedBefore} />
       <Rows {...{ article, list, thread, current: under, visitedBefore, onPosted, focus, letGo }} />
     </>
   );
+}
+
+/** Why an article takes no comments. */
+function hintOf({ isLocked, state }: ThreadProps["article"]) {
+  if (isLocked) return "article-locked-hint";
+  return state === "PENDING" ? "article-waits-hint" : "article-closed-hint";
 }
 
 const NONE: ReadonlySet<string> = new Set();

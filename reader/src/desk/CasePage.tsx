@@ -4,7 +4,7 @@ import type { FRAME } from "../frame";
 import type { FragmentType } from "../gql";
 import type { Actions } from "./Actions";
 import { mayModerate, OnlyModerators } from "./OnlyModerators";
-import { Gone } from "./State";
+import { AbsentCase } from "./State";
 import { t } from "../words";
 
 /** What moderators did about the subject of the page, newest first. */
@@ -25,7 +25,7 @@ export function CasePage<D extends Data, Subject>(props: CasePageProps<D, Subjec
   const { result, retry, title, name, subjectOf, children } = props;
   const actionsOf = (data: D) => data.moderationLog?.nodes ?? [];
   if (result.data && !mayModerate(result.data)) return <OnlyModerators />;
-  if (result.data && !subjectOf(result.data)) return <Gone actions={actionsOf(result.data)} />;
+  if (result.data && !subjectOf(result.data)) return <AbsentCase actions={actionsOf(result.data)} />;
   return (
     <Page title={title} windowTitle={t("moderation-of", { name })} isReady={!result.fetching}>
       <Content result={result} retry={retry}>

@@ -41,8 +41,8 @@ export function State({ state, isLocked, heldBy, heldReason }: StateProps) {
 }
 
 /** In place of what was deleted, never was, or may not be read by the viewer: what moderators did about it. */
-export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
-  const { title, text } = goneWords(readFragment(ACTION_LINE, readFragment(DESK_ACTION, actions)));
+export function AbsentCase({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
+  const { title, text } = absentWords(readFragment(ACTION_LINE, readFragment(DESK_ACTION, actions)));
   return (
     <Page title={t(title)}>
       <p>{t(text)}</p>
@@ -55,7 +55,7 @@ export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">
 }
 
 /** The ids of the texts that say what has become of a thing. */
-function goneWords(actions: readonly Action[]): { title: string; text: string } {
+function absentWords(actions: readonly Action[]): { title: string; text: string } {
   if (removalIn(actions)) return { title: "removed", text: "gone-removed" };
   if (hasLeftGroup(actions)) return { title: "out-of-groups", text: "out-of-groups-text" };
   return { title: actions.length > 0 ? "deleted" : "not-found", text: "nothing-with-id" };

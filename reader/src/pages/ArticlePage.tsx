@@ -4,14 +4,14 @@ import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath, withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { ARTICLE_VIEW, ArticleTitle, ArticleView } from "../components/ArticleView";
-import { Gone } from "../components/Gone";
+import { RemovalPage } from "../components/RemovalPage";
 import { Fault, Loading, Page } from "../components/Page";
 import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import type { ArticlePageQuery, CommentOrder } from "../gql/graphql";
 import { useLive } from "../live";
-import { PAGE_SIZE } from "../useThread";
+import { COMMENTS_PER_PAGE } from "../useThread";
 import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -28,7 +28,7 @@ const ARTICLE_PAGE = graphql(`
       }
     }
     log: moderationLog(subjectId: $id, first: 10) {
-      ...Gone
+      ...RemovalPage
     }
   }
 `);
@@ -67,13 +67,14 @@ interface WithCommentsProps {
 }
 
 function WithComments({ id, order, after }: WithCommentsProps) {
-  const variables = { id, order, first: PAGE_SIZE, after };
+  const variables = { id, order, first: COMMENTS_PER_PAGE, after };
   const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, variables);
   // not `refetch`: it sends nothing while an older request of the page is under way
   const renew = useRenewal(ARTICLE_PAGE, variables);
   const last = useLast(data?.article);
   const retry = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.article) return <Gone actionsOn={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
+  if (data && !data.article)
+    return <RemovalPage actionsOn={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
   if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (

@@ -3,13 +3,13 @@ import { Link, Redirect, useParams, useSearch } from "wouter";
 import { articlePath, commentPath } from "../addresses";
 import { useRenewal } from "../changes";
 import { ARTICLE_VIEW } from "../components/ArticleView";
-import { Gone } from "../components/Gone";
+import { RemovalPage } from "../components/RemovalPage";
 import { Fault, Loading, Page } from "../components/Page";
 import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
-import { PAGE_SIZE } from "../useThread";
+import { COMMENTS_PER_PAGE } from "../useThread";
 import { FirstComments, isNumber, useLast } from "./ArticlePage";
 import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
@@ -41,10 +41,10 @@ const COMMENT_PAGE = graphql(`
       }
     }
     log: moderationLog(subjectId: $id, first: 10) {
-      ...Gone
+      ...RemovalPage
     }
     articleLog: moderationLog(subjectId: $articleId, first: 10) {
-      ...Gone
+      ...RemovalPage
     }
   }
 `);
@@ -69,13 +69,13 @@ interface BranchProps {
 }
 
 function Branch({ id, articleId, order, after }: BranchProps) {
-  const variables = { id, articleId, order, first: PAGE_SIZE, after };
+  const variables = { id, articleId, order, first: COMMENTS_PER_PAGE, after };
   const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, variables);
   // not `refetch`: it sends nothing while an older request of the page is under way
   const renew = useRenewal(COMMENT_PAGE, variables);
   const last = useLast(data?.comment);
   const retry = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.comment) return <Gone actionsOn={[data.log, data.articleLog]} otherwise={<NotFound />} />;
+  if (data && !data.comment) return <RemovalPage actionsOn={[data.log, data.articleLog]} otherwise={<NotFound />} />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
   if (last) return <LoadedBranch comment={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;

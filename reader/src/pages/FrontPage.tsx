@@ -3,7 +3,7 @@ import { SiteLists } from "../components/SiteLists";
 import { rankingOf, rankingPath, rankingTitle } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
+import { ARTICLES_PER_PAGE, RankedArticles } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
@@ -32,7 +32,7 @@ export function FrontPage() {
 }
 
 function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
-  const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: PAGE_SIZE });
+  const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: ARTICLES_PER_PAGE });
   return (
     <Page title={rankingTitle(order, page)} isHeadingShown={false} isReady={!result.fetching}>
       <Welcome />

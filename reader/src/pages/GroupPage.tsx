@@ -7,7 +7,7 @@ import { GroupAbout } from "../components/GroupAbout";
 import { rankingOf, rankingPath, titleOfPage } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
+import { ARTICLES_PER_PAGE, RankedArticles } from "../components/RankedArticles";
 import { isPeriod, RankingLists } from "../components/RankingLists";
 import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
@@ -61,7 +61,7 @@ interface RankingProps {
 function Ranking({ name, period, order, page }: RankingProps) {
   const since = useSince(period, new URLSearchParams(useSearch()).get("since"));
   const shownOrder: ArticleOrder = period ? "VOTES" : order;
-  const variables = { name, order: shownOrder, since, page, first: PAGE_SIZE };
+  const variables = { name, order: shownOrder, since, page, first: ARTICLES_PER_PAGE };
   const [result, retry] = usePageQuery(GROUP, variables);
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
@@ -107,7 +107,7 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
       {period ? (
         <Articles
           articles={articles}
-          firstRank={1 + (page - 1) * PAGE_SIZE}
+          firstRank={1 + (page - 1) * ARTICLES_PER_PAGE}
           renew={renew}
           within={name}
           empty={periodTexts(period).empty}

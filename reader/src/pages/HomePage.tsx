@@ -7,7 +7,7 @@ import { LogInFirst } from "../components/LogInFirst";
 import { rankingOf } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { PAGE_SIZE } from "../components/RankedArticles";
+import { ARTICLES_PER_PAGE } from "../components/RankedArticles";
 import { isPeriod, RankingLists } from "../components/RankingLists";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
@@ -110,7 +110,7 @@ function Home({ period, order }: HomeProps) {
   const since = useSince(period, parameters.get("since"));
   const isFirst = !parameters.has("after") && !parameters.has("before");
   const shownOrder = period ? ("VOTES" as const) : order;
-  const variables = { order: shownOrder, since, ...useCursors(PAGE_SIZE), isFirst };
+  const variables = { order: shownOrder, since, ...useCursors(ARTICLES_PER_PAGE), isFirst };
   const [result, retry] = usePageQuery(HOME, variables);
   const renew = useRenewal(HOME, variables);
   // The parameters that the addresses of other pages have, too.

@@ -5,7 +5,7 @@ import { Articles } from "../components/Articles";
 import { SiteLists } from "../components/SiteLists";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { PAGE_SIZE } from "../components/RankedArticles";
+import { ARTICLES_PER_PAGE } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { PERIODS, periodTexts, useSince } from "../periods";
@@ -38,7 +38,7 @@ function Top({ period }: { period: string }) {
   // The rank of the first article, which the link to the next page passes on.
   const firstRank = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
   const since = useSince(period, parameters.get("since")) ?? "";
-  const variables = { since, first: PAGE_SIZE, after };
+  const variables = { since, first: ARTICLES_PER_PAGE, after };
   const [result, retry] = usePageQuery(TOP, variables);
   const renew = useRenewal(TOP, variables);
   return (
@@ -67,5 +67,5 @@ interface PageInfo {
 }
 
 function nextPath(path: string, since: string, firstRank: number, { hasNextPage, endCursor }: PageInfo): string | null {
-  return hasNextPage ? withQuery(path, { since, after: endCursor, from: firstRank + PAGE_SIZE }) : null;
+  return hasNextPage ? withQuery(path, { since, after: endCursor, from: firstRank + ARTICLES_PER_PAGE }) : null;
 }

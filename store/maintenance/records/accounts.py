@@ -14,8 +14,8 @@ from store.kinds import Key, Kind
 from store.leaving import Leaver
 from store.maintenance.records.record import (
     INSTANT,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_instant,
     check_number,
@@ -69,7 +69,7 @@ class UserRecord(Record):
         check_fields(f"user {shown(self.fields.get('name'))}", self.fields, needed=USER_FIELDS, optional=DROPPABLE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        key = keys.user(site.home_of_user(self.fields["name"]), self.fields["name"])
+        key = keys.user(site.partition_of_user(self.fields["name"]), self.fields["name"])
         yield ("HSET", key, *flat({name: value for name, value in self.fields.items() if name not in KARMA}))
         yield ("HINCRBY", key, "karma", 0)  # for users without articles
         yield from roles.index_commands(site, self.fields["name"], self.fields.get("roles", ""))
@@ -92,7 +92,7 @@ class LeavingRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         name = Leaver.parse(self.text).name
-        partition = site.home_of_user(name)
+        partition = site.partition_of_user(name)
         yield ("HSET", keys.user(partition, name), "left", self.text, "joined", self.joined)
         yield ("HINCRBY", keys.user(partition, name), "karma", 0)
         yield ("ZADD", leaving.leaving(partition), self.since, self.text)
@@ -114,10 +114,10 @@ class DepartedRecord(Record):
             check_text("deleted users", "pseudonym", pseudonym, records.PSEUDONYM)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        for partition in {0, *map(site.home_of_user, self.pseudonyms.values())}:
+        for partition in {0, *map(site.partition_of_user, self.pseudonyms.values())}:
             yield ("SET", leaving.namekey(partition), self.key)
         for digest, pseudonym in self.pseudonyms.items():
-            yield ("HSET", leaving.departed(site.home_of_user(pseudonym)), digest, pseudonym)
+            yield ("HSET", leaving.departed(site.partition_of_user(pseudonym)), digest, pseudonym)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,9 @@ class FollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for followee, since in self.followees.items():
-            yield ("ZADD", followed.followers(site.home_of_user(followee), followee), since, self.follower)
+            yield ("ZADD", followed.followers(site.partition_of_user(followee), followee), since, self.follower)
         members = [part for followee, since in self.followees.items() for part in (since, followee)]
-        yield ("ZADD", followed.following(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.following(site.partition_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,9 @@ class GroupFollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for group, since in self.groups.items():
-            yield ("ZADD", followed.group_followers(site.home_of_group(group), group), since, self.follower)
+            yield ("ZADD", followed.group_followers(site.partition_of_group(group), group), since, self.follower)
         members = [part for group, since in self.groups.items() for part in (since, group)]
-        yield ("ZADD", followed.followed_groups(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.followed_groups(site.partition_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class PostedRecord(Record):
         return int(self.value.split()[0])
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, idempotency.POSTED, site.home_of_user(self.username), keys.article)
+        return self._restored(site, idempotency.POSTED, site.partition_of_user(self.username), keys.article)
 
     def _restored(self, site: Site, kind: Kind, partition: int, subject: Kind) -> Iterator[Command]:
         """The command that restores the key, if what was posted is there; `subject` is the kind of its key."""
@@ -211,7 +211,7 @@ class CommentedRecord(PostedRecord):
     kind = "commented"
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, idempotency.COMMENTED, site.home_of_article(self.number), keys.comment)
+        return self._restored(site, idempotency.COMMENTED, site.partition_of_article(self.number), keys.comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class SessionRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         now = site.clock()
         if self.ends > now:
-            beginning = OPEN_SESSION.beginning(site.home_of_user(self.username))
+            beginning = OPEN_SESSION.beginning(site.partition_of_user(self.username))
             verified_hash = ""  # no password was verified
             times = (now, self.ends, self.used or "")
             yield (*beginning, verified_hash, self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
@@ -255,23 +255,23 @@ FOLLOWS: dict[str, type[FollowsRecord | GroupFollowsRecord]] = {  # by the kinds
 }
 
 
-async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
+async def read_users(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[UserRecord]:
     read: list[tuple[str, UserRecord]] = []
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     for key, fields in zip(found, replies, strict=True):
         if "left" in fields:  # `read_leaving` reads it
             continue
         if fields.get("name", "").lower() == key.suffix:
-            usable = without_malformed(key.text, fields, DROPPABLE, skipped)
+            usable = without_malformed(key.text, fields, DROPPABLE, on_skipped)
             for derived in ("comment_karma", comment_lists.FLOOR_FIELD):  # a restored list of comments is whole
                 usable.pop(derived, None)
             read.append((key.text, UserRecord(usable)))
         else:
-            skipped(key.text)
-    return valid(read, skipped)
+            on_skipped(key.text)
+    return valid(read, on_skipped)
 
 
-async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> list[LeavingRecord]:
+async def read_leaving(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[LeavingRecord]:
     """The users in some keys of the kind `leaving`."""
     read = []
     for key in found:
@@ -279,10 +279,10 @@ async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> li
             name = text.split(" ")[0]
             joined = await site.redis.run(("HGET", keys.user(key.partition, name), "joined"))
             read.append((key.text, LeavingRecord(text, instant(since), int(joined or 0))))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> list[DepartedRecord]:
+async def read_departed(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[DepartedRecord]:
     """The pseudonyms in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
     read = []
     for key in found:
@@ -293,10 +293,12 @@ async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> l
         for start in range(0, len(listed), DEPARTED_AT_ONCE):
             some = dict(listed[start : start + DEPARTED_AT_ONCE])
             read.append((key.text, DepartedRecord(name_key or "", some)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FollowsRecord | GroupFollowsRecord]:
+async def read_follows(
+    site: Site, found: Sequence[Key], on_skipped: OnSkipped
+) -> list[FollowsRecord | GroupFollowsRecord]:
     """The records of `following` and `groupfollows`."""
     replies = await site.redis.pipeline(
         [
@@ -313,10 +315,10 @@ async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> li
         for key, name, pairs in zip(found, replies[::2], replies[1::2], strict=True)
         if name and pairs
     ]
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PostedRecord]:
+async def read_posted(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[PostedRecord]:
     """The records of `posted` and `commented`."""
     commands = [command for key in found for command in (("GET", key.text), ("PTTL", key.text))]
     replies = await site.redis.pipeline(commands)
@@ -327,14 +329,14 @@ async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
         record = PostedRecord if key.kind is idempotency.POSTED else CommentedRecord
         if value and lifetime > 0:
             read.append((key.text, record(username, digest, value, now + lifetime)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[SessionRecord]:
+async def read_sessions(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[SessionRecord]:
     """Two round trips."""
     values = dict(zip(found, await site.redis.pipeline([("GET", key.text) for key in found]), strict=True))
     for key in [key for key, value in values.items() if value and not STORED_SESSION.fullmatch(value)]:
-        skipped(key.text)
+        on_skipped(key.text)
         del values[key]
     logins = {key: login for key, value in values.items() if (login := parse_login(value))}
     details = await site.redis.pipeline(
@@ -349,7 +351,7 @@ async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> l
                 SessionRecord(key.suffix, login.username, login.expires_at, login.bans, login.used_at, usable),
             )
         )
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
 def instant(score: float) -> int:

@@ -11,8 +11,8 @@ from store.maintenance.records.record import (
     COUNT,
     INSTANT,
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_number,
     flat,
@@ -77,21 +77,22 @@ class ActionRecord(Record):
             raise MalformedRecord(f"{where}: it is not of the slot of {self.fields['subject']}")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield ("HSET", keys.action(partition, self.number), *flat(self.fields))
         for scope in moderation.scopes_of(self.fields):
             yield ("ZADD", keys.actions(partition, scope), self.fields["at"], keys.member(self.number))
-        if "texts" in self.fields:  # it may not be done yet
+        if "texts" in self.fields:  # some of the banned user's texts may still have to be removed
             yield ("ZADD", bans.cleaning(partition), self.fields["at"], self.number)
         if "votes" in self.fields and not self._is_settled:
             yield ("ZADD", annulments.annulling(partition), self.fields["at"], self.number)
         for each in notifications.notified(self.fields.get("notified", "")):
-            inbox = keys.inbox(site.home_of_user(each.username), each.username)
+            inbox = keys.inbox(site.partition_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
     @property
     def _is_settled(self) -> bool:
         """Whether all votes that it annuls are annulled, or restored if it is reverted."""
+        # a revert with `kept` leaves them annulled
         is_restored = "reverted_by" in self.fields and "kept" not in self.fields
         return self.fields.get("annulment") == ("restored" if is_restored else "done")
 
@@ -113,19 +114,19 @@ class AppealRecord(Record):
             raise MalformedRecord(f"{where}: it says only in part when and by whom it was answered")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield ("HSET", appeals.appeal(partition, self.number), *flat(self.fields))
         for queue, since in appeals.waiting(partition, self.fields).items():
             yield ("ZADD", queue, since, keys.member(self.number))
 
 
-async def read_actions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ActionRecord]:
+async def read_actions(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[ActionRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = [(key.text, ActionRecord(int(key.suffix), fields)) for key, fields in zip(found, replies, strict=True)]
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_appeals(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AppealRecord]:
+async def read_appeals(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[AppealRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = [(key.text, AppealRecord(int(key.suffix), fields)) for key, fields in zip(found, replies, strict=True)]
-    return valid(read, skipped)
+    return valid(read, on_skipped)

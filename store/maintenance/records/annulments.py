@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from store import records
 from store.client import Command
 from store.kinds import Key
-from store.maintenance.records.record import Record, Skipped, check_number, check_text, flat, shown, valid
+from store.maintenance.records.record import OnSkipped, Record, check_number, check_text, flat, shown, valid
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -42,21 +42,21 @@ class AnnulledRecord(Record):
         deleted meanwhile.
         """
         # a comment is in the partition of its article, as its number has the same slot
-        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.partition_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
             yield site.command(
                 RESTORE_ANNULLED, partition, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE]))
             )
 
 
-async def read_annulled(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AnnulledRecord]:
-    """The records of keys of the kind `annulled`, without malformed votes, which `skipped` is told. One round trip."""
+async def read_annulled(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[AnnulledRecord]:
+    """The records of keys of the kind `annulled`, without malformed votes, which are skipped. One round trip."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = []
     for key, fields in zip(found, replies, strict=True):
         number = int(key.suffix)
         each = [(f"{key.text} {name}", AnnulledRecord(number, {name: text})) for name, text in fields.items()]
-        kept = {name: text for one in valid(each, skipped) for name, text in one.fields.items()}
+        kept = {name: text for one in valid(each, on_skipped) for name, text in one.fields.items()}
         if kept:
             read.append(AnnulledRecord(number, kept))
     return read

@@ -16,8 +16,8 @@ from store.maintenance.records.record import (
     COUNT,
     INSTANT,
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_number,
     flat,
@@ -95,14 +95,14 @@ class VotedOnRecord(Record):
 
     def voter_commands(self, site: Site) -> Iterator[Command]:
         """The commands that restore the voters. They come before `commands` of any record: scripts count voters."""
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         for kind, voters in ((keys.voted, self.upvoters), (keys.downvoted, self.downvoters)):
             for start in range(0, len(voters), VOTERS_AT_ONCE):
                 yield ("SADD", kind(partition, self.number), *voters[start : start + VOTERS_AT_ONCE])
 
     def _notifications(self, site: Site) -> Iterator[Command]:
         for each in notifications.notified(self.fields.get("notified", "")):
-            inbox = keys.inbox(site.home_of_user(each.username), each.username)
+            inbox = keys.inbox(site.partition_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
 
@@ -119,7 +119,7 @@ class ArticleRecord(VotedOnRecord):
         kept = _without(self.fields, DERIVED_ARTICLE_FIELDS)
         if link := kept.get("link"):
             kept[links.FIELD] = links.digest(link)
-        yield site.command(RESTORE_ARTICLE, site.home_of_article(self.number), self.number, *flat(kept))
+        yield site.command(RESTORE_ARTICLE, site.partition_of_article(self.number), self.number, *flat(kept))
         yield from self._notifications(site)
 
 
@@ -139,10 +139,10 @@ class CommentRecord(VotedOnRecord):
     def commands(self, site: Site) -> Iterator[Command]:
         poster = self.fields.get("poster")
         slot: Argument = keys.slot(poster) if poster else ""
-        partition = site.home_of_article(self.number)
+        partition = site.partition_of_article(self.number)
         yield site.command(RESTORE_COMMENT, partition, site.partitions, self.number, slot, *flat(self.fields))
         if poster:
-            own = keys.comments(site.home_of_user(poster), poster)
+            own = keys.comments(site.partition_of_user(poster), poster)
             yield ("ZADD", own, self.fields["time"], keys.member(self.number))
         yield from self._notifications(site)
 
@@ -150,12 +150,12 @@ class CommentRecord(VotedOnRecord):
 V = TypeVar("V", ArticleRecord, CommentRecord)
 
 
-async def read_articles(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ArticleRecord]:
+async def read_articles(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[ArticleRecord]:
     numbers = [int(key.suffix) for key in found]
-    return await _read(site, ArticleRecord, keys.article, numbers, DERIVED_ARTICLE_FIELDS, skipped)
+    return await _read(site, ArticleRecord, keys.article, numbers, DERIVED_ARTICLE_FIELDS, on_skipped)
 
 
-async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIterator[list[CommentRecord]]:
+async def read_comments(site: Site, article: int, on_skipped: OnSkipped) -> AsyncIterator[list[CommentRecord]]:
     """
     The comments of an article, parents first, some at a time: those of the thread, then the hidden ones that had no
     place in it before or after it was read. One whose place changes meanwhile may come twice.
@@ -166,14 +166,14 @@ async def read_comments(site: Site, article: int, skipped: Skipped) -> AsyncIter
         read = threads.page(site, article, CommentOrder.OLDEST, window, max_depth=threads.UNLIMITED)
         page = read.result(await site.redis.run(read.command))
         numbers = [place.number for place in page.places]
-        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)
+        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, on_skipped)
         has_more = page.has_after
         window = ThreadWindow(RECORDS_AT_ONCE, beyond=page.places[-1].position if has_more else None)
     bare |= await _bare(site, article)
     others = sorted(bare, key=bare.__getitem__)  # by depth, so parents first
     for start in range(0, len(others), RECORDS_AT_ONCE):
         numbers = others[start : start + RECORDS_AT_ONCE]
-        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, skipped)
+        yield await _read(site, CommentRecord, keys.comment, numbers, DERIVED_COMMENT_FIELDS, on_skipped)
 
 
 async def _bare(site: Site, article: int) -> dict[int, int]:
@@ -181,7 +181,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     The hidden comments of an article that no thread has a place for, with their depths. Two round trips for
     `RECORDS_AT_ONCE` stubs, which are all comments that are not visible.
     """
-    partition, after, found = site.home_of_article(article), "-", dict[int, int]()
+    partition, after, found = site.partition_of_article(article), "-", dict[int, int]()
     while after:
         command: Command = ("ZRANGEBYLEX", threads.STUBS(partition, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
@@ -195,24 +195,24 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
 
 
 async def _read(
-    site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], skipped: Skipped
+    site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], on_skipped: OnSkipped
 ) -> list[V]:
     """The records of the articles or comments with these numbers that are there. One round trip."""
-    homes = list(map(site.home_of_article, numbers))
+    partitions = list(map(site.partition_of_article, numbers))
     scripts = [
         DUMP_ARTICLE.command(
             [key_of(partition, number), keys.voted(partition, number), keys.downvoted(partition, number)]
         )
-        for partition, number in zip(homes, numbers, strict=True)
+        for partition, number in zip(partitions, numbers, strict=True)
     ]
     replies = await site.redis.pipeline(scripts)
     read: list[tuple[str, V]] = []
-    for partition, number, (stored, up, down) in zip(homes, numbers, replies, strict=True):
+    for partition, number, (stored, up, down) in zip(partitions, numbers, replies, strict=True):
         if stored:
             key = key_of(partition, number)
-            fields = without_malformed(key, records.pairs(stored), DROPPABLE, skipped)
+            fields = without_malformed(key, records.pairs(stored), DROPPABLE, on_skipped)
             read.append((key, record(number, _without(fields, derived), up, down)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
 def _without(fields: dict[str, str], names: set[str]) -> dict[str, str]:

@@ -8,8 +8,8 @@ from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import (
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_number,
     check_text,
     flat,
@@ -45,20 +45,20 @@ class FlagsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         """The scripts restore no flags on what is not in the dump: it was deleted while the dump was made."""
-        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.partition_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), FLAGS_AT_ONCE):
             some = dict(pairs[start : start + FLAGS_AT_ONCE])
             yield site.command(RESTORE_FLAGS, partition, self.number, *flat(some))
 
 
-async def read_flags(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FlagsRecord]:
+async def read_flags(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[FlagsRecord]:
     """Flags that are malformed are left out."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = []
     for key, fields in zip(found, replies, strict=True):
         number = int(key.suffix)
         each = [(f"{key.text} {name}", FlagsRecord(number, {name: text})) for name, text in fields.items()]
-        kept = {name: text for one in valid(each, skipped) for name, text in one.fields.items()}
+        kept = {name: text for one in valid(each, on_skipped) for name, text in one.fields.items()}
         if kept:
             read.append(FlagsRecord(number, kept))
     return read

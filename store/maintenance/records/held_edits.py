@@ -10,8 +10,8 @@ from store.kinds import Key
 from store.maintenance.records.record import (
     INSTANT,
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_number,
     flat,
@@ -48,10 +48,10 @@ class HeldEditRecord(Record):
         kept = {name: text for name, text in self.fields.items() if name != links.FIELD}
         if link := kept.get("link"):
             kept[links.FIELD] = links.digest(link)
-        yield site.command(RESTORE_HELD_EDIT, site.home_of_article(self.number), self.number, *flat(kept))
+        yield site.command(RESTORE_HELD_EDIT, site.partition_of_article(self.number), self.number, *flat(kept))
 
 
-async def read_held_edits(site: Site, found: Sequence[Key], skipped: Skipped) -> list[HeldEditRecord]:
+async def read_held_edits(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[HeldEditRecord]:
     """Edits that are malformed are left out."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = [
@@ -59,4 +59,4 @@ async def read_held_edits(site: Site, found: Sequence[Key], skipped: Skipped) ->
         for key, fields in zip(found, replies, strict=True)
         if fields
     ]
-    return valid(read, skipped)
+    return valid(read, on_skipped)

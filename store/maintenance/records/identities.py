@@ -13,8 +13,8 @@ from store.kinds import Key
 from store.maintenance.records.accounts import NAME_KEY
 from store.maintenance.records.record import (
     INSTANT,
+    OnSkipped,
     Record,
-    Skipped,
     check_text,
     flat,
     shown,
@@ -71,11 +71,11 @@ class IdentitiesRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         if self.fields:
-            partition = site.home_of_user(self.username)
+            partition = site.partition_of_user(self.username)
             yield ("HSET", identities.identities(partition, self.username), *flat(self.fields))
 
 
-async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentityRecord]:
+async def read_identity(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[IdentityRecord]:
     """The records of some keys of the kind `identity`. One round trip."""
     if not found:
         return []
@@ -85,18 +85,18 @@ async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> l
         for key, state in zip(found, states, strict=True)
         if state
     ]
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_identities(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentitiesRecord]:
+async def read_identities(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[IdentitiesRecord]:
     """The records of some keys of the kind `identities`. One round trip."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = []
     for key, fields in zip(found, replies, strict=True):
         patterns = {name: _pattern(name) for name in fields}
-        usable = without_malformed(key.text, fields, patterns, skipped)
+        usable = without_malformed(key.text, fields, patterns, on_skipped)
         read.append((key.text, IdentitiesRecord(key.suffix, usable)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -13,8 +13,8 @@ from store.kinds import Backup, Key, Kind, Member, declared
 from store.maintenance.records.accounts import instant
 from store.maintenance.records.record import (
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_instant,
     check_text,
     shown,
@@ -54,13 +54,13 @@ class ListRecord(Record):
         A list in the partition of its owner is restored as it was. Another list has only members that are in the dump:
         others were deleted while it was made.
         """
-        if self.of.is_at_home:
+        if self.of.is_with_owner:
             pairs = [part for member, since in self.members.items() for part in (since, member)]
-            yield ("ZADD", self.of(site.home_of_user(self.owner), self.owner), *pairs)
+            yield ("ZADD", self.of(site.partition_of_user(self.owner), self.owner), *pairs)
             return
         for member, since in self.members.items():
             named = member_of(self.of)
-            partition = named.home(member, site.partitions)
+            partition = named.partition_of(member, site.partitions)
             both = [self.of(partition, self.owner), *mirrored(self.of, partition, member)]
             yield RESTORE_LISTED.command([named.key(partition, member), *both], since, member, self.owner)
 
@@ -79,13 +79,13 @@ def mirrored(kind: Kind, partition: int, member: str) -> list[str]:
     return [kind.mirror(partition, member_of(kind).part(member))] if kind.mirror else []
 
 
-async def read_lists(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ListRecord]:
+async def read_lists(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[ListRecord]:
     """Members that are malformed are left out."""
     replies = await site.redis.pipeline([("ZRANGE", key.text, 0, -1, "WITHSCORES") for key in found])
     read = []
     for key, pairs in zip(found, replies, strict=True):
         each = [(f"{key.text} {member}", _of_one(key, member, since)) for member, since in pairs]
-        kept = {member: since for one in valid(each, skipped) for member, since in one.members.items()}
+        kept = {member: since for one in valid(each, on_skipped) for member, since in one.members.items()}
         if kept:
             read.append(ListRecord(key.kind, key.suffix, kept))
     return read

@@ -10,8 +10,8 @@ from store.kinds import Key
 from store.mailboxes import MailFrequency
 from store.maintenance.records.record import (
     INSTANT,
+    OnSkipped,
     Record,
-    Skipped,
     check_fields,
     check_instant,
     check_text,
@@ -51,7 +51,7 @@ class MailboxRecord(Record):
         check_fields(where, self.fields, needed={}, optional=MAILBOX_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_user(self.username)
+        partition = site.partition_of_user(self.username)
         yield ("HSET", mailboxes.mailbox(partition, self.username), *flat(self.fields))
         if email := self.fields.get("email"):
             yield ("SADD", mailboxes.addressed(partition, mailboxes.digest(email)), self.username)
@@ -85,23 +85,23 @@ class MailingRecord(Record):
         check_fields(where, others, needed={}, optional=WAITING_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = mails.home(site, self.subject)
+        partition = mails.partition_of(site, self.subject)
         yield ("ZADD", mails.mailing(partition), self.due, f"{self.subject}:{self.what}")
         if self.fields:
             yield ("HSET", mails.mail(partition, self.subject, self.what), *flat(self.fields))
 
 
-async def read_mailboxes(site: Site, found: Sequence[Key], skipped: Skipped) -> list[MailboxRecord]:
+async def read_mailboxes(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[MailboxRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = [
-        (key.text, MailboxRecord(key.suffix, without_malformed(key.text, fields, MAILBOX_FIELDS, skipped)))
+        (key.text, MailboxRecord(key.suffix, without_malformed(key.text, fields, MAILBOX_FIELDS, on_skipped)))
         for key, fields in zip(found, replies, strict=True)
         if fields
     ]
-    return valid(read, skipped)
+    return valid(read, on_skipped)
 
 
-async def read_mailing(site: Site, found: Sequence[Key], skipped: Skipped) -> list[MailingRecord]:
+async def read_mailing(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[MailingRecord]:
     """The mails that wait in some partitions."""
     read = []
     for key in found:
@@ -109,4 +109,4 @@ async def read_mailing(site: Site, found: Sequence[Key], skipped: Skipped) -> li
             subject, _, what = member.partition(":")
             fields = await site.redis.run(("HGETALL", f"{mails.mail.name}:{{{key.partition}}}:{member}"))
             read.append((key.text, MailingRecord(subject, what, int(due), fields)))
-    return valid(read, skipped)
+    return valid(read, on_skipped)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from store import keys
 from store.client import Command
 from store.kinds import Key
-from store.maintenance.records.record import INSTANT, Record, Skipped, check_fields, check_text, flat, shown, valid
+from store.maintenance.records.record import INSTANT, OnSkipped, Record, check_fields, check_text, flat, shown, valid
 from store.site import Site
 
 FIELDS = {"created": INSTANT}
@@ -19,7 +19,7 @@ OPTIONAL_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceRecord(Record):
+class GroupRecord(Record):
     """The hash of what is written about a group."""
 
     kind = "place"
@@ -33,13 +33,13 @@ class PlaceRecord(Record):
         check_fields(where, self.fields, needed=FIELDS, optional=OPTIONAL_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        partition = site.home_of_group(self.group)
+        partition = site.partition_of_group(self.group)
         yield ("HSET", keys.place(partition, self.group), *flat(self.fields))
         if "listed" in self.fields:
             yield ("ZADD", keys.groups(partition), 0, self.group)
 
 
-async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PlaceRecord]:
+async def read_places(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[GroupRecord]:
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
-    read = [(key.text, PlaceRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
-    return valid(read, skipped)
+    read = [(key.text, GroupRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
+    return valid(read, on_skipped)

@@ -23,7 +23,7 @@ from store.maintenance.records.held_edits import HeldEditRecord
 from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.mailboxes import MailboxRecord, MailingRecord
-from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.places import GroupRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
 from store.maintenance.records.tokens import InvitationRecord, TokenRecord
@@ -54,7 +54,7 @@ def formats() -> dict[str, Format]:
         DepartedRecord,
         IdentityRecord,
         IdentitiesRecord,
-        PlaceRecord,
+        GroupRecord,
         PostedRecord,
         CommentedRecord,
         SessionRecord,

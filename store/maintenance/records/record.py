@@ -20,7 +20,7 @@ MAX_FIELDS = 100  # of a hash
 INSTANT = re.compile(r"[0-9]{1,15}")  # unix milliseconds
 COUNT = re.compile(r"[0-9]{1,15}")
 
-Skipped = Callable[[str], object]  # is called with each key, or key and field, that is damaged and left out
+OnSkipped = Callable[[str], object]  # is called with each key, or key and field, that is damaged and left out
 
 
 class MalformedRecord(Exception):
@@ -56,26 +56,26 @@ class Record(ABC):
 R = TypeVar("R", bound=Record)
 
 
-def valid(found: Iterable[tuple[str, R]], skipped: Skipped) -> list[R]:
+def valid(found: Iterable[tuple[str, R]], on_skipped: OnSkipped) -> list[R]:
     """The records that can be restored, of pairs of a key and its record."""
     kept = []
     for key, record in found:
         try:
             record.check()
         except MalformedRecord:
-            skipped(key)
+            on_skipped(key)
         else:
             kept.append(record)
     return kept
 
 
 def without_malformed(
-    key: str, fields: Mapping[str, str], optional: Mapping[str, re.Pattern[str]], skipped: Skipped
+    key: str, fields: Mapping[str, str], optional: Mapping[str, re.Pattern[str]], on_skipped: OnSkipped
 ) -> dict[str, str]:
     """The fields of a hash without those malformed ones that may be left out."""
     malformed = [name for name in sorted(optional.keys() & fields) if not optional[name].fullmatch(fields[name])]
     for name in malformed:
-        skipped(f"{key} {name}")
+        on_skipped(f"{key} {name}")
     return {name: value for name, value in fields.items() if name not in malformed}
 
 
@@ -109,12 +109,13 @@ def check_fields(
     for name, value in fields.items():
         pattern = needed.get(name) or optional.get(name)
         if type(value) is not str or (pattern and not pattern.fullmatch(value)):
-            raise MalformedRecord(f"{where}: {shown(value)} is no usable {shown(name)[1:-1]}")
+            escaped_name = shown(name)[1:-1]  # without its quotes
+            raise MalformedRecord(f"{where}: {shown(value)} is no usable {escaped_name}")
 
 
 def check_number(where: str, number: int) -> None:
     if not keys.SLOTS <= number <= numbering.HIGHEST_NUMBER:
-        raise MalformedRecord(f"{where}: {shown(number)} is no number of an article")
+        raise MalformedRecord(f"{where}: {shown(number)} is no number of an article, a comment or an action")
 
 
 def check_instant(where: str, what: str, value: object) -> None:

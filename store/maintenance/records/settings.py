@@ -13,8 +13,8 @@ from store.client import Command
 from store.maintenance.records.record import (
     COUNT,
     MalformedRecord,
+    OnSkipped,
     Record,
-    Skipped,
     check_number,
     check_text,
     flat,
@@ -23,7 +23,7 @@ from store.maintenance.records.record import (
 )
 from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write, stored_rankings
 from store.ranking.formulas import ORDERS, WEIGHTS
-from store.server_keys import HOME
+from store.server_keys import PARTITION
 from store.site import Site
 
 WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")  # NAME=VALUE
@@ -70,7 +70,7 @@ class ServerKeysRecord(Record):
             check_text(f"server key {shown(name)}", "value", value, server_keys.VALUE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        yield ("HSET", server_keys.serverkeys(HOME), *flat(self.values))
+        yield ("HSET", server_keys.serverkeys(PARTITION), *flat(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ImportedRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for story, number in self.numbers.items():
-            partition, sequence = site.home_of_article(int(number)), numbering.sequence_of(int(number))
+            partition, sequence = site.partition_of_article(int(number)), numbering.sequence_of(int(number))
             yield ("HSET", keys.imported(partition), story, number)
             if numbering.is_of_story(sequence):
                 yield ("ZADD", keys.numbered(partition), sequence, sequence)
@@ -129,20 +129,20 @@ async def read_ranking(site: Site) -> list[RankingRecord]:
     return [RankingRecord(" ".join(ORDERS) if stored.orders is None else stored.orders, stored.weights)]
 
 
-async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:
-    key = server_keys.serverkeys(HOME)
+async def read_server_keys(site: Site, on_skipped: OnSkipped) -> list[ServerKeysRecord]:
+    key = server_keys.serverkeys(PARTITION)
     stored = await site.redis.run(("HGETALL", key))
-    each = valid([(f"{key} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
+    each = valid([(f"{key} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], on_skipped)
     return [ServerKeysRecord({name: value for one in each for name, value in one.values.items()})] if each else []
 
 
-def imported(key: str, stories: dict[str, str], skipped: Skipped) -> list[ImportedRecord]:
+def imported(key: str, stories: dict[str, str], on_skipped: OnSkipped) -> list[ImportedRecord]:
     """The record of some stories that the hash with this key has."""
-    each = valid([(f"{key} {story}", ImportedRecord({story: number})) for story, number in stories.items()], skipped)
+    each = valid([(f"{key} {story}", ImportedRecord({story: number})) for story, number in stories.items()], on_skipped)
     return [ImportedRecord({story: number for one in each for story, number in one.numbers.items()})] if each else []
 
 
-async def read_sequences(site: Site, skipped: Skipped) -> SequencesRecord:
+async def read_sequences(site: Site, on_skipped: OnSkipped) -> SequencesRecord:
     """
     The record of the sequences of all partitions. Where one is malformed it has 0: the next number is then made of the
     time of its post.
@@ -151,7 +151,7 @@ async def read_sequences(site: Site, skipped: Skipped) -> SequencesRecord:
     given = [int(text) if COUNT.fullmatch(text) else None for text in (text or "0" for text in stored)]
     for partition, sequence in enumerate(given):
         if sequence is None:
-            skipped(keys.sequence(partition))
+            on_skipped(keys.sequence(partition))
     return SequencesRecord([sequence or 0 for sequence in given])
 
 

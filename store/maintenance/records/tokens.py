@@ -11,7 +11,7 @@ from store import keys, validation
 from store.client import Command
 from store.invitations import invitation
 from store.kinds import Key
-from store.maintenance.records.record import Record, Skipped, check_instant, check_text, shown, valid
+from store.maintenance.records.record import OnSkipped, Record, check_instant, check_text, shown, valid
 from store.one_time_tokens import MAX_DETAIL, parse_stored
 from store.scripts.registry import Script
 from store.site import Site
@@ -51,12 +51,12 @@ class TokenRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         now = site.clock()
         if self.ends > now:
-            beginning = RESTORE_TOKEN.beginning(site.home_of_user(self.username))
+            beginning = RESTORE_TOKEN.beginning(site.partition_of_user(self.username))
             given = (self.digest, self.username, self.purpose, self.ends, self.call, self.detail)
             yield (*beginning, *given, now)
 
 
-async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> list[TokenRecord]:
+async def read_tokens(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[TokenRecord]:
     """The records of some keys of tokens. One round trip."""
     values = await site.redis.pipeline([("GET", key.text) for key in found])
     read = []
@@ -66,8 +66,8 @@ async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
             given = (stored.username, stored.purpose, stored.ends, stored.call or "-", stored.detail)
             read.append((key.text, TokenRecord(key.suffix, *given)))
         elif value:
-            skipped(key.text)
-    return valid(read, skipped)
+            on_skipped(key.text)
+    return valid(read, on_skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class InvitationRecord(Record):
             yield ("SET", invitation(slot % site.partitions, self.digest), self.text, "PX", ends - site.clock())
 
 
-async def read_invitations(site: Site, found: Sequence[Key], skipped: Skipped) -> list[InvitationRecord]:
+async def read_invitations(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[InvitationRecord]:
     """The records of some keys of invitations. One round trip."""
     values = await site.redis.pipeline([("GET", key.text) for key in found])
     pairs = zip(found, values, strict=True)
-    return valid([(key.text, InvitationRecord(key.suffix, value)) for key, value in pairs if value], skipped)
+    return valid([(key.text, InvitationRecord(key.suffix, value)) for key, value in pairs if value], on_skipped)

@@ -20,7 +20,7 @@
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
 --       archived (in the database only) its fields as words, which vote_counts.lua parses, else ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
---       entry, {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
+--       entry, {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
 --       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
 require_writable()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end

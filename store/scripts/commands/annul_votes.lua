@@ -7,7 +7,7 @@
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), moderates_site(roles), outranks(roles, subject_roles, groups)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulling: actions whose votes are still to be annulled or restored   actions: actions of moderators, by time
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

@@ -10,7 +10,7 @@
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), is_admin(roles),
 --   may_moderate_article(moderator, roles, article, group),
 --   may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies for a call that is sent again, by status: answered
+-- replies kept in case the call is sent again, by status: answered
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       appeal: the appeal against an action
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -19,7 +19,7 @@
 --       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles;
 --       or ""
 -- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the
---       log's entry or "", {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
+--       log's entry or "", {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
 --       moderation:NAME:SLOT:TIME of whom it notifies}
 --       | {"missing"} if there is no such appeal, or what the action is about is gone | {"refused"} | {"self"}
 --       | {"reverted"} | {"known"} if there is another answer

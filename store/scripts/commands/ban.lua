@@ -9,7 +9,7 @@
 -- from bans: write_bans(lower_name), standing_bans(lower_name) -> {ends, number} by place,
 --   place_of(group) -> site | group:NAME, ends_later(ends, other)
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), outranks(roles, subject_roles, groups)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       cleaning: bans whose texts are still to be removed or restored
 --       annulling: actions whose votes are still to be annulled or restored

@@ -1,7 +1,7 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
 -- from prelude: actor() -> username | false, now (unix milliseconds)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       unblocked: whom a user blocked before
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

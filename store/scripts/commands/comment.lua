@@ -29,7 +29,7 @@
 --       20 how many mentions notify at most
 --       21 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the log's entry, {another partition whose
---       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it
+--       users this concerns, id of the last earlier entry for it, or "", ...}, KIND:NAME:SLOT:TIME of each user whom it
 --       notifies, and if it is held the list that `set_comment_state` returns, for other partitions, else {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
 --       used and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}

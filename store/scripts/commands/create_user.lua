@@ -2,7 +2,7 @@
 -- requires: log_entry, name_digests
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from name_digests: pseudonym_of(departed, namekey, name) -> pseudonym | false
--- kept replies for a call that is sent again, by status: created
+-- replies kept in case the call is sent again, by status: created
 -- KEYS  1 user:{p}:NAME   2 closed:{p}, set while the partition takes no writes   3 log:{p}   4 channel events:{p}
 --       5 departed:{p}, pseudonyms of deleted users by digest of the name   6 namekey:{p}, the secret for these digests
 -- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)

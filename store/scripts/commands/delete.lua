@@ -14,7 +14,7 @@
 -- from held_edits: drop_edit(number, state, groups), requeue_edits(article, groups, groups_before)
 -- from pending_comments: requeue_pending(article, groups, groups_before)
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: deleted
+-- replies kept in case the call is sent again, by status: deleted
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       woken: articles whose comments came back from the database
 --       latest: an article's visible comments by time, if it has many
@@ -23,7 +23,7 @@
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the article
 -- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, {another partition whose
---       users this concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom
+--       users this concerns, id of the last earlier entry for it, or "", ...}, KIND:NAME:SLOT:TIME of each user whom
 --       the article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end

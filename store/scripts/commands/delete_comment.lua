@@ -11,14 +11,14 @@
 --   update_places(number, limit) -> (removed numbers, next number | nil),
 --   log_removal(comment, deleter, stub, removed, groups) -> (entry id, effects, change of karma)
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: deleted
+-- replies kept in case the call is sent again, by status: deleted
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       stubs: those comments of a tree that are not visible
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the comment
 --       9 how many stubs above it to change at most, as the script blocks the server
 -- Reply {"deleted", id of the log's entry, {another partition whose users this concerns, id of the last earlier entry
---       that did or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment
+--       for it, or "", ...}, poster, change of the poster's karma, KIND:NAME:SLOT:TIME of each user whom the comment
 --       had notified, number of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end

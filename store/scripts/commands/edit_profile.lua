@@ -2,7 +2,7 @@
 -- requires: profiles
 -- from prelude: actor() -> username | false
 -- from profiles: write_profile(name, changes)
--- kept replies for a call that is sent again, by status: edited
+-- replies kept in case the call is sent again, by status: edited
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 from here on: each field to change, display_name, about or avatar_url, then its text; "" removes it
 -- Reply {"edited" | "same", username} | {"unauthenticated"}

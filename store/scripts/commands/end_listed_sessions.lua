@@ -5,7 +5,7 @@
 --   session_details(lower_name, digest) -> (id, logged in at, agent)
 -- from session_lists: end_sessions(lower_name, kept), end_session(lower_name, digest)
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: ended
+-- replies kept in case the call is sent again, by status: ended
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   sessions: a user's sessions, by when they end
 -- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)

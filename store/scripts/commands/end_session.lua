@@ -4,7 +4,7 @@
 -- from sessions: read_session(digest) -> (username, end, last use, bans) | nil
 -- from session_lists: end_session(lower_name, digest)
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: ended
+-- replies kept in case the call is sent again, by status: ended
 -- KEY   keys of this partition (a share of the data) by kind
 --       closed: set while the partition takes no writes
 -- ARGV  1 digest of the session   2 now (unix milliseconds)

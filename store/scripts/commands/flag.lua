@@ -12,7 +12,7 @@
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
--- kept replies for a call that is sent again, by status (part 3 is then read anew): changed without part 3, hides
+-- replies kept in case the call is sent again, by status (part 3 is then read anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -20,7 +20,7 @@
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
 --       13 for how many votes of the thing one flag that counts is needed
---       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them
+--       14 words of the roles of a comment's poster, who is in another partition, as the caller read them
 --       15 how many comments above a hidden one lose their places in the thread at most
 --       16 names in lower case of users whose flags on it do not count any more, as they are banned, as the caller read them
 -- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"}
@@ -35,9 +35,9 @@ local number, type, reason, note = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local function find_subject()
   if type == "article" then return find_article(number) end
   local comment = find_comment(number)
-  local home = comment and comment.state ~= "deleted" and find_article(comment.article)
-  if not home then return nil end
-  comment.state, comment.groups = comment.state or home.state, home.groups
+  local article = comment and comment.state ~= "deleted" and find_article(comment.article)
+  if not article then return nil end
+  comment.state, comment.groups = comment.state or article.state, article.groups
   return comment
 end
 

@@ -2,7 +2,7 @@
 -- `effects` that the new entry has an effect there; `apply_effect.lua` then changes the followers.
 -- requires: log_entry
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEYS  1 what the follower follows: following:{p}:FOLLOWER or groupfollows:{p}:FOLLOWER
 --       2 closed:{p}, set while the partition takes no writes   3 log:{p}   4 channel events:{p}
 --       5 effects:{p}, the last entry with an effect in each other partition

@@ -1,7 +1,7 @@
 -- Hide an article from the home and the feed of the actor, or show it again.
 -- requires: prelude
 -- from prelude: actor() -> username | false, now (unix milliseconds)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of the article in 16 digits   8 how many articles a user hides at most, "0" to show it again

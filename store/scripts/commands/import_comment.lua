@@ -23,7 +23,7 @@
 --       11 slot of the poster (one of 1,024; it decides their partition), or ""   12 posting time (unix milliseconds)
 --       13 votes
 -- Reply {"imported", number, id of the log's entry, {another partition whose users this concerns, id of the last
---       earlier entry that did or "", ...}} | {"known", number} if it was imported before
+--       earlier entry for it, or "", ...}} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local STUBS_AT_ONCE = 500 -- stubs above the comment that get places in the thread with it; others get them a moment later

@@ -7,16 +7,17 @@
 --       7 value (unix milliseconds) and 8 member of the newest position seen
 --       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced
 -- Reply {"marked", username} | {"unauthenticated"}
-local new_value, new_member = ARGV[7], ARGV[8]
+local value, member = tonumber(ARGV[7]), ARGV[8]
 local viewer = actor()
 if not viewer then return {"unauthenticated"} end
 
 local account = KEY.user .. string.lower(viewer)
-local time, member = string.match(redis.call("HGET", account, "seen") or "", "^(%S+) (%d+)$")
-local before, value = tonumber(time), tonumber(new_value)
-local is_usable = before and before >= 0 and before <= tonumber(ARGV[9])
-if not is_usable or value > before or value == before and new_member > member then
-  local mark = new_value .. " " .. new_member
+local stored_text, stored_member = string.match(redis.call("HGET", account, "seen") or "", "^(%S+) (%d+)$")
+local stored_value = tonumber(stored_text)
+local is_usable = stored_value and stored_value >= 0 and stored_value <= tonumber(ARGV[9])
+-- members of equal values are in the order of texts, as in a sorted set
+if not is_usable or value > stored_value or value == stored_value and member > stored_member then
+  local mark = ARGV[7] .. " " .. member
   redis.call("HSET", account, "seen", mark)
   log_entry(KEY.log, KEY.events, ARGV[3], "seen", viewer, "user:" .. string.lower(viewer), "seen", mark)
 end

@@ -18,14 +18,14 @@
 --   state_after_revert(subject, current) -> (state | nil, kind | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other_approval, is_removed)
 -- from roles: authority() -> (username, words of roles), may_moderate_article(moderator, roles, article, group)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions   9 number of the article
 --       10 remove, approve, lock, reject_edit or revert   11 group, or "": with remove, the article is taken out of it
 --       12 reason   13 note, or ""   14 number of the action to revert, or ""
 --       15 highest number of groups of an article
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, {id of the log's entry,
---       {another partition whose users this concerns, id of the last earlier entry that did or "", ...},
+--       {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
 --       KIND:NAME:SLOT:TIME of whom it notifies} of an edit that an approval has put in place,
 --       else {}} | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group
 --       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
@@ -98,6 +98,7 @@ end
 UNDO.remove, UNDO.approve = undo_decision, undo_decision
 
 function DO.lock()
+  if group ~= "" and not is_in(article.groups, group) then return "elsewhere" end
   if article.locked then return "same", standing_action(subject, "lock") or nil end
   local action = record({})
   set_locked(article, true, moderator)

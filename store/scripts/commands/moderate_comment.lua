@@ -20,7 +20,7 @@
 --   state_of(subject) -> (state | nil, kind | nil)
 -- from flag_clearing: restore_flags(number, action, is_visible, other_approval, is_removed), clear_flags(number, action)
 -- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions   9 number of the comment
@@ -31,7 +31,7 @@
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...},
 --       the list that `set_comment_state` returns if the state has changed, or {},
 --       {id of the action's entry in the log, {another partition whose users this concerns, id of the last earlier entry
---       that did or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {},
+--       for it, or "", ...}, moderation:NAME:SLOT:TIME of whom it notifies}, or {},
 --       {the same three of an edit that an approval has put in place}, or {}}
 --       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
@@ -43,7 +43,8 @@ local groups = redis.call("HGET", KEY.article .. comment.article, "groups")
 if not groups then return {"missing"} end
 groups = split(groups)
 
-local subject, slot, done = "comment:" .. comment.number, comment.number % 1024, nil -- `done` is to be reverted
+local subject, done = "comment:" .. comment.number, nil -- `done` is the action that is to be reverted
+local action_slot = comment.number % 1024 -- in the number of an action about it; `comment.slot` is that of the poster
 local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
   done = revertible(reverts)
@@ -61,7 +62,7 @@ local function is_in_group()
   return false
 end
 
--- Whom the action notifies: the poster, who may have another home. An approval of what was shown already notifies nobody.
+-- Whom the action notifies: the poster, who may be in another partition. An approval of what was shown already notifies nobody.
 local function notified()
   if kind == "approve" and not comment.state and not has_edit then return "" end
   return notified_user(comment.poster, comment.slot, moderator)
@@ -79,7 +80,7 @@ end
 -- The status, the number of the action, and the state that the comment then has: "visible" or another one.
 local function act()
   if done then
-    local action = note_for_others(record_revert(slot, reverts, done, moderator, reason, note, notified()))
+    local action = note_for_others(record_revert(action_slot, reverts, done, moderator, reason, note, notified()))
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
   local state = kind == "remove" and "removed" or "visible"
@@ -93,7 +94,7 @@ local function act()
   if is_same then return "same", standing_action(subject, kind) or nil, state end
   local before = kind ~= "reject_edit" and comment.state or ""
   local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
-  return "changed", note_for_others(record_action(slot, kind, subject, moderator, fields)), state
+  return "changed", note_for_others(record_action(action_slot, kind, subject, moderator, fields)), state
 end
 
 -- Restores the flags that the reverted approval had cleared; `state` is what `act` has returned.

@@ -27,7 +27,7 @@
 --       22 how many mentions notify at most
 --       23 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the log's entry, {another partition whose users this
---       concerns, id of the last earlier entry that did or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies}
+--       concerns, id of the last earlier entry for it, or "", ...}, KIND:NAME:SLOT:TIME of each user whom it notifies}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was
 --       used and the article was deleted | {"refused", groups to which no article may be added, separated by spaces}
 --       | {"mismatch"} if the key was used with other input | {"broken"} if the rules refuse it | {"unauthenticated"}

@@ -15,7 +15,7 @@
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles)
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       logged: ids of the log's entries with texts, by number or user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -25,7 +25,7 @@
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
 --       `set_comment_state` returns, or {}, {id of the action's entry in the log, {another partition whose
---       users this concerns, id of the last earlier entry that did or "", ...}, moderation:NAME:SLOT:TIME of whom it
+--       users this concerns, id of the last earlier entry for it, or "", ...}, moderation:NAME:SLOT:TIME of whom it
 --       notifies}, or {}} | {"missing"} | {"refused"}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function purge()
@@ -45,7 +45,7 @@ local function purge()
   if known then return reply end
 
   local SLOTS = 1024 -- the number of an article or comment modulo this is the slot that its action's number gets
-  -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their home, the partition with their inbox, may be another one.
+  -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their partition, which has their inbox, may be another one.
   local notifies = comment and notified_user(comment.poster, comment.slot, admin)
   local action, id = record_action(number % SLOTS, "purge", subject, admin, {
     reason = ARGV[10], before = text.state or "", notified = notifies or nil,

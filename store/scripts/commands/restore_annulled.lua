@@ -1,5 +1,6 @@
 -- Restore annulled votes on an article or a comment from a backup, unless it is missing.
 -- requires: prelude
+-- from prelude: member_of(number) -> 16 digits
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
@@ -12,6 +13,6 @@ if redis.call("EXISTS", KEY.article .. number, KEY.comment .. number) == 0 then 
 redis.call("HSET", KEY.annulled .. number, unpack(ARGV, 8))
 for i = 9, #ARGV, 2 do
   for case in string.gmatch(ARGV[i], " (%d+)") do
-    redis.call("ZADD", KEY.cases .. case, 0, string.rep("0", 16 - #number) .. number)
+    redis.call("ZADD", KEY.cases .. case, 0, member_of(number))
   end
 end

@@ -2,12 +2,13 @@
 -- first call on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is
 -- back in the set of voters if the set still exists.
 -- requires: vote_counts
--- from prelude: require_writable(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(prefix, subject)
+-- from prelude: require_writable(), now (unix milliseconds), split(text) -> {word, ...}, expire_voters(prefix, subject),
+--   member_of(number) -> 16 digits
 -- from annulled: held_vote(number, voter) -> (1 | 0 | -1, numbers of actions) | nil, forget_annulled(number)
 -- from recounts: forget_recounted(position)
 -- from vote_counts: read_up_to (the last entry of the log that the database had read), case,
 --   count_keys(prefix, step) -> (number of subjects, number of keys), voter, release_member(member),
---   member_of(number) -> 16 digits, find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
+--   find_subject(number, archived) -> fields by name | nil, count_vote(subject, value, sign),
 --   log_votes(kind) -> (entry id, effects, changes of karma)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       restoring: reverted actions, which annul no more votes
@@ -19,7 +20,7 @@
 --       from 13 on, for each article or comment: number, and if it is archived (in the database only) its fields as
 --       words, which vote_counts.lua parses, else ""
 -- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
---       id of the last earlier entry that did or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
+--       id of the last earlier entry for it, or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
 require_writable()
 local HOUR = 3600000 -- milliseconds
 local PER_SUBJECT = 2 -- arguments of each article or comment, from 13 on

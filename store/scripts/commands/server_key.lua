@@ -1,5 +1,5 @@
 -- Create or revoke a server key: the secret with which another server of the site makes requests.
--- kept replies for a call that is sent again, by status: done
+-- replies kept in case the call is sent again, by status: done
 -- KEYS  1 serverkeys:{0}, by name   2 closed:{0}, set while the partition takes no writes
 -- ARGV  1 "create" or "revoke"   2 name   3 (create) digest of the secret, and now (unix milliseconds)
 -- Reply {"done"} | {"taken"} | {"missing"}

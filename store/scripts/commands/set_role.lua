@@ -8,7 +8,7 @@
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- from roles: authority() -> (username, words of roles), is_admin(roles), has_role(roles, role)
 -- from role_words: role_word(role, group) -> text, write_role(lower_name, name, role, group)
--- kept replies for a call that is sent again, by status: changed
+-- replies kept in case the call is sent again, by status: changed
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 the actor's roles, in words such as moderator:GROUP=TIME   8 username in lower case

@@ -3,7 +3,7 @@
 -- from mail_drops: drop_mail(recipient, what)
 -- from mails: mails.due_at(often, at) -> unix milliseconds
 -- flags: allow-oom
--- kept replies for a call that is sent again, by status: taken
+-- replies kept in case the call is sent again, by status: taken
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       closed: set while the partition takes no writes   mailing: mails that wait, by when they are due
 --       mail: what a mail is about   mailbox: a user's addresses

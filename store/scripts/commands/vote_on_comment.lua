@@ -10,14 +10,14 @@
 --   note_move(comment, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies for a call that is sent again, by status (part 3 is then read anew): voted without part 3
+-- replies kept in case the call is sent again, by status (part 3 is then read anew): voted without part 3
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the comment   9 the vote: 1, 0 or -1
 --       10 how long pages keep the place that the comment had before (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the log's entry, {another partition whose users this concerns, id
---       of the last earlier entry that did or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}
+--       of the last earlier entry for it, or "", ...}, change of the votes} | {"same", voter, {field, value, ...}}
 --       | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the comment or its article is not visible
 --       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}

@@ -3,6 +3,7 @@
 -- vote (1, 0 or -1), then the numbers of the actions. The set `cases` of an action has the articles and comments with
 -- such a vote.
 -- requires: prelude
+-- from prelude: member_of(number) -> 16 digits
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       annulled: votes on an article or comment that do not count, by voter
 --       cases: articles and comments with a vote that an action annuls
@@ -18,7 +19,7 @@ end
 local function forget_annulled(number)
   for _, held in ipairs(redis.call("HVALS", KEY.annulled .. number)) do
     for action in string.gmatch(held, " (%d+)") do
-      redis.call("ZREM", KEY.cases .. action, string.rep("0", 16 - #number) .. number)
+      redis.call("ZREM", KEY.cases .. action, member_of(number))
     end
   end
   redis.call("DEL", KEY.annulled .. number)

@@ -29,7 +29,7 @@ local function log_state(article, actor, announced) --> entry id
 end
 
 -- Announces an article that was held when it was posted, and is shown for the first time. Subscribers learn of it now; those
--- whom it notifies are told by list_comments.lua, which runs after this. The field `unannounced` says what is still to be
+-- whom it notifies are told by update_lists.lua, which runs after this. The field `unannounced` says what is still to be
 -- done: "all", or "notifications" once subscribers know. `id` is that of the log's entry.
 local function announce_article(article, id)
   local hash, unannounced = KEY.article .. article.number, article.unannounced

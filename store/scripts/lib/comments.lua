@@ -3,7 +3,7 @@
 -- requires: branch_paths, few_replies, notifications, recent_comments
 -- from branch_paths: parse_path(stored) -> {text, index}
 -- from few_replies: FEW_REPLIES (to one comment or article: only more have the indexes of all orders)
--- from prelude: split(text) -> {word, ...}, order_value(article, order, weights) -> number,
+-- from prelude: member_of(number) -> 16 digits, split(text) -> {word, ...}, order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups) -> {orders, own, next_weights},
 --   set_in_order(article, order, ranking)
 -- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
@@ -23,7 +23,7 @@ local function find_comment(number) --> fields by name | nil
   local flat = redis.call("HGETALL", KEY.comment .. number)
   if not flat[1] then return nil end
   local comment = {
-    number = number, member = string.rep("0", 16 - #number) .. number, hash = KEY.comment .. number, flat = flat,
+    number = number, member = member_of(number), hash = KEY.comment .. number, flat = flat,
   }
   for i = 1, #flat, 2 do comment[flat[i]] = flat[i + 1] end
   comment.time, comment.up, comment.down = tonumber(comment.time), tonumber(comment.up), tonumber(comment.down)

@@ -14,7 +14,7 @@ local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
 local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
 
--- Whether users of a slot, of which there are 1,024, have their home in this partition.
+-- Whether users of a slot, of which there are 1,024, are in this partition.
 local function is_here(slot)
   return slot % partitions == here
 end

@@ -36,6 +36,12 @@ local function require_writable()
   if redis.call("EXISTS", KEY.closed) == 1 then error({err = "CLOSED to writes"}) end
 end
 
+-- What stands for an article, a comment or an action in sorted sets: the number with all digits that it may have, so that
+-- members with the same score are in the order of their numbers.
+local function member_of(number) --> 16 digits
+  return string.rep("0", 16 - #number) .. number
+end
+
 local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)
 
 -- The username of the actor, given by the caller or read from the session; false if the session has ended, or if the
@@ -83,7 +89,7 @@ end
 local function find_article(number) --> fields by name | nil
   local flat = redis.call("HGETALL", KEY.article .. number)
   if not flat[1] then return nil end
-  local article = {number = number, member = string.rep("0", 16 - #number) .. number, flat = flat}
+  local article = {number = number, member = member_of(number), flat = flat}
   for i = 1, #flat, 2 do article[flat[i]] = flat[i + 1] end
   article.time, article.up, article.down = tonumber(article.time), tonumber(article.up), tonumber(article.down)
   article.groups = article.groups ~= "" and split(article.groups) or {}

@@ -10,7 +10,7 @@
 --       7 the actor's roles, in words such as moderator:GROUP=TIME
 local OPERATOR = "operator" -- who acts by a command of the shell, and is no user
 
--- The name of the actor and the words of their roles: as the caller has read them or, if their home is this partition,
+-- The name of the actor and the words of their roles: as the caller has read them or, if they are in this partition,
 -- as they are now. Fails with CLOSED if the partition takes no writes, and with BANNED if the actor is banned from the
 -- site.
 local function authority() --> (username, words of roles)
@@ -66,7 +66,7 @@ local function may_moderate_article(moderator, roles, article, group)
 end
 
 -- Whether somebody may act on a comment of a poster with these roles. `groups` are all groups of its article, or the one in
--- whose name it is done. Without `poster_roles`, the roles are read here: the poster's home is this partition. Only admins
+-- whose name it is done. Without `poster_roles`, the roles are read here: the poster is in this partition. Only admins
 -- may moderate their own comments.
 local function may_moderate_comment(moderator, roles, poster, poster_roles, groups)
   if is_admin(roles) then return true end

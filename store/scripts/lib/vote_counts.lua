@@ -2,9 +2,10 @@
 -- a moderator annuls votes, which takes them out of the counts.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
---   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, update_indexes(article, before),
---   good_votes (how many votes make an article good), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site),
---   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
+--   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, member_of(number) -> 16 digits,
+--   update_indexes(article, before), good_votes (how many votes make an article good),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), append_log(kind, actor, subject, ...) -> entry id,
+--   publish(kind, number, name, id, ...)
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
@@ -81,10 +82,6 @@ local function write_gathered()
   for index, of_index in pairs(places) do redis.call("ZADD", index, unpack(of_index)) end
   for poster, votes in pairs(karma_here) do redis.call("HINCRBY", KEY.user .. poster, "karma", votes) end
   if released[1] then redis.call("ZREM", KEY.cases .. case, unpack(released)) end
-end
-
-local function member_of(number) --> 16 digits
-  return string.rep("0", 16 - #number) .. number
 end
 
 -- The archived article that some words describe; nil if it has left the archive or was changed since.

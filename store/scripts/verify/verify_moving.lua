@@ -13,7 +13,7 @@ for i = 9, #ARGV do
   if redis.call("EXISTS", KEY.article .. number) == 1 and redis.call("SISMEMBER", KEY.moving, number) == 0 then
     report(KEY.moving .. " " .. number, nil, "there, as the article is in Redis again", function()
       redis.call("SADD", KEY.moving, number)
-      redis.call("HINCRBY", KEY.archived, "marks", 1)  -- reads see that the database changes
+      redis.call("HINCRBY", KEY.archived, "marks", 1)  -- by this field reads notice that the database changes
     end)
   end
 end

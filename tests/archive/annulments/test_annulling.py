@@ -76,7 +76,7 @@ async def test_vote_counts_no_more_where_one_set_of_voters_has_expired_before_th
     await pair.vote("Mallory", number, Vote.DOWN)
     await pair.world.mirror()
     pair.clock.advance(WINDOW + 1)
-    partition = pair.world.store.site.home_of_article(number)
+    partition = pair.world.store.site.partition_of_article(number)
     pair.world.redis.delete(keys.downvoted(partition, number))
 
     action = await pair.world.annul()
@@ -99,7 +99,7 @@ async def test_without_a_database_only_votes_on_what_is_open_are_annulled(bare: 
     await bare.world.settle()
     found = await bare.world.read(action)
     assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == VOTES_OF_MALLORY
-    time = int(bare.world.redis.hget(keys.article(bare.world.store.site.home_of_article(old), old), "time"))
+    time = int(bare.world.redis.hget(keys.article(bare.world.store.site.partition_of_article(old), old), "time"))
     assert found.annulment.reaches_back_to == time + WINDOW * 1000
     assert await bare.findings() == []
 
@@ -229,7 +229,7 @@ async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
     await pair.world.settle()
     found = await pair.world.read(banned.action)
     assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == VOTES_OF_MALLORY
-    assert not pair.world.redis.hget(keys.user(site.home_of_user("mallory"), "mallory"), "bans")
+    assert not pair.world.redis.hget(keys.user(site.partition_of_user("mallory"), "mallory"), "bans")
 
     action = await pair.world.annul()
     with pytest.raises(Invalid) as refusal:

@@ -132,7 +132,7 @@ async def test_votes_on_what_is_removed_or_deleted_are_annulled_and_restored(pai
         for _ in range(2):  # the second finds a comment below a removed one
             await comment_moderation.remove(site, OPERATOR, comment, group=None, reason="spam")
         await article_moderation.remove(site, OPERATOR, hidden, group=None, reason="spam")
-        await removals.remove_all(site, site.home_of_article(hidden))
+        await removals.remove_all(site, site.partition_of_article(hidden))
     await pair.both(lambda store: store.articles.delete(gone, "dave"))
     before = pair.world.shown()
 

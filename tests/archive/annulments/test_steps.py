@@ -34,7 +34,7 @@ async def test_verify_repairs_annulled_votes(pair: Pair):
     action = await pair.world.annul()
     await pair.world.settle()
     site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
-    p = site.home_of_article(number)
+    p = site.partition_of_article(number)
     right = contents(redis)
     # the number of no article, in the same partition
     gone, held_by_action = number + keys.SLOTS, steps.cases(p, action.number)
@@ -62,7 +62,9 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     clock.advance(1)
     left = await pair.world.annul()
     restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, POLICY, clock)
-    async for records in dump.records_of(pair.world.store.site, progress=lambda count: None, skipped=lambda key: None):
+    async for records in dump.records_of(
+        pair.world.store.site, progress=lambda count: None, on_skipped=lambda key: None
+    ):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()
@@ -137,9 +139,9 @@ async def test_listeners_learn_what_is_annulled(bare: Pair):
     found = [event for text in texts if text.startswith("votes_annulled") for event in events.events_in(text)]
     messages.close()
 
-    homes = {bare.world.store.site.home_of_article(each) for each in (number, comment)}
-    assert sum(text.startswith("votes_annulled") for text in texts) == len(homes)
-    assert {(event.kind, event.number, event.poster, event.groups, event.article) for event in found} == {
+    partitions = {bare.world.store.site.partition_of_article(each) for each in (number, comment)}
+    assert sum(text.startswith("votes_annulled") for text in texts) == len(partitions)
+    assert {(event.kind, event.number, event.username, event.groups, event.article) for event in found} == {
         (events.EventKind.VOTED, number, "alice", ("ask", "show"), 0),
         (events.EventKind.VOTED, other, "alice", (), 0),
         (events.EventKind.COMMENT_VOTED, comment, "bob", (), number),

@@ -120,7 +120,7 @@ def test_sample_has_no_bad_line_and_some_of_everything():
 def test_sample_comments_are_about_the_sample():
     partitions = {story.id: 0 for story in read(SAMPLE, unix_milliseconds())}
     comments = list(read(SAMPLE_COMMENTS, unix_milliseconds()))
-    conversations = arranged(comments, homes=partitions, skipped=())
+    conversations = arranged(comments, partitions=partitions, skipped=())
 
     assert len(conversations.placed) == 37
     assert (len(conversations.skipped), conversations.orphans) == (1, [])

@@ -131,8 +131,11 @@ RECORDS: dict[str, tuple[object, str]] = {  # a record, and a part of the messag
     "too many parts": (["user", {}, {}], "user: a record of this kind has 1 parts, not 2"),
     "part of another type": (["article", "1773", {}, [], []], "article: part 1 is a whole number, not '1773'"),
     "true": (["article", True, {}, [], []], "article: part 1 is a whole number, not True"),
-    "number too high": (["article", NUMBER, {}, [], []], f"article {NUMBER}: {NUMBER} is no number of an article"),
-    "number too low": (["article", 0, {}, [], []], "article 0: 0 is no number of an article"),
+    "number too high": (
+        ["article", NUMBER, {}, [], []],
+        f"article {NUMBER}: {NUMBER} is no number of an article, a comment or an action",
+    ),
+    "number too low": (["article", 0, {}, [], []], "article 0: 0 is no number of an article, a comment or an action"),
     "fields missing": (["article", 1773, {}, [], []], "article 1773: it has no title"),
     "too many fields": (["article", 1773, {str(n): "" for n in range(9_000)}, [], []], "it has 9000 fields"),
     "no orders": (["ranking", "", {}], "ranking: '' are no orders; there are score, time"),

@@ -124,10 +124,10 @@ def test_parents_come_before_their_replies_whatever_the_order_of_the_lines():
         comment(f"c{i}", "s" if parent is None else f"c{parent}", time=5 - i % 3) for i, parent in enumerate(made)
     ]
     shuffled = random.Random(2).sample(comments, len(comments))
-    result = arranged(shuffled, homes={"s": 3}, skipped=())
+    result = arranged(shuffled, partitions={"s": 3}, skipped=())
     places = {each.id: place for place, (_, each) in enumerate(result.placed)}
 
-    assert result == arranged(comments, homes={"s": 3}, skipped=())
+    assert result == arranged(comments, partitions={"s": 3}, skipped=())
     assert places.keys() == {each.id for each in comments}
     assert {partition for partition, _ in result.placed} == {3}
     assert all(each.parent == "s" or places[each.parent] < places[each.id] for each in comments)
@@ -136,7 +136,7 @@ def test_parents_come_before_their_replies_whatever_the_order_of_the_lines():
 def test_deleted_comments_are_kept_if_something_below_them_is():
     kept = [comment("a", "s", ""), comment("b", "a", ""), comment("c", "b")]
     left_out = [comment("d", "s", ""), comment("e", "a", ""), comment("f", "e", "")]
-    result = arranged([*left_out, *kept], homes={"s": 0}, skipped=())
+    result = arranged([*left_out, *kept], partitions={"s": 0}, skipped=())
 
     assert [each for _, each in result.placed] == kept
     assert sorted(each.id for each in result.skipped) == ["d", "e", "f"]
@@ -146,7 +146,7 @@ def test_deleted_comments_are_kept_if_something_below_them_is():
 def test_comments_without_what_they_answer_are_orphans_and_so_are_their_replies():
     cycle = [comment("x", "y"), comment("y", "x"), comment("z", "z")]
     result = arranged(
-        [comment("a", "nowhere"), comment("b", "a"), comment("c", "s"), *cycle], homes={"s": 1}, skipped=()
+        [comment("a", "nowhere"), comment("b", "a"), comment("c", "s"), *cycle], partitions={"s": 1}, skipped=()
     )
 
     assert result.placed == [(1, comment("c", "s"))]

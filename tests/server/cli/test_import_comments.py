@@ -238,7 +238,7 @@ def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
     import_stories(settings, [written(tmp_path, STORY, COMMENT)], ImportOptions())
 
     async def delete(store: Store) -> None:
-        partition = store.site.home_of_user("Marlow")
+        partition = store.site.partition_of_user("Marlow")
         await store.articles.delete(int(await store.site.redis.run(("HGET", keys.imported(partition), "1"))), "Marlow")
 
     with_store(settings, delete)

@@ -70,7 +70,7 @@ def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
         assert asyncio.run(orders(moved)) == asyncio.run(orders(filled))
 
 
-async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undone(store, redis, redis_url):
+async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undone(store, redis, redis_url, capsys):
     for name in ("alice", "bob"):
         await registered(store, name)
     own = (await post(store, "alice")).number
@@ -94,7 +94,12 @@ async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undo
     assert everything(redis) == before
     assert (await profile(store, "alice")).karma == 0
 
-    await asyncio.to_thread(undo, Settings(redis_url=redis_url))
+    for _ in range(2):
+        await asyncio.to_thread(undo, Settings(redis_url=redis_url))
+    assert capsys.readouterr().out.splitlines() == [
+        "this store accepts writes again; the copy does not receive them",
+        "this store accepts writes: it was not moved",
+    ]
     for write in (writes[0], writes[1], writes[5], writes[8]):  # a post, a vote, a follow and a registration
         await write()
 
@@ -117,7 +122,8 @@ async def test_sessions_do_not_change_while_the_store_is_moved(store, redis, clo
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
     await store.sessions.renew(session, grant.login)
     assert (
-        redis.zscore(keys.sessions(store.site.home_of_user("carol"), "carol"), session.digest) > grant.login.expires_at
+        redis.zscore(keys.sessions(store.site.partition_of_user("carol"), "carol"), session.digest)
+        > grant.login.expires_at
     )
     await store.sessions.close(session)
     with pytest.raises(Unauthenticated):

@@ -61,6 +61,7 @@ def test_commands_change_what_a_server_answers(tmp_path):
         (("ranking", "set", "show", "vote_score"), "UPVOTE_VOTE_SCORE=: Input should be a valid number"),
         (("ranking", "set", "show", "votes=1"), "votes is not a weight; the weights are vote_score, hot_seconds"),
         (("ranking", "show", "no group"), "a group's name is 1 to 50"),
+        (("ranking", "set", "Site", "vote_score=1"), "the weights of the site are the settings UPVOTE_VOTE_SCORE, "),
     ],
 )
 def test_wrong_weights_are_reported(arguments, message, capsys):

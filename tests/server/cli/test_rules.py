@@ -107,10 +107,24 @@ def test_command_says_what_is_wrong(tmp_path):
     assert without.stderr == "upvote: UPVOTE_DATABASE_URL=none: there is no database\n"
 
 
-def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
-    (tmp_path / "rules.toml").write_text(HIDING + "[votes]\nleast_karma = 1")
+def test_command_that_only_reads_makes_no_database(tmp_path):
+    file = tmp_path / "rules.toml"
+    file.write_text(HIDING)
     with server.running(tmp_path / "data"):
         pass  # an empty store
+    missing = tmp_path / "missing.db"
+
+    for command in (("rules", "try", file), ("database", "status")):
+        done = run(*command, data_dir=tmp_path / "data", database_url=f"sqlite:///{missing}")
+
+        assert (done.returncode, missing.exists()) == (2, False)
+        assert done.stderr == f"upvote: UPVOTE_DATABASE_URL=sqlite:///{missing}: there is no such file\n"
+
+
+def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
+    (tmp_path / "rules.toml").write_text(HIDING + "[votes]\nleast_karma = 1")
+    with serving(tmp_path / "data"):
+        pass  # an empty store, and its database
 
     printed = run("rules", "try", tmp_path / "rules.toml", data_dir=tmp_path / "data")
 

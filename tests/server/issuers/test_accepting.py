@@ -85,6 +85,8 @@ async def test_fifty_first_requests_at_once_make_one_user(http, redis):  # U1
         ({"exp": 1e300}, "exp"),
         ({"iat": NOW + 61}, "iat"),
         ({"nbf": NOW + 61}, "nbf"),
+        ({"auth_time": NOW + 61}, "auth_time"),
+        ({"auth_time": "today"}, "auth_time"),
         ({"sub": None}, "subject"),
         ({"sub": ""}, "subject"),
         ({"sub": "a" * 256}, "subject"),

@@ -5,6 +5,7 @@ comes back with the cookie of a session.
 Codes such as U1 name rows of docs/behaviours.md.
 """
 
+import json
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -81,9 +82,10 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
 
     assert (done.status_code, done.headers["location"]) == (303, f"{live.url}/article/1?page=2")
     cookies = {each.partition("=")[0]: each for each in done.headers.get_list("set-cookie")}
-    (name,) = cookies.keys() - {"upvote-log-in"}
+    removed, name = sorted(cookies, key=lambda name: name.startswith("upvote-log-in-"), reverse=True)
     assert "HttpOnly" in cookies[name] and "SameSite=Lax" in cookies[name]
-    assert "Max-Age=0" in cookies["upvote-log-in"]
+    assert "Max-Age=0" in cookies[removed]
+    assert not any(name.startswith("upvote-log-in-") for name in browser.cookies)
     token = cookies[name].partition("=")[2].partition(";")[0]
     assert len(token) == TOKEN_LENGTH and token not in done.headers["location"] + done.text
     assert await viewer(browser) == {
@@ -118,6 +120,31 @@ async def test_log_in_ends_once_and_in_the_browser_where_it_began(browser, live,
 
     assert {refused.status_code for refused in refusals} == {400}
     assert not any("set-cookie" in refused.headers for refused in refusals)
+
+
+async def test_each_tab_of_a_browser_has_a_log_in_of_its_own(browser, live):  # U1
+    first, second = [await begun(browser, f"/log-in/site?next=/{name}") for name in ("first", "second")]
+
+    done = [await browser.get(await returned(browser, location)) for location in (first, second)]
+
+    assert [each.headers.get("location") for each in done] == [f"{live.url}/first", f"{live.url}/second"]
+
+
+async def test_log_says_why_a_log_in_has_failed(browser, users, live):
+    back = await returned(browser, await begun(browser))
+    users.codes.clear()  # the provider answers that the code is wrong
+    assert (await browser.get(back)).status_code == 503
+    users.claims = {"nonce": "another"}
+    assert (await browser.get(await returned(browser, await begun(browser)))).status_code == 401
+    state = parse_qs(urlsplit(await begun(browser)).query)["state"][0]
+    await browser.get("/log-in/site/done", params={"state": state, "error": "invalid_scope"})
+
+    reasons = [line["event"] for line in map(json.loads, live.errors.read_text().splitlines())]
+    assert [reason for reason in reasons if reason.startswith("a log-in")] == [
+        "a log-in at the issuer site has failed: it has answered 400 and no ID token, with the error 'invalid_grant'",
+        "a log-in at the issuer site has failed: the token is not accepted: nonce",
+        "a log-in at the issuer site has failed: it has sent the browser back with the error 'invalid_scope'",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -193,13 +193,16 @@ async def test_answer_that_is_no_key_set_changes_nothing(running, asked, ticking
     assert key.is_current and len(ring.current) == 1
 
 
-async def test_discovery_of_another_issuer_is_not_used(running, asked):
+async def test_discovery_of_another_issuer_is_not_used(running, asked, caplog):
     ring = await running(issuer="https://other.example/")
     await until(lambda: asked.asked["/.well-known/openid-configuration"] > 0)
     await asyncio.sleep(0.2)
 
     assert len(ring.current) == 0
     assert asked.asked["/keys"] == 0
+    assert caplog.messages == [
+        f"the keys of the issuer site were not fetched: discovery is that of the issuer '{asked.url}'"
+    ]
 
 
 @pytest.mark.parametrize(

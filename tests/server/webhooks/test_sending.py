@@ -176,7 +176,7 @@ async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, r
     await site.send()
     fields = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
     entry = {"kind": "user_deleted", "at": str(clock.now), **fields}
-    partition = site.store.site.home_of_user(alice)
+    partition = site.store.site.partition_of_user(alice)
     await site.store.site.redis.run(("XADD", keys.log(partition), "*", *chain.from_iterable(entry.items())))
     await site.send()
     receiver.answer = checking.nothing

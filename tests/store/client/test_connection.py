@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+import uvloop
 
 from store.articles import Draft
-from store.client import client, connection
+from store.client import Unreachable, client, connection
+from store.client.pubsub import SubscriberConnection
 from store.errors import StoreUnavailable
 from store.listings import LISTING_PAGE
 from store.needed_writes import NEEDED_WRITE
@@ -84,6 +86,42 @@ async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):
 
     assert sorted(answer.article.upvotes for answer in answers) == [number + 3 for number in numbers]
     assert after - own - (own - before) == 1  # without what asking for the number of reads adds to it
+
+
+@pytest.mark.one_server
+def test_commands_that_were_not_written_when_the_connection_was_lost_are_answered(tmp_path):
+    """On the event loop of servers, uvloop, which raises where something is written to a connection that is gone."""
+    server, faults = Server(tmp_path), list[str]()
+
+    async def lost() -> list[str]:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, fault: faults.append(fault["message"]))
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        opened = connection.RedisConnection(writer)
+        writer.transport.abort()  # the connection is told that it is lost in the next iteration of the event loop
+        return [str(reply) for reply in await opened.send([("PING",)])]
+
+    with running(server):
+        assert uvloop.run(lost()) == ["LOST the connection was lost"]
+    assert faults == []
+
+
+@pytest.mark.one_server
+def test_lost_connection_cannot_be_subscribed_to(tmp_path):
+    """On uvloop, as above."""
+    server = Server(tmp_path)
+
+    async def lost() -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        subscriber = SubscriberConnection(lambda channel, message: None, writer)
+        writer.transport.abort()
+        await subscriber.wait_until_lost()
+
+        with pytest.raises(Unreachable, match="it does not answer"):
+            await subscriber.subscribe(["events"])
+        subscriber.unsubscribe(["events"])
+
+    with running(server):
+        uvloop.run(lost())
 
 
 async def test_lost_connection_is_opened_again(store, redis):

@@ -154,7 +154,7 @@ async def test_vote_on_a_comment_whose_reply_was_lost_counts_once(store, alice, 
 async def test_kept_answer_to_a_vote_has_no_article(store, alice, bob):
     """The article is read again instead, so that kept answers stay short."""
     number = (await post(store, alice)).number
-    partition = store.site.home_of_article(number)
+    partition = store.site.partition_of_article(number)
     command = store.site.command(VOTE, partition, number, 1, username=bob, bans="")  # 1: an upvote
     replies = [await store.site.redis.run(command) for _ in range(2)]
 
@@ -266,7 +266,7 @@ async def test_edits_whose_replies_were_lost_are_done_once(store, alice, redis, 
 
     assert (edited.title, regrouped.groups, answer.comment.content) == ("another", ("ask",), "more")
     assert await article(store, number) == regrouped
-    done = [entry["kind"] for _, entry in redis.xrange(keys.log(store.site.home_of_article(number)))]
+    done = [entry["kind"] for _, entry in redis.xrange(keys.log(store.site.partition_of_article(number)))]
     assert [done.count(kind) for kind in ("edited", "regrouped", "comment_edited")] == [1, 1, 1]
     assert await verified(store) == []
 
@@ -278,7 +278,7 @@ async def test_edit_whose_reply_was_lost_of_what_was_deleted_since_is_not_found(
     editing = asyncio.create_task(lost(proxy, store.articles.edit(number, alice, {"title": "a"}), EDIT.digest))
     while not proxy.lost:  # noqa: ASYNC110 - the proxy has no event
         await asyncio.sleep(0)
-    redis.unlink(keys.article(store.site.home_of_article(number), number))
+    redis.unlink(keys.article(store.site.partition_of_article(number), number))
 
     with pytest.raises(NotFound):
         await editing

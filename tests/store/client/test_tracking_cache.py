@@ -4,7 +4,7 @@ The client-side cache of a process, which Redis tells what has changed, gives wh
 `request` reads a page of the newest articles, and returns the articles and the number of commands that were sent: one
 for each partition finds the page, and one more reads each article that is not in the cache.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns.
+A store is split into partitions by user: the partition of a user has all that the user owns.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ async def test_cached_voters_are_current_and_read_once(store, other, alice, bob)
 
 async def test_read_of_the_session_proves_that_the_cache_is_current(store, redis, alice):
     posted, grant = await post(store, alice), await store.sessions.open(alice)
-    partition = store.site.home_of_article(posted.number)
+    partition = store.site.partition_of_article(posted.number)
     login = store.sessions.read(parse_token(grant.token))
 
     async def article() -> tuple[int, int]:
@@ -137,7 +137,7 @@ async def test_cache_is_not_used_before_the_first_reply_of_a_request(store, redi
     posted = await post(store, alice)
     await request(store)
     await request(store)
-    redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "up", 7)
+    redis.hset(keys.article(store.site.partition_of_article(posted.number), posted.number), "up", 7)
     (article,) = await Reads(store, login=None).articles([posted.number])
 
     assert article.upvotes == 7
@@ -151,7 +151,7 @@ async def test_size_of_the_cache_is_limited(redis_url, partitions, clock):
     await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.MAX_HASH_LENGTH + 1)))
     await store.site.redis.run(("HGETALL", keys.article(0, 7)))
     await request(store)
-    kept = store.site.redis.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
+    kept = store.site.redis.cache(keys.article(store.site.partition_of_user("alice"), ""), 0)
     await store.close()
 
     assert kept.size == 5

@@ -82,7 +82,7 @@ def import_without_an_article_number(scene: Scene) -> list[Expected]:
 
 
 def group_listed_at_an_odd_time(scene: Scene) -> list[Expected]:
-    place = keys.place(scene.store.site.home_of_group("lua"), "lua")
+    place = keys.place(scene.store.site.partition_of_group("lua"), "lua")
     scene.redis.hset(place, "listed", "odd")
     scene.redis.hdel(place, "created")
     return [(f"{place} created", NOTHING, "a usable created"), (f"{place} listed", "odd", "a usable listed")]

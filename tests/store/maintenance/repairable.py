@@ -148,8 +148,8 @@ def visible_article_among_the_held(scene: Scene) -> list[Expected]:
 
 
 def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
-    names, home = map("eve-{}".format, range(1000)), scene.store.site.home_of_user
-    eve = next(name for name in names if home(name) == scene.partition)
+    names, partition_of = map("eve-{}".format, range(1000)), scene.store.site.partition_of_user
+    eve = next(name for name in names if partition_of(name) == scene.partition)
     scene.redis.zadd(keys.timeline(scene.partition, eve), {scene.member: 3})
     return [(f"{keys.timeline(scene.partition, eve)} {scene.member}", "3", NOTHING)]
 
@@ -171,7 +171,7 @@ def group_without_articles(scene: Scene) -> list[Expected]:
 
 
 def listed_group_not_named(scene: Scene) -> list[Expected]:
-    groups = keys.groups(scene.store.site.home_of_group("lua"))
+    groups = keys.groups(scene.store.site.partition_of_group("lua"))
     scene.redis.zrem(groups, "lua")
     return [(f"{groups} lua", NOTHING, "0")]
 
@@ -197,7 +197,7 @@ def poster_lost(scene: Scene) -> list[Expected]:
 
 
 def poster_without_articles(scene: Scene) -> list[Expected]:
-    posters = keys.newest_posts(scene.store.site.home_of_user("bob"))
+    posters = keys.newest_posts(scene.store.site.partition_of_user("bob"))
     scene.redis.zadd(posters, {"bob": 1})
     return [(f"{posters} bob", "1", NOTHING)]
 
@@ -242,13 +242,13 @@ def follow_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
 
 
 def follow_of_a_group_without_its_followers_side(scene: Scene) -> list[Expected]:
-    key = followed.group_followers(scene.store.site.home_of_group("show"), "show")
+    key = followed.group_followers(scene.store.site.partition_of_group("show"), "show")
     scene.redis.zrem(key, "bob")
     return [(f"{key} bob", NOTHING, str(scene.clock.now))]
 
 
 def follow_of_a_group_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
-    key = followed.group_followers(scene.store.site.home_of_group("show"), "show")
+    key = followed.group_followers(scene.store.site.partition_of_group("show"), "show")
     scene.redis.zadd(key, {"carol": 5})
     return [(f"{key} carol", "5", NOTHING)]
 
@@ -291,7 +291,7 @@ def store_made_with_another_policy(scene: Scene) -> list[Expected]:
 def comment_with_wrong_counts(scene: Scene) -> list[Expected]:
     scene.redis.hset(scene.comment_hash, mapping={"up": 7, "replies": 5, "slot": 1})
     expected = {"up": ("7", "2"), "replies": ("5", "1"), "slot": ("1", str(keys.slot("carol")))}
-    karma = (f"{keys.user(scene.store.site.home_of_user('carol'), 'carol')} comment_karma", "2", "7")
+    karma = (f"{keys.user(scene.store.site.partition_of_user('carol'), 'carol')} comment_karma", "2", "7")
     return [karma, *((f"{scene.comment_hash} {field}", *values) for field, values in expected.items())]
 
 
@@ -361,14 +361,14 @@ def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
 
 
 def karma_of_comments_wrong(scene: Scene) -> list[Expected]:
-    account = keys.user(scene.store.site.home_of_user("carol"), "carol")
+    account = keys.user(scene.store.site.partition_of_user("carol"), "carol")
     before = scene.redis.hget(account, "comment_karma")
     scene.redis.hset(account, "comment_karma", 70)
     return [(f"{account} comment_karma", "70", before)]
 
 
 def list_of_comments_with_somebody_elses(scene: Scene) -> list[Expected]:
-    own, member = keys.comments(scene.store.site.home_of_user("carol"), "carol"), keys.member(scene.answer)
+    own, member = keys.comments(scene.store.site.partition_of_user("carol"), "carol"), keys.member(scene.answer)
     scene.redis.zadd(own, {member: 5})
     return [(f"{own} {member}", "5", NOTHING)]
 

@@ -77,7 +77,7 @@ def copied(place: str) -> "Iterator[Redis]":
 async def dumped(store: Store, *, is_move: bool = False) -> list[Record]:
     """All records of a store; those of a move to another server include sessions. Nothing is skipped as damaged."""
     skipped: list[str] = []
-    found = dump.records_of(store.site, progress=lambda count: None, skipped=skipped.append, is_move=is_move)
+    found = dump.records_of(store.site, progress=lambda count: None, on_skipped=skipped.append, is_move=is_move)
     records = [record async for some in found for record in some]
     assert skipped == []
     return records
@@ -147,7 +147,7 @@ async def test_user_who_joined_after_a_mention_is_not_notified_by_a_restore(scen
     await registered(scene.store, "latecomer")
     await (await restored(place, scene, await dumped(scene.store))).close()
 
-    assert not copied.exists(keys.inbox(scene.store.site.home_of_user("latecomer"), "latecomer"))
+    assert not copied.exists(keys.inbox(scene.store.site.partition_of_user("latecomer"), "latecomer"))
 
 
 async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene, place, copied):
@@ -406,7 +406,7 @@ async def test_damaged_article_is_skipped_and_reported(scene, place):
     skipped: list[str] = []
     records = [
         record
-        async for some in dump.records_of(scene.store.site, progress=print, skipped=skipped.append)
+        async for some in dump.records_of(scene.store.site, progress=print, on_skipped=skipped.append)
         for record in some
     ]
     store = await restored(place, scene, records)
@@ -427,7 +427,7 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
     skipped: list[str] = []
     records = [
         record
-        async for some in dump.records_of(scene.store.site, progress=print, skipped=skipped.append)
+        async for some in dump.records_of(scene.store.site, progress=print, on_skipped=skipped.append)
         for record in some
     ]
     store = await restored(place, scene, records)
@@ -462,7 +462,7 @@ async def test_flag_with_a_note_of_several_lines_is_restored(scene, place):  # M
 
 async def test_progress_adds_up_to_the_size(scene):
     progress: list[int] = []
-    async for _ in dump.records_of(scene.store.site, progress=progress.append, skipped=print):
+    async for _ in dump.records_of(scene.store.site, progress=progress.append, on_skipped=print):
         pass
 
     assert sum(progress) == await dump.size(scene.store.site)

@@ -1,7 +1,7 @@
 """
 Imports of comments below imported stories. A story becomes an article, and keeps the id that it has in the file.
 
-A store is split into partitions by user: the home of a user is the partition with all that the user owns. `verified`
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
 gives what `upvote verify` finds wrong in the store.
 
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
@@ -14,7 +14,14 @@ import pytest
 
 from bench.conversations import like_hacker_news
 from store import effects, keys
-from store.maintenance.import_comments import Result, Status, StoryComment, create_posters, homes, import_comments
+from store.maintenance.import_comments import (
+    Result,
+    Status,
+    StoryComment,
+    create_posters,
+    import_comments,
+    partitions_of,
+)
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import DAY
 from store.records import Comment, ContentState, Profile, Vote
@@ -50,13 +57,13 @@ async def imported(store: Store, *found: StoryComment) -> list[Result]:
     """Import comments on a story of Marlow with their posters."""
     joined = {each.poster: each.time for each in reversed(found) if each.poster}
     posters = await create_posters(store, joined)
-    partition = store.site.home_of_user("Marlow")
+    partition = store.site.partition_of_user("Marlow")
     return await import_comments(store, [(partition, each) for each in found], posters.names)
 
 
 async def number_of(store: Store, id: str) -> int:
     """The number of the article or comment that a story or comment of the file has become."""
-    return int(await store.site.redis.run(("HGET", keys.imported(store.site.home_of_user("Marlow")), id)))
+    return int(await store.site.redis.run(("HGET", keys.imported(store.site.partition_of_user("Marlow")), id)))
 
 
 async def the_comments(store: Store) -> list[Comment]:
@@ -66,7 +73,7 @@ async def the_comments(store: Store) -> list[Comment]:
 
 async def own_list(store: Store, name: str) -> list[tuple[int, int]]:
     """The numbers and times of a user's comments, the newest first."""
-    key = keys.comments(store.site.home_of_user(name), name)
+    key = keys.comments(store.site.partition_of_user(name), name)
     flat = await store.site.redis.run(("ZRANGE", key, 0, -1, "REV", "WITHSCORES"))
     return [(int(member), int(time)) for member, time in flat]
 
@@ -87,7 +94,7 @@ async def test_comment_is_posted_at_its_own_time_with_its_votes(store, story, co
         edited_at=None,
         upvotes=3,
         downvotes=0,
-        imported=2,
+        imported_votes=2,
         reply_count=0,
         state=ContentState.VISIBLE,
     )
@@ -105,7 +112,7 @@ async def test_reply_counts_for_its_parent_and_its_article(store, story, comment
     first, second = await the_comments(store)
     assert (first.reply_count, second.parent, second.depth) == (1, first.number, 1)
     about = await number_of(store, "1")
-    hash = keys.article(store.site.home_of_article(about), about)
+    hash = keys.article(store.site.partition_of_article(about), about)
     assert redis.hmget(hash, "comments", "active") == ["2", str(reply.time)]
 
 
@@ -159,7 +166,7 @@ async def test_deleted_comment_with_replies_is_a_stub(store, story, comment, red
     first, second = await the_comments(store)
     assert (first.state, first.poster, first.content, first.reply_count) == (ContentState.DELETED, None, None, 1)
     about = await number_of(store, "1")
-    assert redis.hget(keys.article(store.site.home_of_article(about), about), "comments") == "1"
+    assert redis.hget(keys.article(store.site.partition_of_article(about), about), "comments") == "1"
     assert await verified(store) == []
 
     await store.comments.delete(second.number, "Pim")
@@ -223,11 +230,11 @@ async def test_effects_in_other_partitions_are_applied_once(store, story, commen
         assert (await profile(store, f"person-{person}")).karma == 2 * count
 
 
-async def test_homes_tell_the_partition_of_each_known_story_and_comment(store, story, comment):
+async def test_partitions_are_those_of_each_known_story_and_comment(store, story, comment):
     await imported(store, comment)
 
-    partition = store.site.home_of_user("Marlow")
-    assert await homes(store, ["1", "2", "77"]) == {"1": partition, "2": partition}
+    partition = store.site.partition_of_user("Marlow")
+    assert await partitions_of(store, ["1", "2", "77"]) == {"1": partition, "2": partition}
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -67,7 +67,7 @@ async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, st
         edited_at=None,
         upvotes=5,
         downvotes=0,
-        imported=4,
+        imported_votes=4,
         groups=("show",),
     )
     assert imported.number % keys.SLOTS == keys.slot("marlow")
@@ -81,7 +81,7 @@ async def test_poster_becomes_a_user_without_a_password(store, story, redis):
     await import_batch(store, [story, replace(story, id="8", time=story.time + 1, poster="marlow", votes=1)])
 
     assert await profile(store, "marlow") == Profile("Marlow", joined_at=story.time, karma=4)
-    assert redis.hget(keys.user(store.site.home_of_user("marlow"), "marlow"), "password") is None
+    assert redis.hget(keys.user(store.site.partition_of_user("marlow"), "marlow"), "password") is None
 
 
 async def test_existing_user_is_not_changed(store, story, alice, clock):
@@ -172,8 +172,8 @@ async def test_voters_of_open_stories_are_users(store, story, redis):  # V4
 
     number, closed = await numbers(store, listings.whole(store.site, Order.TIME))
     assert upvoters(redis, store, number) == {"Marlow", "voter-0001", "voter-0002", "voter-0003", "voter-0004"}
-    assert (await article(store, number)).imported == 0
-    assert (await article(store, closed)).imported == 49
+    assert (await article(store, number)).imported_votes == 0
+    assert (await article(store, closed)).imported_votes == 49
     assert await profile(store, "voter-0004") == Profile("voter-0004", joined_at=story.time, karma=0)
     assert result.created == 1 + 5
 
@@ -191,7 +191,7 @@ async def test_created_voters_do_not_include_the_poster(store, story, redis):
 
     imported = await the_article(store)
     assert upvoters(redis, store, imported.number) == {"voter-0001", "voter-0002", "voter-0003"}
-    assert imported.imported == 0
+    assert imported.imported_votes == 0
 
 
 async def test_registered_user_with_the_name_of_a_voter_does_not_vote(store, story, redis):
@@ -201,7 +201,7 @@ async def test_registered_user_with_the_name_of_a_voter_does_not_vote(store, sto
 
     imported = await the_article(store)
     assert upvoters(redis, store, imported.number) == {"Marlow", "voter-0003", "voter-0004", "voter-0005"}
-    assert imported.imported == 1
+    assert imported.imported_votes == 1
 
 
 async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypatch):
@@ -210,7 +210,7 @@ async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypa
 
     imported = await the_article(store)
     assert len(upvoters(redis, store, imported.number)) == 4
-    assert imported.upvotes == 4 + imported.imported == 1_000_000
+    assert imported.upvotes == 4 + imported.imported_votes == 1_000_000
 
 
 async def test_shift_moves_the_newest_story_to_now(store, story, clock):

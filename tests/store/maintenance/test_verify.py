@@ -214,7 +214,7 @@ async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     monkeypatch.setattr(dangling_follows, "_dangling", read_before_and_after)
-    key = followed.followers(site.home_of_user("dave"), "dave")
+    key = followed.followers(site.partition_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
     await asyncio.wait_for(is_seen.wait(), PATIENCE)

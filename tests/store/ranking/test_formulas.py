@@ -35,7 +35,7 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
     for each in await history(store, seed=7, size=40, with_comments=True):
-        partition = store.site.home_of_article(each.number)
+        partition = store.site.partition_of_article(each.number)
         for order in Order:
             of_groups = [keys.group(partition, name, order.value) for name in each.groups]
             for index in (keys.index(partition, order.value), *of_groups):
@@ -44,7 +44,7 @@ async def test_scripts_and_python_have_the_same_formulas(store, redis):
 
 async def test_vote_writes_only_the_indexes_whose_values_change(store, alice, bob, redis):
     number = (await post(store, alice)).number
-    index = keys.index(store.site.home_of_article(number), Order.CONTROVERSIAL.value)
+    index = keys.index(store.site.partition_of_article(number), Order.CONTROVERSIAL.value)
     redis.delete(index)
     await store.articles.vote(number, bob, Vote.UP)
     unmoved = redis.exists(index)
@@ -88,7 +88,7 @@ def unstored_article(clock) -> Article:
         edited_at=None,
         upvotes=10,
         downvotes=0,
-        imported=0,
+        imported_votes=0,
         groups=(),
     )
 
@@ -103,7 +103,7 @@ async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis)
     vote it is negative.
     """
     number = (await post(store, alice)).number
-    index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
+    index = keys.index(store.site.partition_of_article(number), Order.GRAVITY.value)
 
     assert redis.zscore(index, keys.member(number)) == clock.now
     await store.articles.vote(number, "bob", Vote.UP)

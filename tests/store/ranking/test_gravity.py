@@ -76,7 +76,7 @@ def unstored(number: int, *, posted_at: int, upvotes: int) -> Article:
         edited_at=None,
         upvotes=upvotes,
         downvotes=0,
-        imported=0,
+        imported_votes=0,
         groups=(),
     )
 

@@ -46,7 +46,7 @@ async def test_many_articles_of_similar_votes_are_sorted(store, monkeypatch, cro
     monkeypatch.setattr(since, "STEP", 50)
     chance = random.Random(f"{crowd} {numbers} {store.site.partitions}")
     count = max(900, 150 * store.site.partitions)
-    articles = made_up(chance, count, CROWDS[crowd], numbers, store.site.clock())
+    articles = made_up(chance, count, CROWDS[crowd], numbers=numbers, now=store.site.clock())
     await write(store, articles)
     for share in (0.02, 0.5, 1):
         instant = sorted(each.posted_at for each in articles)[-int(share * len(articles))]
@@ -61,7 +61,7 @@ async def test_first_page_takes_few_commands_at_any_size(store, redis):  # L9
     for size in (1_000, 20_000):
         redis.flushall()
         chance = random.Random(size)
-        articles = made_up(chance, size, CROWDS["unlike"], "by time", store.site.clock())
+        articles = made_up(chance, size, CROWDS["unlike"], numbers="by time", now=store.site.clock())
         await write(store, articles)
         for age in (HOUR, DAY * 1000, 7 * DAY * 1000, YEAR):
             redis.config_resetstat()
@@ -76,7 +76,7 @@ async def test_first_page_takes_few_commands_at_any_size(store, redis):  # L9
 @pytest.mark.parametrize("partitions", [1], indirect=True)
 @pytest.mark.one_server
 async def test_high_page_numbers_among_equal_votes_are_one_step(store, redis):
-    articles = made_up(random.Random(1), 20_000, CROWDS["similar"], "by time", store.site.clock())
+    articles = made_up(random.Random(1), 20_000, CROWDS["similar"], numbers="by time", now=store.site.clock())
     await write(store, articles)
     instant = sorted(each.posted_at for each in articles)[2_000]
     listed = expected_positions(store, Order.VOTES, articles, instant)

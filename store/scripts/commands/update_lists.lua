@@ -20,7 +20,7 @@
 --       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
 --       | {"more", where to go on, 11 of the next call, id of the log's entry or "", {another partition
---       whose users this concerns, id of the last earlier entry that did or "", ...}, the poster of the article, its
+--       whose users this concerns, id of the last earlier entry for it, or "", ...}, the poster of the article, its
 --       changed comments (NUMBER:POSTER:TIME each), 1 or "" for whether they are listed now, whom they notify
 --       (NUMBER:KIND:NAME:SLOT:TIME each), whom the article notifies (KIND:NAME:SLOT:TIME each), whom those comments
 --       notify that are announced now, as they were never shown before, and 1 or "" for whether the article is}

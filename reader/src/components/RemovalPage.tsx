@@ -8,8 +8,8 @@ import { t } from "../words";
 import { Words } from "./Words";
 
 /** The newest actions of moderators on an article or a comment. */
-export const GONE = graphql(`
-  fragment Gone on ModerationActionConnection {
+export const REMOVAL_PAGE = graphql(`
+  fragment RemovalPage on ModerationActionConnection {
     nodes {
       id
       kind
@@ -26,16 +26,16 @@ export const GONE = graphql(`
   }
 `);
 
-interface GoneProps {
+interface RemovalPageProps {
   /** The newest actions on the subject of the page; for a comment also the ones on its article. */
-  actionsOn: readonly (FragmentType<typeof GONE> | null | undefined)[];
+  actionsOn: readonly (FragmentType<typeof REMOVAL_PAGE> | null | undefined)[];
   /** What is shown if no moderator has removed it. */
   otherwise: ReactNode;
 }
 
 /** In place of a page whose subject does not exist, or may not be read by the viewer: says why a moderator has removed it. */
-export function Gone({ actionsOn, otherwise }: GoneProps) {
-  const removal = actionsOn.map((log) => removalIn(readFragment(GONE, log)?.nodes ?? [])).find(Boolean);
+export function RemovalPage({ actionsOn, otherwise }: RemovalPageProps) {
+  const removal = actionsOn.map((log) => removalIn(readFragment(REMOVAL_PAGE, log)?.nodes ?? [])).find(Boolean);
   if (!removal) return otherwise;
   const [type = ""] = removal.subjectId.split(":");
   return (

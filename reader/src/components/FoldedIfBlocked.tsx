@@ -2,7 +2,7 @@ import { useState, type ReactNode } from "react";
 import { t } from "../words";
 import { Words } from "./Words";
 
-interface FoldedProps {
+interface FoldedIfBlockedProps {
   /** Whose text it is. Nothing is folded if there is no author, or one whom the viewer does not block. */
   author?: { username: string; viewerIsBlocking: boolean } | null | undefined;
   /** What a screen reader calls the text, such as "comment by alice". */
@@ -11,7 +11,7 @@ interface FoldedProps {
 }
 
 /** A text. If the viewer blocks its author, it is collapsed until the viewer opens it. */
-export function Folded({ author, name, children }: FoldedProps) {
+export function FoldedIfBlocked({ author, name, children }: FoldedIfBlockedProps) {
   const [isShown, setShown] = useState(false);
   if (!author?.viewerIsBlocking) return children;
   const text = isShown ? t("hide-text") : t("show-text");
