@@ -16,11 +16,11 @@ DAY = 24 * 60 * 60 * 1000  # milliseconds
 
 def moved(store, article: int) -> str:
     """The key of the moves of an article's comments."""
-    return threads.moved(store.site.home_of_article(article), article)
+    return threads.moved(store.site.partition_of_article(article), article)
 
 
 def comment_key(store, comment: Comment) -> str:
-    return keys.comment(store.site.home_of_article(comment.number), comment.number)
+    return keys.comment(store.site.partition_of_article(comment.number), comment.number)
 
 
 async def by_votes(store, article: int, beyond: ThreadPosition | None = None, size: int = 9) -> list:
