@@ -63,8 +63,9 @@ def run(
     found: dict[str, Samples] = {}
     with filled(articles) as (environment, ground, folder):
         plan = BenchPlan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
-        for query, found[query.name] in measure(plan, queries, ground):
-            print(f"\n{query.name}: {setting}\n\n{table(found[query.name])}", flush=True)
+        for query, samples in measure(plan, queries, ground):
+            found[query.name] = samples
+            print(f"\n{query.name}: {setting}\n\n{table(samples)}", flush=True)
     print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)
     return found
 
@@ -93,7 +94,7 @@ def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
 
 
 async def _fill(url: str, articles: int) -> Ground:
-    connection.TIMEOUT = filling.PATIENCE
+    connection.TIMEOUT = filling.PATIENCE  # pipelines of thousands of commands take longer than those of requests
     store = await Store.open(url, partitions=1)
     try:
         return await ground(store, await filling.fill(store, articles))

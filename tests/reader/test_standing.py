@@ -1,7 +1,8 @@
 """
 Why an article stands where it does: told where one points at its count, focuses or presses it.
 
-`scene` is a conversation between members that puts something on every page.
+The key j goes to the next article, y tells why it stands there, and u votes it up. `scene` is a conversation between
+members that puts something on every page.
 """
 
 import re

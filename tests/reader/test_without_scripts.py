@@ -1,7 +1,8 @@
 """
 What users see whose browser runs no scripts, and the addresses in the heads of pages under a path prefix.
 
-A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
+A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it. `PRELOAD` is
+that of a page whose scripts are off.
 """
 
 from playwright.async_api import expect

@@ -18,9 +18,9 @@ local recipient, what = ARGV[1], ARGV[2]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local due = redis.call("ZSCORE", KEY.mailing, recipient .. ":" .. what)
 if not due or tonumber(due) ~= tonumber(ARGV[3]) then return {"gone"} end
-local noted = KEY.mail .. recipient .. ":" .. what
-redis.call("HDEL", noted, "since", "tries", unpack(ARGV, 5))
-if redis.call("EXISTS", noted) == 0 then
+local mail = KEY.mail .. recipient .. ":" .. what
+redis.call("HDEL", mail, "since", "tries", unpack(ARGV, 5))
+if redis.call("EXISTS", mail) == 0 then
   drop_mail(recipient, what)
 else
   local often = redis.call("HGET", KEY.mailbox .. recipient, "replies")

@@ -87,7 +87,7 @@ local function fill(reader)
     local first = math.max(reader.rank - chunk, 0)
     found = reader.rank > 0 and members_at(reader.siblings, first, reader.rank - 1, is_ascending) or {}
     reader.rank = first
-  else
+  else -- from the end on: ranks below 0, as ZRANGE has them
     found = members_at(reader.siblings, reader.rank - chunk, reader.rank - 1, is_ascending)
     reader.rank = reader.rank - chunk
   end
@@ -118,7 +118,7 @@ local function value_bounds(up_low, up_high, down_low, down_high)
     local value = controversial(up_low, down_low)
     return value, value
   end
-  return up_high + down_high, 0
+  return up_high + down_high, 0 -- between which every value by `controversial` is
 end
 
 local function is_above(value, member, from)

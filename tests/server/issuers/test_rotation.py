@@ -34,10 +34,10 @@ VIEWER = {"query": "{ viewer { username } }"}
 class Load:
     """
     Clients that send requests to the server at `url`, one after the other, each with a new token, or with one that was
-    sent before. The server asks the provider `asked` for its keys.
+    sent before. The server asks the provider `issuer` for its keys.
     """
 
-    asked: Provider
+    issuer: Provider
     url: str
     signing: list[Any]
     answers: Counter[str] = field(default_factory=Counter)
@@ -74,26 +74,26 @@ class Load:
                 self.accepted[key.kid] += is_accepted
 
     def token(self, key: Any, subject: str) -> str:
-        return self.asked.tokens(time.time(), key).token(subject, name=subject)
+        return self.issuer.tokens(time.time(), key).token(subject, name=subject)
 
 
 @pytest.mark.slow
 async def test_keys_rotate_under_load_without_one_false_refusal(tmp_path):  # U3
-    async with provider.running(keys=[FIRST]) as asked:
-        with serving(tmp_path / "data", workers=2, partitions=2, issuers=written(tmp_path, asked.table())) as live:
-            load = Load(asked, live.url, [FIRST])
+    async with provider.running(keys=[FIRST]) as issuer:
+        with serving(tmp_path / "data", workers=2, partitions=2, issuers=written(tmp_path, issuer.table())) as live:
+            load = Load(issuer, live.url, [FIRST])
             async with load.running():
                 await load.sign_with(FIRST)
-                asked.keys = [FIRST, SECOND]
-                await load.sign_with(FIRST, SECOND)  # at once: servers have not asked again
+                issuer.keys = [FIRST, SECOND]
+                await load.sign_with(FIRST, SECOND)  # at once: servers have not asked for keys again
                 await load.sign_with(SECOND)
-                asked.keys = [SECOND, THIRD]
+                issuer.keys = [SECOND, THIRD]
                 await load.sign_with(SECOND, THIRD)
                 await load.sign_with(THIRD)
-                asked.keys = [THIRD]
+                issuer.keys = [THIRD]
 
             assert load.answers.keys() == {"accepted"}, load.answers
-            fetches = [at for path, at in asked.asked_at if path != "/keys"]
+            fetches = [at for path, at in issuer.asked_at if path != "/keys"]
             assert len(fetches) >= 3
             apart = [later - earlier for earlier, later in pairwise(fetches[1:])]  # the first is noticed late
             assert min(apart) > FETCHES_APART - 1, apart
