@@ -38,6 +38,7 @@ AT_ONCE = 1_000  # votes that the request of a moderator waits for: those of one
 MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
+AFTER_VOTING = 10**15  # unix milliseconds, later than voting on anything ends
 PATIENCE_AT_END = 60.0  # seconds that the task waits for the database in the end
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 
@@ -78,7 +79,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     is archived, one more round trip, and the cost of `recounts.archived`.
 
     Raises:
-        ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
+        ConsumerBehind: a consumer of the log is too far behind, or the database does not have all votes in time.
     """
     site = store.site
     partition = site.partition_of_article(number)
@@ -114,9 +115,9 @@ async def _annul(
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
-        may_lack_votes = await _annul_some(store, database, action, voter, complete_at, votes, pace)
-        if may_lack_votes:
-            raise ConsumerBehind  # the task tries again, once the database has more entries
+        unsure = await _annul_some(store, database, action, voter, complete_at, votes, pace)
+        if database and unsure:
+            await _annul_closed(store, database, action, voter, unsure, pace)
         if not await annulments.note(site, action, total=total, reaches_back_to=reaches_back_to):
             raise Reverted
         await _require_room(site)
@@ -136,26 +137,42 @@ async def _annul_some(
     complete_at: int,
     votes: Collection[CastVote],
     pace: Pace,
-) -> bool:
+) -> list[int]:
     """
-    Annul some votes, also those on what is archived. Returns whether the database may lack some: it is known to have
-    all votes until `complete_at` (unix milliseconds).
+    Annul some votes, also those on what is archived. Returns the numbers of articles and comments whose voters are gone
+    from Redis, while the database may lack votes on them: it is known to have all until `complete_at` (unix
+    milliseconds).
 
     Raises:
         Reverted: the action was reverted.
     """
-    site, is_unsure = store.site, False
+    site, unsure = store.site, list[int]()
 
     async def annul(partition: int, some: Sequence[CastVote]) -> None:
-        nonlocal is_unsure
         known = {vote.number: vote for vote in some}
         run = partial(_annul_these, site, partition, action.number, voter, complete_at, known)
-        unsure, _ = await _take_step(store, database, partition, list(known), run, pace)
-        is_unsure |= unsure
+        unsure_here, _ = await _take_step(store, database, partition, list(known), run, pace)
+        unsure.extend(unsure_here)
 
     for partition, of_partition in _by_partition(site, votes).items():
         await in_steps(of_partition, pace, partial(annul, partition))
-    return is_unsure
+    return unsure
+
+
+async def _annul_closed(
+    store: Store, database: Database, action: ModerationAction, voter: str, numbers: Sequence[int], pace: Pace
+) -> None:
+    """
+    Annul the votes on some articles and comments whose voters are gone from Redis. They take no votes any more, so that
+    the database has all of these once it has the entries up to now.
+
+    Raises:
+        ConsumerBehind: it does not have them in time.
+        Reverted: the action was reverted.
+    """
+    await caught_up(store.site)
+    votes = await database.run(_read_on, _span(action, voter), numbers)
+    await _annul_some(store, database, action, voter, AFTER_VOTING, votes, pace)
 
 
 async def _annul_these(
@@ -222,10 +239,10 @@ async def _wait_until_shown(site: Site, most: int | None) -> None:
 
 async def _take_step(
     store: Store, database: Database | None, partition: int, numbers: Sequence[int], run: Run, pace: Pace
-) -> tuple[bool, Sequence[int]]:
+) -> tuple[Sequence[int], Sequence[int]]:
     """
     Take a step, first for the articles and comments that Redis has, then for the archived ones, which stay archived.
-    Returns whether the database may lack some votes, and the numbers that are neither in Redis nor archived.
+    Returns the numbers of those on which the database may lack votes, and those that are neither in Redis nor archived.
 
     Raises:
         Reverted: the action was reverted.
@@ -233,20 +250,20 @@ async def _take_step(
             leaving Redis.
     """
     site, step, archived = store.site, await pace.timed(partial(run, numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
-    is_unsure = bool(step.unsure)
+    unsure = list(step.unsure)
     for turn in range(TRIES):
         if step.is_reverted:
             raise Reverted
         if not step.absent or site.rankings.archive is None:  # None: the store has no archive
-            return is_unsure, step.absent
+            return unsure, step.absent
         if turn:
             await caught_up(site)
         archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))
-        is_unsure |= bool(step.unsure)
+        unsure += step.unsure
     if any(number in archived.found for number in step.absent):
         raise ConsumerBehind
-    return is_unsure, step.absent
+    return unsure, step.absent
 
 
 async def _votes(
@@ -352,6 +369,12 @@ def _read(connection: "Connection", statement: Statement, span: Span, after: int
     return [CastVote(number, value) for number, value in rows]
 
 
+def _read_on(connection: "Connection", span: Span, numbers: Sequence[int]) -> list[CastVote]:
+    """The votes of a span on articles and comments with these numbers."""
+    rows = [row for each in ON_SOME for row in each.run(connection, span._asdict() | {"numbers": numbers})]
+    return [CastVote(number, value) for number, value in rows]
+
+
 def _count(connection: "Connection", span: Span) -> int:
     return sum(int(statement.run(connection, span._asdict()).scalar_one()) for statement in COUNTS)
 
@@ -363,4 +386,6 @@ CAST_ON_ARTICLES = CAST.format(votes="votes", things="articles")
 CAST_ON_COMMENTS = CAST.format(votes="comment_votes", things="comments")
 PAGE = "SELECT cast_votes.number, value FROM {} AND cast_votes.number > :after ORDER BY cast_votes.number LIMIT :most"
 ON_ARTICLES, ON_COMMENTS = (Statement(PAGE.format(each)) for each in (CAST_ON_ARTICLES, CAST_ON_COMMENTS))
+SOME = "SELECT cast_votes.number, value FROM {} AND cast_votes.number IN :numbers"
+ON_SOME = [Statement(SOME.format(each), "numbers") for each in (CAST_ON_ARTICLES, CAST_ON_COMMENTS)]
 COUNTS = [Statement(f"SELECT count(*) FROM {each}") for each in (CAST_ON_ARTICLES, CAST_ON_COMMENTS)]

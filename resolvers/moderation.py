@@ -170,7 +170,7 @@ async def revert(
     text_number = text_of(action)
     if text_number is None:
         moderated = await context.write(command())
-        if action and action.removes_texts:  # now that it is reverted, this brings them back
+        if action and action.removes_texts and not action.reverted_by:  # now that it is reverted, this brings them back
             await context.write(banned_texts.begin(context.store, context.database, action.number))
         if action and action.annulment:  # likewise: its votes count again
             await context.write(annulments.begin(context.store, context.database, action.number))

@@ -44,7 +44,7 @@ async def annulled_members(found: Sequence[Ring], context: Context) -> list[list
     round trips for `ACTIONS_AT_ONCE` actions about each member, newest first; two more for the next ones, as long as
     those were newer than the search.
     """
-    of_rings = [[(ring, name) for name in ring.members if not records.is_pseudonym(name)] for ring in found]
+    of_rings = [[(ring, name) for name in ring.members] for ring in found]
     annulled: set[tuple[int, str]] = set()  # numbers of rings, and names of members
     # members to look at, each with the position in the log about them below which to read on; None: from the newest
     to_read: list[tuple[Ring, str, Position | None]] = [(*pair, None) for pair in chain.from_iterable(of_rings)]

@@ -91,7 +91,11 @@ class ModerationAction(Node):
         description="Of an action that annuls votes: how far that is. Null for others."
     )
     reverts: "ModerationAction | None" = field_of(moderation.reverts, "The action that this one reverts.")
-    reverted_by: "ModerationAction | None" = field_of(moderation.reverted_by, "The action that reverts this one.")
+    reverted_by: "ModerationAction | None" = field_of(
+        moderation.reverted_by,
+        "The action that reverts this one; the first, if that left the votes of a ban annulled and another one has "
+        "restored them.",
+    )
     ban: "ModerationAction | None" = field_of(moderation.ban, "The ban with which a text was removed; null for others.")
 
 
@@ -138,7 +142,9 @@ class RevokeRoleInput:
 class RevertModerationInput:
     action_id: strawberry.ID = strawberry.field(description="The id of the action.")
     keep_votes_annulled: bool | None = strawberry.field(
-        default=False, description="Whether votes that were annulled with a ban still do not count after its revert."
+        default=False,
+        description="Whether votes that were annulled with a ban still do not count after its revert. A second revert "
+        "of the ban restores them.",
     )
     reason: str = strawberry.field(description=REASON)
     note: str | None = optional(NOTE)
@@ -159,5 +165,6 @@ class ModerationMutations:
         moderation.revert,
         ModerationPayload,
         RevertModerationInput,
-        "Revert what a moderator did. It needs the role that the action needed; a revert cannot be reverted.",
+        "Revert what a moderator did. It needs the role that the action needed; a revert cannot be reverted. Each "
+        "action is reverted once; a ban whose revert has left votes annulled once more, for these votes alone.",
     )

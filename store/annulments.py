@@ -65,7 +65,8 @@ restoring = Kind(
 class Step(NamedTuple):
     """
     What a step could not do. `absent` are the numbers of articles and comments that are neither in Redis nor among the
-    archived ones that it was given. `unsure` are those of which the database may not have all votes yet. `is_reverted`
+    archived ones that it was given. `unsure` are those whose voters are gone from Redis, while the database may not
+    have all votes on them yet. `is_reverted`
     says that nothing was annulled, as the action was reverted.
     """
 

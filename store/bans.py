@@ -82,10 +82,11 @@ async def revert(
 ) -> Moderated:
     """
     Revert a ban. The user is then banned until the latest end of the bans that remain. Texts that were removed with it,
-    and votes that were annulled, come back in steps; the votes do not if it `keeps_votes` annulled. Two round trips.
+    and votes that were annulled, come back in steps; the votes do not if it `keeps_votes` annulled. A second revert
+    restores such votes, and nothing else. Two round trips.
 
     Raises as `ban`, and:
-        AlreadyReverted: the action was reverted before.
+        AlreadyReverted: the action was reverted before, and no votes are left to restore, or it `keeps_votes`.
     """
     username = action.subject_id.removeprefix("user:")
     _, texts = _checked(site, group=None, until=None, reason=reason, note=note)

@@ -313,7 +313,7 @@ action = Kind(
     "removes them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), "
     "before (the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled "
     "(how many it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept "
-    "(1: its revert keeps them annulled)",
+    "(1: its revert has left them annulled)",
     written_by="all commands of moderators",
     backup=Backup.COPIED,
     record="action",

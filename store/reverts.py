@@ -57,13 +57,13 @@ async def revert(
 ) -> Moderated:
     """
     Revert the action with a number. Two round trips, and its module's. Votes that were annulled with a ban stay so
-    if the revert `keeps_votes`.
+    if the revert `keeps_votes`; a second revert restores them, and nothing else.
 
     The script of its kind records the revert, marks the action as reverted, and sets what the remaining actions say.
 
     Raises:
         NotFound: there is no such action.
-        AlreadyReverted: it was reverted before.
+        AlreadyReverted: it was reverted before, and left no votes annulled.
         NotAModerator: the actor has a lower role than the action needed.
         Invalid: it is itself a revert, or of a kind that cannot be reverted, or annuls only votes, which would stay
             annulled; or the reason or the note breaks a rule.

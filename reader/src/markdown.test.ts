@@ -13,6 +13,7 @@ test.each([
   ["> said\n\nanswered", "<blockquote>\n<p>said</p>\n</blockquote>\n<p>answered</p>"],
   ["3. three", '<ol start="3">\n<li>three</li>\n</ol>'],
   ["- [x] done", "<ul>\n<li>☑ done</li>\n</ul>"],
+  ["one \n\ntwo\t", "<p>one</p>\n<p>two</p>"],
   ["# Title", "<p><strong>Title</strong></p>"],
   ["```js\n1 < 2\n```", "<pre><code>1 &lt; 2\n</code></pre>"],
 ])("%j is rendered", (text, expected) => {

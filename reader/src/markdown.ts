@@ -29,6 +29,10 @@ const marked = new Marked({
     heading({ tokens }) {
       return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>`;
     },
+    // CommonMark strips the blanks at the end of a paragraph, marked does not.
+    paragraph({ tokens }) {
+      return `<p>${this.parser.parseInline(tokens).replace(/[ \t]+$/, "")}</p>\n`;
+    },
     image({ href, text }) {
       return `<a href="${escape(href)}">${escape(text || href)}</a>`;
     },

@@ -69,6 +69,14 @@ test("a revert says what is so again", () => {
   expect(said("REVERT", "user:alice")).toBe("A moderator took back a decision about your account");
 });
 
+test("the second revert of a ban says that it has restored votes", () => {
+  const revert = (id: string) =>
+    wordsOf({ id, kind: "REVERT", subjectId: "user:alice", reverts: { kind: "BAN", revertedBy: { id: "action:2" } } });
+
+  expect(revert("action:2")).toEqual(["took back the ban of", "from this site"]);
+  expect(revert("action:3")).toEqual(["restored votes of", ""]);
+});
+
 /** The words before and after the name of the subject, as the public log has them. */
 const done = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
   wordsOf({ kind, subjectId, ...rest });

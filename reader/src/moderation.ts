@@ -7,6 +7,7 @@ import { t } from "./words";
 
 /** An action of a moderator, with the fields that the sentences about it use. */
 export interface Action {
+  id?: string;
   kind: ModerationKind;
   /** The article, comment or user that it is about. */
   subjectId: string;
@@ -15,7 +16,7 @@ export interface Action {
   expiresAt?: string | null;
   /** The role that was granted or revoked. */
   role?: Role | null;
-  reverts?: { kind: ModerationKind } | null;
+  reverts?: { kind: ModerationKind; revertedBy?: { id: string } | null } | null;
   revertedBy?: { id: string } | null;
 }
 
@@ -52,12 +53,16 @@ function sentenceIdOf(action: Action, now: number): string {
   const { kind, reverts } = action;
   if (kind === "REVERT") {
     if (reverts?.kind === "REMOVE" && isOutOfGroup(action)) return "said-back-in-group";
-    return withRole(action, (reverts && REVERTED_SENTENCES[reverts.kind]) ?? "said-took-back");
+    return withRole(action, (reverts && REVERTED_SENTENCES[revertedKind(action, reverts)]) ?? "said-took-back");
   }
   if (kind === "BAN" && isOver(action, now)) return "said-was-banned";
   if (kind === "REMOVE" && isOutOfGroup(action)) return "said-out-of-group";
   return withRole(action, SENTENCES[kind]);
 }
+
+/** What a revert has undone. The second one of a ban has only restored votes that the first has left annulled. */
+const revertedKind = ({ id }: Action, { kind, revertedBy }: NonNullable<Action["reverts"]>): ModerationKind =>
+  revertedBy && revertedBy.id !== id ? "ANNUL_VOTES" : kind;
 
 /** The texts that name a role. */
 const OF_ROLES: ReadonlySet<string> = new Set([
@@ -141,7 +146,7 @@ function doneIdOf(action: Action): string {
   const { kind, reverts } = action;
   if (kind === "REVERT") {
     if (reverts?.kind === "REMOVE" && isOutOfGroup(action)) return "did-back-in-group";
-    return withRole(action, (reverts && REVERTED[reverts.kind]) ?? "did-take-back");
+    return withRole(action, (reverts && REVERTED[revertedKind(action, reverts)]) ?? "did-take-back");
   }
   return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }

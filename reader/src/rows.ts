@@ -56,13 +56,20 @@ export function usePinnedRows(list: RefObject<HTMLElement | null>, ids: string, 
   }, [list, ids, hold]);
 }
 
+const OPENED = "[aria-expanded=true]:not(.line-menu *)"; // a form or a text, but not a menu, which takes no room
+
 type Sizes = WeakMap<Element, { width: number; height: number }>;
 
-/** Gives a row the height that it had, while the list is held and as wide as before; else notes its height. */
+/**
+ * Gives a row the height that it had, while the list is held and as wide as before; else notes its height. A row in which
+ * the user has opened something is as tall as that makes it.
+ */
 function pin(row: HTMLElement | null, sizes: Sizes, hold: Hold): void {
   if (!row) return;
   const before = sizes.get(row);
-  if (before?.width === row.offsetWidth && hold.isHeld()) {
+  if (row.querySelector(OPENED)) {
+    row.style.blockSize = "";
+  } else if (before?.width === row.offsetWidth && hold.isHeld()) {
     row.style.blockSize = `${before.height}px`;
   } else {
     row.style.blockSize = "";

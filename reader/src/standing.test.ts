@@ -16,12 +16,12 @@ test("by score votes are shown as the age that they make up for", () => {
   expect(told("SCORE", terms, 0)).toEqual(["votes +2 hr 24 min"]);
 });
 
-test("by heat the age has the unit of the posting time", () => {
+test("by heat votes are shown as the age that they make up for, too", () => {
   const terms = [
-    { name: "votes", value: 1 },
+    { name: "votes", value: 2 }, // 100 votes
     { name: "posting time", value: (POSTED - 1_134_028_003) / 45_000 }, // as store/ranking/formulas.py has it
   ];
-  expect(told("HOT", terms, 45_000 * 2)).toEqual(["age -2", "votes +1"]);
+  expect(told("HOT", terms, 5 * HOUR)).toEqual(["votes +1 day 1 hr", "age -5 hr"]);
 });
 
 test("what was posted ahead of this clock has no age", () => {

@@ -32,8 +32,8 @@ export function partsOf(order: ArticleOrder, terms: readonly Term[], postedAt: n
     .sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 }
 
-/** The orders whose values are seconds. */
-const IN_SECONDS = new Set<ArticleOrder>(["SCORE", "TIME", "ACTIVE"]);
+/** The orders whose parts are told in seconds. */
+const IN_SECONDS = new Set<ArticleOrder>(["SCORE", "TIME", "ACTIVE", "HOT"]);
 
 /** The terms with ages in place of instants. `postedAt` is in unix seconds, `age` in seconds since then. */
 function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number, age: number): Term[] {
@@ -51,9 +51,9 @@ function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number
       return [{ name: "since the newest comment", value: term("newest comment") - age }];
     case "HOT":
       return [
-        { name: "votes", value: term("votes") },
-        // posting time = (posted at - epoch) / divisor, so this is the age by the same divisor
-        { name: "age", value: (-age * term("posting time")) / (postedAt - HOT_EPOCH) },
+        // posting time = (posted at - epoch) / divisor, so votes times the divisor is the age that they make up for
+        { name: "votes", value: (term("votes") * (postedAt - HOT_EPOCH)) / term("posting time") },
+        { name: "age", value: -age },
       ];
     default:
       return [...terms];

@@ -31,7 +31,7 @@ EXCERPT = 500  # characters of a text
 SUBJECTS = f"""query($ids: [ID!]!) {{ nodes(ids: $ids) {{
   ... on Comment {{ id content commenter: poster {{ username }} article {{ id title }} }}
   ... on Article {{ id title content poster {{ username }} }}
-  ... on ModerationAction {{ id reason {ACTION_FIELDS} }} }} }}"""
+  ... on ModerationAction {{ reason {ACTION_FIELDS} }} }} }}"""
 TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
 PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)

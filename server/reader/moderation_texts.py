@@ -49,7 +49,8 @@ THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing
 # Browsers write times without the quotation marks of Babel's patterns, and with plain spaces for its narrow ones.
 AS_BROWSERS = {ord("'"): None, 0x202F: " "}
 SUBJECT = "<subject/>"  # stands, in the texts for everybody, for the name of what an action is about
-ACTION_FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # what the texts need of an action
+# what the texts need of an action
+ACTION_FIELDS = "id kind expiresAt role subjectId group { name } reverts { kind revertedBy { id } }"
 
 
 OF_BANS = {  # what the server gives as a reason because of a ban, and the names of the texts for it
@@ -88,7 +89,7 @@ def _names_of(action: Mapping[str, Any]) -> TextNames:
     kind, reverts, group = action["kind"], action["reverts"], action["group"]
     is_out_of_group = group is not None and action["subjectId"].startswith("article:")
     if kind == "REVERT":
-        reverted = reverts["kind"] if reverts else ""
+        reverted = _reverted_kind(action, reverts) if reverts else ""
         names = BACK_IN_GROUP if reverted == "REMOVE" and is_out_of_group else REVERTED.get(reverted, TOOK_BACK)
     else:
         names = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else DONE[kind]
@@ -96,6 +97,12 @@ def _names_of(action: Mapping[str, Any]) -> TextNames:
     if names in OF_ROLES and action["role"] is None and group is None:
         return TextNames(f"{names.for_everybody}-some", f"{names.for_user}-some")
     return names
+
+
+def _reverted_kind(action: Mapping[str, Any], reverts: Mapping[str, Any]) -> str:
+    """What a revert has undone. The second one of a ban has only restored votes that the first has left annulled."""
+    first = reverts["revertedBy"]
+    return "ANNUL_VOTES" if first and first["id"] != action["id"] else str(reverts["kind"])
 
 
 def _full_time(words: Words, instant: str) -> str:

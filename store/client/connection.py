@@ -118,11 +118,12 @@ class RedisConnection(asyncio.Protocol):
         """
         if not commands or not self.is_open or len(self._pending) >= MAX_PENDING:
             return self._send_late(commands)
+        encoded_commands = [*map(encode, commands)]  # if it raises, no batch waits for the replies
         batch = Batch(commands, monotonic(), self._loop.create_future())
         self._pending.append(batch)
         if not self._unsent:
             self._loop.call_soon(self._write)
-        self._unsent += map(encode, commands)
+        self._unsent += encoded_commands
         if self._timer is None:
             self._timer = self._loop.call_later(TIMEOUT, self._check_timeout)
         return batch.done

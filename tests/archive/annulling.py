@@ -88,8 +88,10 @@ class World:
         assert done.action
         return done.action
 
-    async def revert(self, action: ModerationAction, **given: Any) -> None:
-        await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake", **given)
+    async def revert(self, action: ModerationAction, **given: Any) -> ModerationAction:
+        done = await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake", **given)
+        assert done.action
+        return done.action
 
     async def settle(self) -> None:
         """

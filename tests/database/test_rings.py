@@ -199,6 +199,7 @@ async def test_deleted_member_has_a_pseudonym(store, each_database, http):
     assert (await asked(http, token, "user:ring-1"))["members"][-1]["id"] == "user:~abcdefghijkl"
     found = await each_database.run(kept.of_users, ["~abcdefghijkl", "Ring-1", "user-1"])
     assert found.keys() == {"~abcdefghijkl", "Ring-1"}
+    assert (await asked(http, token, "user:ring-1"))["annulledMembers"] == []
     await rings._search(store, each_database, is_dry=False)  # its votes are those of the pseudonym now
     assert (await each_database.run(kept.of_users, ["~abcdefghijkl"]))["~abcdefghijkl"].member_count == 5
 

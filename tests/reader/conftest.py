@@ -49,6 +49,7 @@ GRAPHQL = "**/graphql"  # requests of the script for data
 PRELOAD = r"reader/.*\.js csp"  # the fault of a page whose scripts are off: Chromium does not preload them
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
+UNDERLINED = ("text-decoration-line", "underline")  # as links within a sentence are
 # The WebSockets of a page, so that a test can wait until the server has answered a ping on each that is open.
 SOCKETS = """(() => {
   const opened = (window.openedSockets = []);

@@ -70,6 +70,16 @@ async def test_ban_from_the_site_annuls_votes_which_may_stay_annulled(visit, sit
     await expect(line).to_contain_text("1 vote does not count.")
     assert votes(site, article) == 1
 
+    await line.get_by_role("button", name="Revert: annulled votes of them").click()
+    await expect(page.get_by_label("Leave their votes annulled")).to_have_count(0)
+    await page.get_by_role("textbox", name="Reason").fill("They are no friends.")
+    await page.get_by_role("dialog").get_by_role("button", name="Revert").click()
+
+    await expect(line).to_contain_text("The votes count again.")
+    await expect(line.get_by_role("button", name="Revert: ")).to_have_count(0)
+    await expect(page.get_by_role("article", name=f"{moderator.username}: restored votes of them")).to_have_count(1)
+    assert votes(site, article) == 2
+
 
 async def test_how_far_an_annulment_reaches_back_is_said_where_the_server_does_not_know_all_votes(
     visit, site, moderator

@@ -10,7 +10,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import GRAPHQL, PHONE, opened, settled
+from tests.reader.conftest import GRAPHQL, PHONE, UNDERLINED, opened, settled
 
 NAMES = ["front page", "article", "branch", "groups", "group", "user", "search", "inbox", "settings", "post", "log"]
 # Words that only English has. Names and texts of users are left out.
@@ -117,6 +117,7 @@ async def test_language_of_the_browser_is_offered_until_it_is_dismissed(visit, s
     offer = page.get_by_role("complementary")
 
     await expect(offer.get_by_role("link")).to_have_text("Diese Seite gibt es auch auf Deutsch.")
+    await expect(offer.get_by_role("link")).to_have_css(*UNDERLINED)
     await offer.get_by_role("link").click()
     await expect(page).to_have_url(f"{site.url}/groups?lang=de")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Gruppen")

@@ -63,6 +63,35 @@ async def test_page_of_few_lines_does_not_move_when_it_has_its_data(visit, site)
     assert sum(value for value, _ in shifts) < 0.01, shifts
 
 
+# Where the parts of the first comment of a list are: the text about its article, the button of its menu, the comment
+# that it answers, and its own text.
+COMMENT_LINE = """['.on', '.more', '.answered', '.markdown'].map((each) =>
+  document.querySelector(`main li ${each}`).getBoundingClientRect().toJSON())"""
+
+
+@pytest.mark.parametrize(
+    "title", ["Short", "A title that is almost as long as the line which it ends, and no longer", "Long " * 30]
+)
+@pytest.mark.parametrize(
+    "viewport", [{"width": 320, "height": 640}, PHONE, DESKTOP], ids=lambda size: str(size["width"])
+)
+async def test_menu_of_a_comment_stands_beside_text_and_what_it_answers_begins_where_it_begins(
+    visit, site, viewport, title
+):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, title, content="Text.")
+    site.comment(bob, article, "An answer.", parent=site.comment(alice, article, "A question."))
+    page = await visit(alice, viewport=viewport)
+    await opened(page, "/inbox")
+
+    on, more, answered, text = await page.evaluate(COMMENT_LINE)
+
+    assert on["top"] < (more["top"] + more["bottom"]) / 2 < on["bottom"]
+    assert more["left"] >= 0
+    assert more["right"] <= viewport["width"]
+    assert answered["left"] == text["left"]
+
+
 @pytest.mark.parametrize("width", [320, 360, 390])
 @pytest.mark.parametrize("name", ["Upvote", "A site with quite a long name"])
 async def test_header_of_a_phone_has_room_for_the_inbox(visit, site, width, name):

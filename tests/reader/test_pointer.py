@@ -402,6 +402,52 @@ async def test_announcement_of_the_feed_moves_nothing(visit, site):
     until(lambda: voted(site, reader, writer) == ["In the feed"])
 
 
+async def below_first(page: Page) -> float:
+    """How far the second row of a list is below what the first one contains, in pixels."""
+    first, second = page.locator("main ol > li > article").first, page.locator("main ol > li").nth(1)
+    boxes = await first.bounding_box(), await second.bounding_box()
+    assert boxes[0] and boxes[1]
+    return boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"]
+
+
+@pytest.mark.parametrize("way", ["pointer", "keys"])
+async def test_form_that_is_opened_in_a_row_makes_room_for_itself(visit, site, way):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered twice", content="Text.")
+    for number in range(2):
+        site.comment(bob, article, f"Answer {number}")
+    page = await visit(alice)
+    await opened(page, "/inbox")
+    before, reply = await page.evaluate(PLACES), page.get_by_role("button", name="Reply: ").first
+    await reply.focus()
+
+    await (reply.click() if way == "pointer" else page.keyboard.press("r"))
+
+    field = page.get_by_label(f"Reply to {bob.username}")
+    await expect(field).to_be_focused()
+    assert await below_first(page) >= 0
+    await field.fill("line\n" * 20)  # the field grows with its text
+    assert await below_first(page) >= 0
+    await page.get_by_role("button", name="Cancel").click()
+    await expect(field).to_have_count(0)
+    assert await page.evaluate(PLACES) == before
+
+
+async def test_text_of_the_blocked_that_is_shown_makes_room_for_itself(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Said by the blocked", content="Text.")
+    for number in range(2):
+        site.comment(bob, article, "Blocked.\n\n" * 9 + str(number))
+    site.ask("mutation($id: ID!) { blockUser(input: {userId: $id}) { changed } }", alice, id=bob.id)
+    page = await visit(alice)
+    await opened(page, "/comments")
+
+    await page.get_by_role("button", name="Show the text").first.click()
+
+    await expect(page.get_by_role("button", name="Hide the text")).to_be_visible()
+    assert await below_first(page) >= 0
+
+
 async def test_thread_moves_nothing_when_comments_come_and_go(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Discussed", content="Text.")

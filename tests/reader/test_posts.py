@@ -12,7 +12,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import UNDERLINED, opened
 from tests.reader.site import Member, Site
 
 ARTICLE = "query($id: ID!) { article(id: $id) { title link content groups { name } } }"
@@ -88,7 +88,7 @@ async def test_refused_values_stand_at_their_fields_and_are_kept(visit, site, ax
     for field, reason in (("Title", "title"), ("Link", "http"), ("Groups", "b@d")):
         await expect(page.get_by_label(field)).to_have_attribute("aria-invalid", "true")
         await expect(page.locator(".field", has=page.get_by_label(field)).locator(".refusal")).to_contain_text(reason)
-    await expect(page.get_by_label("Title")).to_be_focused()
+    await expect(page.get_by_label("Link")).to_be_focused()  # the first of them
     await expect(page.get_by_label("Groups")).to_have_value("good b@d")
     assert await axe(page) == []
 
@@ -328,6 +328,7 @@ async def test_link_that_was_posted_before_is_told_while_it_is_typed(visit, site
 
     note = page.get_by_role("status").filter(has_text="1 comment")
     await expect(note).to_contain_text("Known before it was typed")
+    await expect(note.get_by_role("link")).to_have_css(*UNDERLINED)
     assert await axe(page) == []
     await page.get_by_label("Link").fill("https://example.com/typed/never")
     await expect(note).to_have_count(0)
@@ -357,7 +358,13 @@ async def test_title_of_the_page_behind_a_link_is_proposed_where_none_is_written
     await page.route("**/graphql", answer)
     await opened(page, "/post")
     await page.get_by_label("Link").fill("https://example.com/with/a/title")
-    await page.get_by_role("button", name="Take this title").click()
+    proposed = page.get_by_role("button", name="Take this title")
+    await expect(proposed).to_be_visible()
+    await page.keyboard.press("Tab")
+    await expect(proposed).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_label("Title")).to_be_focused()  # it stands below what it is taken from
+    await proposed.click()
 
     await expect(page.get_by_label("Title")).to_have_value("<b>A page</b>")
     await expect(page.get_by_label("Title")).to_be_focused()  # the button is gone

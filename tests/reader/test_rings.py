@@ -4,17 +4,21 @@ The ring that a user is in, accounts that vote for each other: moderators see it
 A fault of a page, such as an error in its console, fails a test unless `faults` expects or ignores it.
 """
 
+import asyncio
 import re
 
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from store import leaving
+from store.store import Store
 from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, opened
 from tests.reader.site import Member, Site
 from tests.server.commands import run
 
 RING, ARTICLES = 5, 3  # members, and what each of them posts
 LOG = "query($id: ID!) { moderationLog(subjectId: $id, first: 10) { nodes { kind reason } } }"
+NEWEST = "query($id: ID!) { node(id: $id) { ... on User { articles(first: 1) { nodes { id } } } } }"
 GROUP = "show"  # in which others vote, too
 
 
@@ -46,6 +50,16 @@ def search(site: Site) -> str:
     done = run("rings", data_dir=site.folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.replace(",", "\n")
+
+
+async def deletions_finished(site: Site) -> None:
+    """Wait until no user is being deleted: until then actions about a pseudonym are refused."""
+    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    for _ in range(300):
+        if not await leaving.names(store.site):
+            break
+        await asyncio.sleep(0.1)
+    await store.close()
 
 
 def section(page: Page):
@@ -143,6 +157,27 @@ async def test_button_leaves_out_whose_votes_are_annulled_and_says_whom_else(vis
     own = await visit(colleague)
     await opened(own, f"/moderation/{ring[-1].id}")
     await expect(section(own)).to_contain_text(f"Left out: {colleague.username}.")
+
+
+async def test_members_who_have_deleted_their_accounts_do_not_escape(visit, site, axe, moderator, ring):
+    gone, other, *_ = ring
+    site.act(moderator, "annulVotes", userId=other.id, reason="A ring.")
+    page = await visit(moderator)
+    for member in (gone, other):
+        (article,) = site.ask(NEWEST, id=member.id)["node"]["articles"]["nodes"]
+        site.leave(member, kept=article["id"])
+    await deletions_finished(site)
+    await opened(page, f"/moderation/{ring[-1].id}")
+    found = section(page)
+    await expect(found).to_contain_text("The votes of 1 account are annulled already.")
+    await found.get_by_role("button", name="Annul the votes of 4 accounts").click()
+    await page.get_by_label("Reason").fill("A ring.")
+    await page.get_by_role("dialog").get_by_role("button", name="Annul").click()
+
+    await expect(found).to_contain_text("The votes of 5 accounts are annulled already.")
+    names = [*(member.username for member in ring), "~"]  # with "~" pseudonyms begin
+    assert not any(f" {name}" in search(site) for name in names)
+    assert await axe(page) == []
 
 
 async def test_ring_is_for_moderators_of_the_site(visit, site, moderator, ring):

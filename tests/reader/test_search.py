@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.reader.conftest import PRELOAD, opened, settled
+from tests.reader.conftest import PRELOAD, UNDERLINED, opened, settled
 from tests.reader.site import Site
 from tests.server.conftest import serving
 
@@ -100,6 +100,7 @@ async def test_nearest_spelling_is_proposed_where_nothing_is_found(page, site):
     await opened(page, "/search?q=narhwalbird&kind=ARTICLE")
 
     await expect(page.get_by_role("status").filter(has_text="Nothing has")).to_contain_text("Did you mean narwhalbird?")
+    await expect(page.get_by_role("link", name="narwhalbird", exact=True)).to_have_css(*UNDERLINED)
     await page.get_by_role("link", name="narwhalbird", exact=True).click()
     await expect(page.get_by_role("article", name="The narwhalbird")).to_be_visible()
     await expect(page).to_have_url(re.compile(r"/search\?q=narwhalbird&kind=ARTICLE$"))

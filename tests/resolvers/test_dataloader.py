@@ -96,6 +96,13 @@ async def test_error_of_a_command_does_not_affect_other_reads(reads):
         await reads.load_all([ONE, UNREADABLE])
 
 
+async def test_command_that_cannot_be_encoded_fails_and_affects_no_later_one(store, reads):
+    with pytest.raises(UnicodeEncodeError):
+        await reads.load_all([ONE, Read(("ECHO", "\ud800"), str)])
+
+    assert await asyncio.gather(*(store.site.redis.run(("ECHO", text)) for text in "abc")) == ["a", "b", "c"]
+
+
 async def test_error_of_the_login_is_raised_by_login_only(store):
     reads = Reads(store, WRONG)
 

@@ -87,6 +87,13 @@ async def test_ban_with_votes_is_reverted_and_may_keep_them_annulled(store, ask,
         reverted = {"actionId": banned["action"]["id"], "reason": "enough", "keepVotesAnnulled": keeps}
         answer = (await ask(REVERT, moderator, input=reverted))["data"]["revertModeration"]["action"]["reverts"]
         assert (answer["annulment"]["state"], answer["annulledVotes"]) == (state, still_annulled)
+        again = (await ask(REVERT, moderator, input=reverted | {"keepVotesAnnulled": False}))["data"][
+            "revertModeration"
+        ]
+        if keeps:
+            assert again["action"]["reverts"]["annulment"]["state"] == "RESTORED"
+        else:
+            assert again["userErrors"] == [{"code": "ALREADY_REVERTED", "field": ["input", "actionId"]}]
     in_group = given | {"group": "show"}
     answer = (await ask(BAN, moderator, input=in_group))["data"]["banUser"]
     assert answer == {

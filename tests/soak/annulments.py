@@ -81,6 +81,10 @@ def settle_reverted(model: Model, action: Action, *, keeps: bool) -> None:
         annul(model, action, action.annulment)
         model.reached.count("votes that stay annulled after a revert", bool(action.annulment.held))
     else:
+        model.reached.count(
+            "votes restored by a second revert", action.annulment.is_kept and bool(action.annulment.held)
+        )
+        action.annulment.is_kept = False
         _restore(model, action, action.annulment)
 
 

@@ -57,13 +57,21 @@ def _adds(given: Mapping[str, Any], standing: Action) -> bool:
 def revert(
     model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, keeps_votes: bool = False
 ) -> Action:
-    """Revert a ban. With `keeps_votes`, votes that it has annulled stay so."""
+    """
+    Revert a ban. With `keeps_votes`, votes that it has annulled stay so, until a second revert restores them and
+    nothing else.
+    """
     user = action.subject
     assert isinstance(user, User)
     require_moderator(actor, user, [action.group] if action.group else [])
-    moderation.require_unreverted(action)
+    is_second = action.has_kept_votes and not keeps_votes
+    if not is_second:
+        moderation.require_unreverted(action)
     before = model.ban_of(user, action.group)
     reverted = moderation.record_revert(model, actor, action, texts, number)
+    if is_second:
+        annulments.settle_reverted(model, action, keeps=False)
+        return reverted
     if action.removes_texts:
         banned_texts.restore(model, action, reverted)
     if action.annulment:

@@ -76,6 +76,7 @@ def lock(model: Model, token: str | None, given: Mapping[str, Any], number_of_ne
     actor = model.actor(token)
     article = _subject(model, actor, "article", given["articleId"], "articleId")
     _require_rank(actor, article, group=None)
+    check(texts.group is None or texts.group in article.groups, "group")
     known = newest_standing(article.actions, "LOCK")
     if known is not None:
         return known, False
@@ -227,10 +228,10 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number_
 def record_revert(
     model: Model, actor: User, action: Action, texts: Texts, number_of_new: NewNumber, **more: Any
 ) -> Action:
-    """Record a revert, in the group of the action that it reverts."""
+    """Record a revert, in the group of the action that it reverts. The first one is its `reverted_by`."""
     texts = texts._replace(group=action.group)
     reverted = record(model, number_of_new, "REVERT", action.subject, actor, texts, reverts=action, **more)
-    action.reverted_by = reverted
+    action.reverted_by = action.reverted_by or reverted
     if action.appeal and action.appeal.answered_by is None:
         action.appeal.answered_by, action.appeal.answered_at = actor, model.now
         model.reached.count("appeals answered by a revert")

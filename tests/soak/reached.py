@@ -312,6 +312,7 @@ REQUIRED = {
     "votes on what is not visible": 15_000,
     "votes on what is removed annulled": 60_000,
     "votes that another action still holds": 80_000,
+    "votes restored by a second revert": 120_000,
     "votes that stay annulled after a revert": 80_000,
     "writes by tokens": 12_000,
     "wrong passwords": 35_000,

@@ -52,7 +52,7 @@ class Annulment:
     """
     The votes that an action annuls: those that were cast from `since` to `until`. `held` and `total` are as they were
     when the votes were annulled or restored: what is deleted later changes neither. `is_kept` says that the votes stay
-    annulled although the action was reverted.
+    annulled although the action was reverted, until it is reverted once more.
     """
 
     since: int
@@ -95,6 +95,15 @@ class Action:
 
     def __repr__(self) -> str:
         return f"action:{self.number}"
+
+    @property
+    def has_kept_votes(self) -> bool:
+        """Whether it is a ban that was reverted but for the votes that it has annulled."""
+        return self.annulment is not None and self.annulment.is_kept
+
+    @property
+    def is_revertible(self) -> bool:
+        return self.reverted_by is None or self.has_kept_votes
 
 
 class AnnulledVote(NamedTuple):

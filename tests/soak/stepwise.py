@@ -51,7 +51,7 @@ def change(random: Random, model: Model, known: KnownValues) -> Change | None:
     """A ban that removes texts or annuls votes, an annulment of votes, or the revert of such an action."""
     if (open_ones := holding_open_votes(model)) and random.random() < REVERTED_SOON:
         return _revert(random, known, random.choice(open_ones))
-    standing = [each for each in model.actions.values() if is_in_steps(each) and each.reverted_by is None]
+    standing = [each for each in model.actions.values() if is_in_steps(each) and each.is_revertible]
     if standing and random.random() < REVERTED:
         return _revert(random, known, random.choice(standing[-3:]))
     users = [each for each in (*model.users.values(), *model.departed.values()) if not each.is_admin]
@@ -74,7 +74,7 @@ def holding_open_votes(model: Model) -> list[Action]:
     """
     annulled = (each.annulled.values() for each in _subjects(model) if model.has_voters(each))
     actions = dict.fromkeys(action for votes in annulled for vote in votes for action in vote.actions)  # each once
-    return [each for each in actions if each.reverted_by is None]
+    return [each for each in actions if each.is_revertible]
 
 
 def voted_on(model: Model, known: KnownValues, user: User) -> list[Ref]:

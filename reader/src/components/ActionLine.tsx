@@ -36,6 +36,9 @@ export const ACTION_LINE = graphql(`
     reverts {
       id
       kind
+      revertedBy {
+        id
+      }
       ban {
         id
         subjectId

@@ -29,7 +29,7 @@ interface ArticleFormProps {
   onCancel?: () => void;
 }
 
-/** The fields of an article, to post or to edit it. */
+/** The fields of an article, to post or to edit it. The link stands first, as its page proposes the title. */
 export function ArticleForm({ edited, draft: { value, change }, ...form }: ArticleFormProps) {
   const field = (name: keyof ArticleText) => ({
     name,
@@ -38,7 +38,6 @@ export function ArticleForm({ edited, draft: { value, change }, ...form }: Artic
   });
   return (
     <Form {...form} label={t("form-article")} ofField={ofField}>
-      <Field {...field("title")} label={t("field-title")} most={300} autoComplete="off" />
       <Field {...field("link")} label={t("field-link")} type="url" inputMode="url" hint={t("field-link-hint")} />
       <LinkNotes
         link={value.link}
@@ -46,6 +45,7 @@ export function ArticleForm({ edited, draft: { value, change }, ...form }: Artic
         hasTitle={value.title.trim() !== ""}
         onTitle={(title) => change({ ...value, title })}
       />
+      <Field {...field("title")} label={t("field-title")} most={300} autoComplete="off" />
       <Field {...field("content")} label={t("field-text")} rows={8} most={40_000} hint={t("markdown-hint")} />
       <Preview text={value.content} />
       <GroupNames text={value.groups} onChoose={(groups) => change({ ...value, groups })}>

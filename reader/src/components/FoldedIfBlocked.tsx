@@ -23,6 +23,7 @@ export function FoldedIfBlocked({ author, name, children }: FoldedIfBlockedProps
           type="button"
           className="action"
           aria-label={t("named-action", { action: text, name })}
+          aria-expanded={isShown}
           onClick={() => setShown(!isShown)}
         >
           {text}

@@ -26,6 +26,9 @@ const MODERATION_LINE = graphql(`
     reverts {
       id
       kind
+      revertedBy {
+        id
+      }
     }
     revertedBy {
       id

@@ -27,7 +27,7 @@ export type Account = UserWithRoles & { id: string };
 /**
  * What a moderator is about to do. To annul votes is to make them count no longer. `action` is the one to revert, or
  * the one whose appeal is answered: `said` tells what it did, `isBanWithVotes` whether it is a ban that also annulled
- * votes.
+ * votes, and was not reverted.
  */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }

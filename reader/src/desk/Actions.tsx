@@ -132,6 +132,8 @@ function Action({ action: fragment, about, isNamed = false }: ActionProps) {
   const { annulment, annulledVotes } = readFragment(ANNULLED, fragment);
   const moderator = useModerator();
   const said = phraseOf(action);
+  // A second revert of a ban is about its votes alone.
+  const standing = revertedBy ? phraseOf({ ...action, kind: "ANNUL_VOTES" }) : said;
   return (
     <article
       className="line desk-action"
@@ -164,13 +166,20 @@ function Action({ action: fragment, about, isNamed = false }: ActionProps) {
         {appeal && !appeal.answeredAt && mayAnswer(moderator, action, about) && (
           <ActionButton name={t("do-answer")} about={said} shortcut="a" onClick={() => setDoing("answer")} />
         )}
-        {mayRevert(moderator, action, about) && (
-          <ActionButton name={t("do-revert")} about={said} shortcut="r" onClick={() => setDoing("revert")} />
+        {mayRevert(moderator, { ...action, annulment }, about) && (
+          <ActionButton name={t("do-revert")} about={standing} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
       {doing && (
         <ActionDialog
-          task={{ act: doing, action: { id, said, isBanWithVotes: kind === "BAN" && annulment != null } }}
+          task={{
+            act: doing,
+            action: {
+              id,
+              said: doing === "revert" ? standing : said,
+              isBanWithVotes: kind === "BAN" && annulment != null && !revertedBy,
+            },
+          }}
           onClose={() => setDoing(null)}
         />
       )}

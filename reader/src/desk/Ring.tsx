@@ -70,7 +70,7 @@ function Found({ ring }: { ring: FoundRing }) {
   const [annulling, setAnnulling] = useState<readonly Account[] | null>(null); // the users of the form that is open
   const moderator = useModerator();
   const annulled = new Set(ring.annulledMembers.map(({ id }) => id));
-  const open = members.filter(({ id }) => kindOf(id) === "user" && !annulled.has(id));
+  const open = members.filter(({ id }) => !annulled.has(id));
   const users = open.filter((member) => mayAnnul(moderator, member));
   const leftOut = open.filter((member) => !users.includes(member));
   return (

@@ -65,5 +65,10 @@ test("an action is reverted by who might have done it, and an appeal is not answ
   expect(mayRevert(mona, ban, { user: user("vera") })).toBe(true);
   expect(mayRevert(mona, { ...ban, group: null }, { user: user("vera") })).toBe(false);
   expect(mayRevert(mona, ban, { user: user("mona") })).toBe(false);
+  const reverted = { ...ban, group: null, revertedBy: {} };
+  expect(mayRevert(moderator(SITE), { ...reverted, annulment: { state: "DONE" } }, { user: user("vera") })).toBe(true);
+  expect(mayRevert(moderator(SITE), { ...reverted, annulment: { state: "RESTORED" } }, { user: user("vera") })).toBe(
+    false,
+  );
   expect(mayRevert(moderator(SITE), { ...ban, kind: "GRANT_ROLE" }, { user: user("vera") })).toBe(false);
 });

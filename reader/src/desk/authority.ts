@@ -1,4 +1,4 @@
-import type { ModerationKind, Role } from "../gql/graphql";
+import type { AnnulmentState, ModerationKind, Role } from "../gql/graphql";
 import { moderates, rolesOf, useRoles, type Roles } from "../roles";
 import { useSession } from "../session";
 
@@ -79,13 +79,22 @@ interface Action {
   subjectId: string;
   group?: { name: string } | null;
   revertedBy?: unknown;
+  annulment?: { state: AnnulmentState } | null;
 }
 
 const NEVER_REVERTED: ReadonlySet<ModerationKind> = new Set(["PURGE", "REJECT_EDIT", "REVERT"]);
 
+/**
+ * Whether a ban was reverted but for the votes that it has annulled, which do not count. Then a second revert restores
+ * them.
+ */
+const hasKeptVotes = ({ revertedBy, annulment }: Action): boolean =>
+  Boolean(revertedBy) && (annulment?.state === "RUNNING" || annulment?.state === "DONE");
+
 /** Whether somebody may revert an action. */
 export function mayRevert(moderator: Moderator, action: Action, about: About): boolean {
-  return !action.revertedBy && !NEVER_REVERTED.has(action.kind) && mayDecide(moderator, action, about);
+  if (action.revertedBy && !hasKeptVotes(action)) return false;
+  return !NEVER_REVERTED.has(action.kind) && mayDecide(moderator, action, about);
 }
 
 /** Whether somebody may answer the appeal against an action, which is by the user whom it is about. */

@@ -19,8 +19,8 @@
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
 --       archived (in the database only) its fields as words, which vote_counts.lua parses, else ""
--- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12}, id of the log's
---       entry, {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
+-- Reply {"annulled", {numbers that are not here}, {numbers of those whose voters are gone, closed after ARGV 12}, id of the
+--       log's entry, {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
 --       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
 require_writable()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
@@ -30,7 +30,8 @@ forget_recounted(read_up_to)
 
 -- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts. `known` is the value in the
 -- database. It decides if it is not 0 and voting was closed when the database had all votes. Else the sets of voters decide
--- as long as they exist (one may expire before the other). Returns nil if the database may not have the vote yet.
+-- as long as they exist (one may expire before the other). Returns nil if they are gone, and the database may not have what
+-- was cast before they went: with a longer window than when it was posted, a subject seems open though it is closed.
 local function take_vote(subject, known)
   local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
   local closes, complete_at = subject.time + window, tonumber(ARGV[12])

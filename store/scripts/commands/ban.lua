@@ -1,4 +1,5 @@
--- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
+-- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action. If its votes stayed
+-- annulled with a first revert, a second one restores them and changes nothing else.
 -- requires: actions, bans, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number) -> fields by name | nil,
@@ -32,15 +33,18 @@ if not name then return {"missing"} end
 if string.lower(moderator) == lower_name then return {"self"} end
 
 if reverts ~= "" then
-  local action = revertible(reverts)
-  if not action then return {"reverted"} end
+  local action, keeps_votes = revertible(reverts), ARGV[16] == "1"
+  if not action or action.kept and keeps_votes then return {"reverted"} end
   local number = record_revert(slot, reverts, action, moderator, reason, note)
-  write_bans(lower_name)
-  if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
-  if action.votes and ARGV[16] == "1" then
+  if not action.kept then
+    write_bans(lower_name)
+    if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
+  end
+  if action.votes and keeps_votes then
     redis.call("HSET", KEY.action .. reverts, "kept", "1")
   elseif action.votes then
     redis.call("ZADD", KEY.annulling, now, reverts)
+    redis.call("HDEL", KEY.action .. reverts, "kept")
   end
   return action_reply("changed", number)
 end

@@ -122,23 +122,24 @@ local function standing_action(subject, kinds, wanted) --> (number, kind) | nil
   end
 end
 
--- Reads an action that is to be reverted, as a table of its fields; nil if it was reverted before.
+-- Reads an action that is to be reverted, as a table of its fields; nil if it was reverted before. One that was reverted but
+-- for its votes (`kept`) can be reverted once more, which is about these votes alone.
 local function revertible(number) --> fields by name | nil
   local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
   for i = 1, #flat, 2 do action[flat[i]] = flat[i + 1] end
-  if not action.reverted_by then return action end
+  if not action.reverted_by or action.kept then return action end
 end
 
 -- Records the revert of an action, which `revertible` has read, and returns what `record_action` does. `notified` is as
--- in its `fields`. A revert answers an appeal against the action. The caller then changes the subject to what the remaining
--- actions say.
+-- in its `fields`. A revert answers an appeal against the action, whose `reverted_by` is its first revert. The caller then
+-- changes the subject to what the remaining actions say.
 local function record_revert(slot, number, action, moderator, reason, note, notified) --> (number, entry id)
   local fields = {
     group = action.group or "", role = action.role or "", reason = reason, note = note, reverts = number,
     notified = notified,
   }
   local revert, id = record_action(slot, "revert", action.subject, moderator, fields)
-  redis.call("HSET", KEY.action .. number, "reverted_by", revert)
+  redis.call("HSETNX", KEY.action .. number, "reverted_by", revert)
   answer_appeal(number, moderator)
   return revert, id
 end

@@ -11,8 +11,12 @@ reports. `bare` is a pair without an SQL database.
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
-import pytest
+from typing import Any
 
+import pytest
+from sqlalchemy import text
+
+from database.database import Database
 from store import annulments as steps
 from store import bans, keys
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
@@ -212,11 +216,20 @@ async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clo
 
     await pair.world.revert(banned.action)
     await pair.world.settle()
-    shown = pair.world.shown()
-    for found in (shown, before):
-        for key in [key for key in found if key.startswith("user:")]:
-            found[key].pop("bans", None)
-    assert shown == before
+    assert without_bans(pair.world.shown()) == without_bans(before)
+
+
+def without_bans(shown: dict[str, Any]) -> dict[str, Any]:
+    """What a store holds, without the words of bans of users: "" once all have ended."""
+    for key in [key for key in shown if key.startswith("user:")]:
+        shown[key].pop("bans", None)
+    return shown
+
+
+async def reverts_in(database: Database, action: int) -> int | None:
+    """The revert of an action by its number, as the view of the database has it."""
+    query = text("SELECT reverted_by FROM moderation_actions_view WHERE number = :number")
+    return await database.run(lambda connection: connection.execute(query, {"number": action}).scalar_one())
 
 
 @on_both
@@ -235,6 +248,64 @@ async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
     with pytest.raises(Invalid) as refusal:
         await pair.world.revert(action, keeps_votes=True)
     assert refusal.value.field == ("keepVotesAnnulled",)
+
+
+@on_both
+async def test_second_revert_restores_votes_that_the_first_has_left_annulled_and_nothing_else(pair: Pair):  # M8, M9
+    await pair.fill()
+    before, site, redis = pair.world.shown(), pair.world.store.site, pair.world.redis
+    given = {"group": None, "until": None, "annuls_votes": True}
+    banned = (await bans.ban(site, OPERATOR, "mallory", reason="spam", **given)).action
+    assert banned
+    await pair.world.settle()
+    first = await pair.world.revert(banned, keeps_votes=True)
+    await pair.world.settle()
+    with pytest.raises(AlreadyReverted):
+        await pair.world.revert(banned, keeps_votes=True)
+    again = (await bans.ban(site, OPERATOR, "mallory", group=None, until=None, reason="spam again")).action
+    assert again
+    pair.clock.advance(1)
+
+    second = await pair.world.revert(banned)
+    await pair.world.settle()
+
+    assert second.reverts == first.reverts == banned.number
+    found = await pair.world.read(banned)
+    assert found.reverted_by == first.number
+    assert found.annulment and (found.annulment.state, found.annulled_votes) == (AnnulmentState.RESTORED, 0)
+    assert (found.annulment.done, found.annulment.total) == (VOTES_OF_MALLORY, VOTES_OF_MALLORY)
+    account = keys.user(site.partition_of_user("mallory"), "mallory")
+    assert redis.hget(account, "bans") == "site=0"  # the other ban stands
+    await pair.world.revert(again)
+    assert without_bans(pair.world.shown()) == without_bans(before)
+    assert await pair.findings() == []
+    assert pair.world.database
+    assert await reverts_in(pair.world.database, banned.number) == first.number
+    for number in (banned, again):
+        with pytest.raises(AlreadyReverted):
+            await pair.world.revert(number)
+
+
+@on_both
+async def test_second_revert_restores_only_votes_that_no_other_action_holds(pair: Pair):  # M8
+    await pair.fill()
+    before, site = pair.world.shown(), pair.world.store.site
+    given = {"group": None, "until": None, "annuls_votes": True}
+    banned = (await bans.ban(site, OPERATOR, "mallory", reason="spam", **given)).action
+    assert banned
+    await pair.world.revert(banned, keeps_votes=True)  # before any vote was annulled
+    pair.clock.advance(1)
+    other = await pair.world.annul()
+    await pair.world.settle()
+    annulled = pair.world.shown()
+
+    await pair.world.revert(banned)
+    await pair.world.settle()
+    assert pair.world.shown() == annulled
+
+    await pair.world.revert(other)
+    await pair.world.settle()
+    assert without_bans(pair.world.shown()) == without_bans(before)
 
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)

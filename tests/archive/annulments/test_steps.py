@@ -10,6 +10,8 @@ never are. `fill` writes articles, comments and votes to both. `bare` is a pair 
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from archive import annulments
@@ -19,8 +21,9 @@ from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.moderation_records import AnnulmentState
 from store.records import Vote
+from store.site import Site
 from store.store import Store
-from tests.archive.annulling import POLICY, VOTES_OF_MALLORY, Pair, World, counts_of
+from tests.archive.annulling import POLICY, VOTES_OF_MALLORY, WINDOW, Pair, World, counts_of
 from tests.conftest import Clock, client
 from tests.database.conftest import on_both
 from tests.store.reading import contents, findings, verified
@@ -104,6 +107,57 @@ async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeyp
     found = await world.read(action)
     assert found.annulment and (found.annulled_votes, found.annulment.state) == (4, AnnulmentState.RUNNING)
     assert found.annulment.total == VOTES_OF_MALLORY
+
+
+@on_both
+async def test_votes_are_annulled_on_what_closed_before_the_voting_window_was_raised(
+    pair: Pair, redis_url: str, clock: Clock
+):  # M7
+    number = await pair.post("alice", "show")
+    comment = await pair.comment("bob", number)
+    await pair.vote("Mallory", number, Vote.UP)
+    await pair.vote("Mallory", comment, Vote.DOWN)
+    pair.close_voting()
+    policy, partitions = replace(POLICY, voting_window=100 * WINDOW), pair.world.store.site.partitions
+    store = await Store.open(f"{redis_url}?db=0", policy, partitions, clock=clock)
+    world = World(store, pair.world.redis, pair.world.database)
+
+    action = await world.annul()
+    await world.settle()
+    found = await world.read(action)
+    assert found.annulment and (found.annulled_votes, found.annulment.state) == (2, AnnulmentState.DONE)
+    assert counts_of(world) == {number: (1, 0), comment: (1, 0)}
+
+    await world.revert(action)
+    await world.settle()
+    assert counts_of(world) == {number: (2, 0), comment: (1, 1)}
+    await store.close()
+
+
+@on_both
+async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annulled(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+):  # M7, M8
+    """After the database was read as far as it had to be, Mallory withdraws a vote and voting closes."""
+    number, other = await pair.post("alice"), await pair.post("bob")
+    for each in (number, other):
+        await pair.vote("Mallory", each, Vote.UP)
+    world, read = pair.world, annulments.caught_up
+
+    async def read_before_the_end(site: Site) -> int:
+        complete_at = await read(site)
+        monkeypatch.setattr(annulments, "caught_up", read)
+        await world.store.articles.vote(number, "Mallory", Vote.NONE)
+        for each in (number, other):
+            world.redis.delete(keys.voted(site.partition_of_article(each), each))
+        return complete_at
+
+    monkeypatch.setattr(annulments, "caught_up", read_before_the_end)
+    action = await world.annul()
+    await world.settle()
+
+    assert (await world.read(action)).annulled_votes == 1
+    assert counts_of(world) == {number: (1, 0), other: (1, 0)}
 
 
 async def test_request_of_a_moderator_waits_for_some_votes_only(
