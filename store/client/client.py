@@ -5,10 +5,9 @@ trips.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -133,34 +132,10 @@ class RedisClient:
         started = monotonic()
         _count(commands)
         replies = await self._server.send(commands)
-        return await self._repeated(commands, replies, started) if ReplyError in map(type, replies) else replies
-
-    def send(self, commands: Sequence[Command], receive: "Callable[[asyncio.Future[list[Any]]], object]") -> None:
-        """
-        Send commands, and call `receive` with what `replies` would return. It takes a task only if a command fails, or
-        if no connection is open.
-        """
-        _count(commands)
-        sent = self._server.send(commands)
-        future = sent if isinstance(sent, asyncio.Future) else asyncio.ensure_future(sent)
-        future.add_done_callback(partial(self._receive, commands, monotonic(), receive))
-
-    def _receive(
-        self,
-        commands: Sequence[Command],
-        started: float,
-        receive: "Callable[[asyncio.Future[list[Any]]], object]",
-        sent: "asyncio.Future[list[Any]]",
-    ) -> None:
-        if sent.cancelled() or sent.exception() or ReplyError not in map(type, sent.result()):
-            receive(sent)
-        else:
-            asyncio.ensure_future(self._repeated(commands, sent.result(), started)).add_done_callback(receive)
-
-    async def _repeated(self, commands: Sequence[Command], replies: list[Any], started: float) -> list[Any]:
-        """The replies after commands that failed were sent again, with a StoreUnavailable for each that still fails."""
-        await self._retry(self._server, commands, replies, started)
-        return [_exception([reply]) if type(reply) is ReplyError else reply for reply in replies]
+        if ReplyError in map(type, replies):
+            await self._retry(self._server, commands, replies, started)
+            return [_exception([reply]) if type(reply) is ReplyError else reply for reply in replies]
+        return replies
 
     async def size(self) -> int:
         """How many keys the store has. One round trip."""

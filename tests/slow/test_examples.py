@@ -168,6 +168,7 @@ def test_commands_and_queries_of_the_page_work(checkout, page):
     if page.stem in FOR_A_STORE:
         with valkey.running(checkout.folder / "data"):
             pass  # an empty store
+        checkout.run(".venv/bin/upvote database rebuild")  # with a database
     if page != LIVE and asks_first(blocks):
         checkout.serve(".venv/bin/upvote serve")
     for language, text, expected in blocks:
