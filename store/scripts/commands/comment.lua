@@ -1,6 +1,7 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
 -- from prelude: actor() -> username | false, require_not_banned(groups), now (unix milliseconds)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from numbers: next_number(slot) -> text
 -- from article_indexes: add_voters(article, voters)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
@@ -59,8 +60,8 @@ if article_info.locked == "1" then return {"locked"} end
 if oldest ~= "" and article_info.time < tonumber(oldest) then return {"old"} end
 if verdict == "refuse" then return {"broken"} end
 
-local number = next_number(article_number % 1024) -- with the slot of the article
-local answered = parent or {poster = article_info.poster, slot = article_number % 1024}
+local number = next_number(article_number % SLOTS) -- with the slot of the article
+local answered = parent or {poster = article_info.poster, slot = article_number % SLOTS}
 local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- a new one has no earlier versions
 local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 local comment = {

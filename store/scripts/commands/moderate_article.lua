@@ -3,6 +3,7 @@
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
 -- from prelude: find_article(number) -> fields by name | nil
 -- from flags: is_flagged(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: revertible(number) -> fields by name | nil,
 --   notified_of_action(subject, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id),
@@ -35,7 +36,7 @@ local number, kind, group = ARGV[9], ARGV[10], ARGV[11]
 local article = find_article(number)
 if not article then return {"missing"} end
 
-local subject, slot, done = "article:" .. number, number % 1024, nil -- `done` is the action that is to be reverted
+local subject, slot, done = "article:" .. number, number % SLOTS, nil -- `done` is the action that is to be reverted
 if kind == "revert" then
   done = revertible(reverts)
   if not done then return {"reverted"} end

@@ -3,6 +3,7 @@
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
 -- from prelude: split(text) -> {word, ...}
 -- from flags: is_flagged(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: revertible(number) -> fields by name | nil,
 --   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
@@ -44,7 +45,7 @@ if not groups then return {"missing"} end
 groups = split(groups)
 
 local subject, done = "comment:" .. comment.number, nil -- `done` is the action that is to be reverted
-local action_slot = comment.number % 1024 -- in the number of an action about it; `comment.slot` is that of the poster
+local action_slot = comment.number % SLOTS -- in the number of an action about it; `comment.slot` is that of the poster
 local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
   done = revertible(reverts)

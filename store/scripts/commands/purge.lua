@@ -4,6 +4,7 @@
 -- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...},
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from flags: drop_flags(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from notifications: note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
@@ -44,7 +45,6 @@ local function purge()
   reply[4], reply[5] = {}, {}
   if known then return reply end
 
-  local SLOTS = 1024 -- the number of an article or comment modulo this is the slot that its action's number gets
   -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their partition, which has their inbox, may be another one.
   local notifies = comment and notified_user(comment.poster, comment.slot, admin)
   local action, id = record_action(number % SLOTS, "purge", subject, admin, {

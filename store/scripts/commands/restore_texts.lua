@@ -2,6 +2,7 @@
 -- no text here any more. What others have decided about a text since the ban stays.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), now (unix milliseconds), find_article(number) -> fields by name | nil
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
@@ -32,10 +33,10 @@ local function restore_texts()
     return false
   end
 
-  -- Records the revert of a removal, which is an action with a number; number % 1024 is its slot.
+  -- Records the revert of a removal, which is an action with a number; number % SLOTS is its slot.
   local function record(number, action)
     local reason, NO_NOTE, NOBODY = ARGV[10], "", "" -- nobody is notified
-    record_revert(number % 1024, number, action, moderator, reason, NO_NOTE, NOBODY)
+    record_revert(number % SLOTS, number, action, moderator, reason, NO_NOTE, NOBODY)
   end
 
   -- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.

@@ -79,7 +79,7 @@ local function notify_of_action(number, notified)
 end
 
 -- Records an action on a subject, article:N, comment:N or user:NAME, and returns its number and the id of its entry in
--- the log. `slot` is N % 1024, or of a user the slot of the name: the last part of the action's number.
+-- the log. `slot` is N % SLOTS, or of a user the slot of the name: the last part of the action's number.
 -- `fields` are further fields of the hash by name, of which "" is left out: group, reason, note, until, texts, votes, from,
 -- to, ban, before, role, reverts, `notified` (`action` in store/keys.py says what each is). Without `notified`, the action
 -- notifies whom `notified_of_action` says, but an approval nobody: it concerns a poster only if something was hidden.
