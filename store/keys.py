@@ -134,9 +134,9 @@ comment = Kind(
     "hash",
     parts=(NUMBER,),
     holds="article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
-    "replies (how many), path (its place in `tree`), moves (the last votes that moved it, each with the counts before "
-    "it), notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not in lists and "
-    "inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
+    "replies (how many), path (its place in `tree`), moves (of earlier versions: as in `moved`), notified, bare (1: "
+    "hidden and without visible descendants, so in no thread), away (1: not in lists and inboxes, as its article is "
+    "not visible), held_by (the rule that holds it, after a space why)",
     written_by="comment, and all commands on comments",
     backup=Backup.COPIED,
     record="comment",

@@ -62,6 +62,7 @@ GROWING = (  # prefixes of keys that only grow or depend on the time, so that th
     "effects",
     "applied",
     "moves",
+    "moved",
     "deleted",
     "inbox",
     "lease",
@@ -158,7 +159,7 @@ class World:
         for value in found.values():
             if isinstance(value, dict):
                 # fields that only grow or depend on the time
-                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
+                for name in ("upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
                     value.pop(name, None)
                 if value.get("replies") == "0":  # what comes back lacks it
                     del value["replies"]

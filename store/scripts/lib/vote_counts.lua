@@ -10,8 +10,7 @@
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, add_comment_karma(comment, votes),
---   keep_place(comment, lifetime, before), add_move(moves, before) -> text, note_written(article),
---   update_replies(comment, before)
+--   keep_place(comment, lifetime, before), note_move(comment, before), note_written(article), update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
 -- from upvoters: add_upvoter(account, voter), remove_upvoter(account, voter)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -160,7 +159,8 @@ end
 
 local function add_comment_count(comment, before)
   keep_place(comment, ARGV[10], before)
-  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
+  note_move(comment, before)
+  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down)
   note_written(comment.article)
   if not comment.bare then update_replies(comment, before) end
   add_votes_on_comment(comment, before)
