@@ -90,7 +90,7 @@ def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
     monkeypatch.setattr(store_memory, "FREEING_SECONDS", 0)
-    await store_memory.main([40, 60], hot=20, parent=None)
+    await store_memory.main([40, 60], hot=20, comments_each=2, parent=None)
 
     *_, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("| 40 | 40 | ")
