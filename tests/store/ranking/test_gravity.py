@@ -51,7 +51,7 @@ async def test_page_among_articles_of_equal_age_is_one_step(store, redis, clock)
         for each in range(1, 5_001)
     ]
     pipeline = store.site.redis.pipeline
-    await pipeline([orders.places(store, order, articles) for order in (Order.VOTES, Order.GRAVITY)])
+    await pipeline([orders.placing_command(store, order, articles) for order in (Order.VOTES, Order.GRAVITY)])
     clock.advance(40 * DAY)
     listed = sorted_by_hand(store, Order.GRAVITY, articles, clock.now)
 
