@@ -179,13 +179,15 @@ def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
     `karma` has a word NAME:CHANGE:UPVOTED for each poster in another partition: the change of the karma of comments,
     and 1 if upvotes are among the votes, else 0. Entries of earlier versions lack UPVOTED.
     """
-    effects, command = [], "ANNULLED" if entry.kind == "votes_annulled" else "UPVOTED"
+    effects, noting = [], "ANNULLED" if entry.kind == "votes_annulled" else "UPVOTED"
     for word in entry.values["karma"].split():
         poster, change, *upvoted = word.split(":")
         target = site.partition_of_user(poster)
         account = keys.user(target, poster)
-        counted, noted = ("HINCRBY", account, "comment_karma", change), (command, account, entry.values["voter"])
-        effects.append(Effect(target, (counted, noted) if upvoted == ["1"] else (counted,)))
+        commands: list[tuple[str, ...]] = [("HINCRBY", account, "comment_karma", change)]
+        if upvoted == ["1"]:
+            commands.append((noting, account, entry.values["voter"]))
+        effects.append(Effect(target, tuple(commands)))
     return effects
 
 

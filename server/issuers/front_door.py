@@ -57,11 +57,14 @@ def routes(has_page: bool) -> list[BaseRoute]:
     Both answer GET only: a HEAD would store a log-in that nobody goes on with, or use one up. `has_page` tells whether
     the site has a page to log in, to which browsers come back where a log-in fails.
     """
-    steps = [(f"{PATH}/{{name}}", begin), (f"{PATH}/{{name}}/done", end)]
-    found = [Route(path, partial(_or_back, step) if has_page else step) for path, step in steps]
-    for each in found:
-        each.methods = {"GET"}  # Starlette has added HEAD
-    return [*found]
+    steps = {f"{PATH}/{{name}}": begin, f"{PATH}/{{name}}/done": end}
+    return [_route(path, partial(_or_back, step) if has_page else step) for path, step in steps.items()]
+
+
+def _route(path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Route:
+    route = Route(path, endpoint)
+    route.methods = {"GET"}  # Starlette has added HEAD
+    return route
 
 
 async def _or_back(step: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
