@@ -157,12 +157,12 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
     token = tokens.parse(text, audience=frozenset({issuer.client_id}))
     await tokens.require_signed(token)
     if token.issuer is not issuer:
-        raise TokenRefused("issuer")
+        raise TokenRefused(reason="issuer")
     nonce = token.claims.get("nonce")
     if not isinstance(nonce, str) or not secrets.compare_digest(nonce.encode(), begun.nonce.encode()):
-        raise TokenRefused("nonce")
+        raise TokenRefused(reason="nonce")
     if token.claims.get("azp", issuer.client_id) != issuer.client_id:
-        raise TokenRefused("audience")
+        raise TokenRefused(reason="audience")
     return token
 
 
