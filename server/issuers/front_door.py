@@ -110,10 +110,10 @@ def _shown(error: object) -> str:
 async def _charge(request: Request) -> None:
     """Take points from the address of a browser, as a log-in that begins is stored. Raises HTTPException."""
     state = request.app.state
-    if state.rates is None:
+    if state.rate_limiter is None:
         return
     try:
-        charge = await state.rates.admit(state.endpoint.client(request.scope)._replace(token=None))
+        charge = await state.rate_limiter.admit(state.endpoint.client(request.scope)._replace(token=None))
     except Refused as refused:
         headers = {name.decode(): value.decode() for name, value in refused.headers}
         message = refused.errors[0]["message"]
