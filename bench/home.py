@@ -101,11 +101,11 @@ async def fill(store: Store, size: int) -> None:
         commands: list[Command] = []
         for each in range(start, min(start + BATCH, size)):
             groups = set(chance.choices(GROUPS, SHARES, k=chance.choice((1, 1, 1, 2, 3))))
-            commands += places(store, made_up(chance, each, size), sorted(groups))
+            commands += placing_commands(store, made_up(chance, each, size), sorted(groups))
         await store.site.redis.pipeline(commands)
 
 
-def places(store: Store, article: Article, groups: Sequence[str]) -> list[Command]:
+def placing_commands(store: Store, article: Article, groups: Sequence[str]) -> list[Command]:
     """The commands that write the places of an article in its groups, in every order."""
     value, member = store.site.policy.value, keys.member(article.number)
     return [

@@ -100,14 +100,14 @@ async def fill(store: Store, size: int) -> float:
     for start in range(0, size, BATCH):
         made = [made_up(chance, each, size) for each in range(start, min(start + BATCH, size))]
         hashes += [("HSET", keys.article(0, article.number), "time", article.posted_at) for article in made]
-        await connection.pipeline([places(store, order, made) for order in Order])
+        await connection.pipeline([placing_command(store, order, made) for order in Order])
     used = await memory(store) - before
     for start in range(0, size, BATCH):
         await connection.pipeline(hashes[start : start + BATCH])
     return used / size
 
 
-def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
+def placing_command(store: Store, order: Order, articles: Sequence[Article]) -> Command:
     """The command that writes the places of articles in the index of an order."""
     value = store.site.policy.value
     pairs = [text for article in articles for text in (value(order, article), keys.member(article.number))]
@@ -119,9 +119,12 @@ def made_up(chance: random.Random, each: int, size: int) -> Article:
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE
-    # as the number of a post of this instant: its sequence is twice the time (store/numbering.py)
-    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)
-    return without_texts(number, at, upvotes=up, downvotes=down)
+    return without_texts(number_at(chance, at), at, upvotes=up, downvotes=down)
+
+
+def number_at(chance: random.Random, posted_at: int) -> int:
+    """A number that a post of an instant may get: its sequence is twice the time, see `store.numbering`."""
+    return 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS)
 
 
 def without_texts(number: int, posted_at: int, upvotes: int, downvotes: int) -> Article:

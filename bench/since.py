@@ -17,10 +17,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.orders import places, without_texts
+from bench.orders import number_at, placing_command, without_texts
 from resolvers.dataloader import Reads
 from server.managed_valkey import server
-from store import keys, listings
+from store import listings
 from store.listings import Listing, Window
 from store.ranking import since
 from store.ranking.formulas import DAY, Order
@@ -47,7 +47,7 @@ async def main(size: int) -> None:
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             await fill(store, size, votes)
-            Console(width=140).print(await table(store, f"{size:,} articles, {name}: µs of the server for 25 places"))
+            Console(width=140).print(await table(store, f"{size:,} articles, {name}: µs of the server for 25 articles"))
             await store.close()
 
 
@@ -58,15 +58,14 @@ async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -
             random_article(chance, NOW - (size - each) * MINUTE, votes)
             for each in range(start, min(start + BATCH, size))
         ]
-        await store.site.redis.pipeline([places(store, order, made) for order in since.INDEXES])
+        await store.site.redis.pipeline([placing_command(store, order, made) for order in since.INDEXES])
 
 
 def random_article(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
     """An article posted within the minute from `posted_at`, with what orders it and no texts."""
     posted_at += chance.randrange(MINUTE)
-    number = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as large as that of a post of this instant
     count = votes(chance)
-    return without_texts(number, posted_at, upvotes=max(count, 0), downvotes=max(-count, 0))
+    return without_texts(number_at(chance, posted_at), posted_at, upvotes=max(count, 0), downvotes=max(-count, 0))
 
 
 async def table(store: Store, title: str) -> Table:

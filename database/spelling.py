@@ -19,7 +19,7 @@ from database import vocabulary
 from database.inflections import forms
 from database.search import Search
 from database.words import PREFIX_LENGTH, QUERY_WORDS, parse
-from store.words import FOLDED, LETTERS, WORD_LENGTH, composed, with_names, words
+from store.words import FOLDED, LETTERS, WORD_LENGTH, composed, symbols_as_letters, words
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -29,7 +29,7 @@ LONG = 5  # letters of a word in which two edits are looked for, and one if it i
 MUCH_COMMONER = 10  # a word may be misspelled if another one, an edit away, is in 10 times as many texts
 TRIED = 8  # words in the place of one, and corrected queries that are searched for
 SPACED = re.compile(r"\s+|\S+")  # the runs of spaces and of other characters in a text
-SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # undoes `with_names`
+SYMBOLS = {ord(letter): chr(symbol) for symbol, letter in LETTERS.items()}  # undoes `symbols_as_letters`
 
 
 class Correction(NamedTuple):
@@ -61,7 +61,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
     """
     if '"' in query or len(words(query)) > QUERY_WORDS:
         return None
-    for corrected in _corrected(connection, with_names(composed(query)).rstrip()):
+    for corrected in _corrected(connection, symbols_as_letters(composed(query)).rstrip()):
         proposed = corrected.translate(SYMBOLS)
         found = index.find(connection, replace(search, phrases=parse(proposed)), deleted)
         if found.places:

@@ -13,7 +13,7 @@ from itertools import accumulate, islice, repeat
 from typing import NamedTuple, TypeAlias
 
 from database.inflections import forms
-from store.words import FOLDED, WORD_LENGTH, composed, folded_words, with_names, words
+from store.words import FOLDED, WORD_LENGTH, composed, folded_words, symbols_as_letters, words
 
 Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last may end in `FORMS` or `PREFIX`, or both
 
@@ -193,7 +193,7 @@ def _densest_part(phrases: Sequence[Phrase], text: str) -> tuple[int, int]:
     A text is divided into steps of about `REACH` characters. A part has two neighbouring steps, which is about the
     length of an excerpt, so each step is in two parts.
     """
-    text = with_names(text)
+    text = symbols_as_letters(text)
     wanted = [[part_of_text(each) for each in alternatives(phrase)] for phrase in phrases]
     best, most = (0, len(text)), 0
     steps = list(_steps(text))
@@ -253,7 +253,7 @@ def _bounds(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> Iterator[Match]:
     """The matches of each phrase in a text, the first ones up to a limit. Takes time in proportion to the text."""
-    folded = with_names(text).translate(FOLDED)
+    folded = symbols_as_letters(text).translate(FOLDED)
     spans = [match.span() for match in re.finditer(r"\S+", folded)]
     words = [folded[start : min(end, start + WORD_LENGTH)] for start, end in spans]
     joined = f" {' '.join(words)} "

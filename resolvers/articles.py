@@ -74,16 +74,16 @@ def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
     have_voters = are_voters_stored(articles, context)
-    return [has_voters and takes_votes(article) for article, has_voters in zip(articles, have_voters, strict=True)]
+    return [has_voters and is_open(article) for article, has_voters in zip(articles, have_voters, strict=True)]
 
 
 def is_commenting_open(articles: Sequence[Article], context: Context) -> list[bool]:
     site = context.store.site
-    return [takes_votes(article) and site.takes_comments(article.posted_at) for article in articles]
+    return [is_open(article) and site.takes_comments(article.posted_at) for article in articles]
 
 
-def takes_votes(article: Article) -> bool:
-    """Whether an article and its comments take votes, until voting on them closes."""
+def is_open(article: Article) -> bool:
+    """Whether an article and its comments take votes and answers, as long as they are young enough for them."""
     return not article.is_locked and article.state is ContentState.VISIBLE
 
 
@@ -226,8 +226,8 @@ async def post(
     idempotency_key: str | None = None,
 ) -> Posted:
     draft = Draft(title, link or "", content or "", tuple(groups or ()))
-    session = context.actor()
-    command = partial(context.store.articles.post, session, draft, idempotency_key)
+    actor = context.actor()
+    command = partial(context.store.articles.post, actor, draft, idempotency_key)
     posted = await context.write(context.within_limits(context.rates.of_posts, command))
     context.reads.set_checked_login(posted.poster)
     if posted.article is None:  # the same was posted before (`replayed`), and was deleted or archived since

@@ -18,7 +18,7 @@ from archive.reads import find_comment
 from database.database import DatabaseUnavailable
 from resolvers import arguments, pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.articles import are_voters_stored, checked_number, parsed, takes_votes
+from resolvers.articles import are_voters_stored, checked_number, is_open, parsed
 from resolvers.context import Context
 from resolvers.filling import Source, full_connection
 from resolvers.older_comments import CommentsByTime
@@ -85,7 +85,7 @@ async def descendant_count(comments: Sequence[Comment], context: Context) -> lis
 async def is_voting_open(comments: Sequence[Comment], context: Context) -> list[bool]:
     articles = await context.reads.articles(comment.article for comment in comments)
     return [
-        has_voters and comment.state is ContentState.VISIBLE and article is not None and takes_votes(article)
+        has_voters and comment.state is ContentState.VISIBLE and article is not None and is_open(article)
         for comment, has_voters, article in zip(comments, are_voters_stored(comments, context), articles, strict=True)
     ]
 

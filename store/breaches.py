@@ -110,7 +110,9 @@ def _broken_by_link(rule: LinkRules, account: Account, texts: Mapping[str, str],
 
 
 def first_text(rule: FirstTextRules) -> Breach:
-    """The breach by an account of which fewer texts than `rule.hold` have stood."""
+    """
+    The breach by a text of an account before `rule.hold` of its texts were approved, or stood without a flag for a day.
+    """
     broken = RuleBroken("first_texts", "the first texts of an account wait for a moderator", {"hold": rule.hold})
     return Breach(HOLD, broken)
 
@@ -147,8 +149,8 @@ def repeated(rule: RepetitionRules, free_at: int) -> Breach:
 
 def too_little(name: str, rule: LeastRules, account: Account, now: int, what: str, *fields: str) -> RuleBroken | None:
     """
-    The refusal by the rule with a name of an account that is too young or has too little karma; None for others. `what`
-    is what it may not do, such as "a vote", `fields` is the path of the value in the input.
+    The refusal if an account is too young or has too little karma for a rule; None for others. `name` is the rule's,
+    `what` is what the account may not do, such as "a vote", and `fields` is the path of the value in the input.
     """
     age_days = (now - account.joined) // (DAY * 1000)
     if age_days >= rule.least_age_days and account.karma >= rule.least_karma:

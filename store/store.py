@@ -100,7 +100,7 @@ class Store:
         Articles take no comments after `comment_days`, if given. A comment, an edit or a deletion brings an archived
         conversation back to Redis, as long as all that came back have at most `woken_comments` comments. Without
         `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
-        `bounded_hashing`, passwords are hashed however late.
+        `bounded_hashing`, passwords wait for a thread that hashes them for any time, and none is refused.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
@@ -170,12 +170,13 @@ async def _agree_on_settings(
     *stored, identity, restoring = await redis.run(command)
     is_new = False
     if None in (*stored, identity):  # else nothing is written, so that a store with a full disk can be opened
-        initial = [(name, str(value or 1)) for name, value in settings.items()]  # by default one partition
-        initial.append((IDENTITY_FIELD, new_identity()))
-        if not any(stored):  # first, so that no process sees a new store without these fields
+        initial = {**settings, "partitions": partitions or 1, IDENTITY_FIELD: new_identity()}
+        if not any(stored):  # first, so that no process takes the indexes of a new store for incomplete
             complete = {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1, HOMES_FIELD: 1}
             await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in complete.items()])
-        is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in initial])
+        is_new, *_ = await redis.pipeline(
+            [("HSETNX", keys.store(), name, str(value)) for name, value in initial.items()]
+        )
         *stored, identity, restoring = await redis.run(command)
     if restoring is not None:
         raise StoreMismatch("a restore into this store has not finished: repeat it, or empty the store")

@@ -35,10 +35,10 @@ def words(text: str) -> list[str]:
 
 def folded_words(text: str) -> list[str]:
     """The words of a text that is composed."""
-    return [word[:WORD_LENGTH] for word in with_names(text).translate(FOLDED).split()]
+    return [word[:WORD_LENGTH] for word in symbols_as_letters(text).translate(FOLDED).split()]
 
 
-def with_names(text: str) -> str:
+def symbols_as_letters(text: str) -> str:
     """The text, as long as before, with letters in the place of the symbols in names such as `c++`: these are words."""
     return NAMES.sub(lambda name: name[0].translate(LETTERS), text)
 
@@ -51,7 +51,8 @@ class FoldedCharacters(dict[int, str]):
     """
     What each character becomes: a letter without case and accents, a space, nothing, or a word between spaces.
 
-    Each character is folded alone, so that a part of a text `with_names` has the same words as in the whole text.
+    Each character is folded alone, so that a part of what `symbols_as_letters` gives has the words that it has in
+    the whole text.
     """
 
     def __missing__(self, code: int) -> str:

@@ -85,23 +85,25 @@ async def test_counts_are_right_after_60_concurrent_writers(store, ask, article)
     await asyncio.gather(
         *(discussions.discuss(store, article, random.Random(seed), turns=4, made=made) for seed in range(60)),
     )
-    found = await discussions.comments(store, article)
-    ids = [f"comment:{each.number}" for each in found]
-    parents = {f"comment:{each.number}": each.parent and f"comment:{each.parent}" for each in found}
+    comments = await discussions.comments(store, article)
+    ids = [f"comment:{each.number}" for each in comments]
+    parents = {f"comment:{each.number}": each.parent and f"comment:{each.parent}" for each in comments}
 
     seen = {}
     for start in range(0, len(ids), 90):
         answer = await ask(COUNTS, ids=ids[start : start + 90], article=f"article:{article}")
-        assert answer["data"]["article"]["commentCount"] == sum(each.poster is not None for each in found)
+        assert answer["data"]["article"]["commentCount"] == sum(each.poster is not None for each in comments)
         seen |= {node["id"]: node for node in answer["data"]["nodes"]}
-    for each in found:
-        node, above = seen[f"comment:{each.number}"], []
-        while parent := parents[(above or [node])[-1]["id"]]:
-            above.append({"id": parent})
-        assert node["ancestors"] == above[::-1]
-        assert (node["depth"], node["parent"]) == (len(above), above[0] if above else None)
-        assert node["descendantCount"] == discussions.descendants(found, each.number)
-        assert node["replyCount"] == sum(reply.parent == each.number and reply.poster is not None for reply in found)
+    for each in comments:
+        node, ancestors = seen[f"comment:{each.number}"], []
+        above = parents[node["id"]]
+        while above:
+            ancestors.insert(0, {"id": above})
+            above = parents[above]
+        assert node["ancestors"] == ancestors
+        assert (node["depth"], node["parent"]) == (len(ancestors), ancestors[-1] if ancestors else None)
+        assert node["descendantCount"] == discussions.descendants(comments, each.number)
+        assert node["replyCount"] == sum(reply.parent == each.number and reply.poster is not None for reply in comments)
 
 
 async def test_deleted_comment_with_replies_is_a_stub(store, ask, token, article):  # C6

@@ -24,7 +24,7 @@ LOG_IN = 'mutation { logIn(input: {username: "alice", password: "correct horse"}
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory):
+def served(tmp_path_factory):
     """A server of two processes, and the tokens of alice, bob and the moderator mona."""
     with serving(tmp_path_factory.mktemp("bans"), workers=2, partitions=4) as live:
         names = ("alice", "bob", "mona")
@@ -36,8 +36,8 @@ def two(tmp_path_factory):
 
 
 @pytest.mark.slow
-async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
-    live, tokens = two
+async def test_ban_is_known_to_all_processes_once_it_is_answered(served):  # M1, M6
+    live, tokens = served
     loop = asyncio.get_running_loop()
 
     async def ask(query, token, **variables):

@@ -1,5 +1,6 @@
 """
-Sessions that their user ends, in a server of two processes: both close their sockets and streams.
+Sessions that their user ends, in a server of two processes: both close their sockets and streams. And sessions that end
+by time.
 
 Codes such as U4 name rows of docs/behaviours.md.
 """
@@ -13,6 +14,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from engine import Client
+from server import ended_sessions
+from server.ended_sessions import EndedSessions
+from store.events import Events
 from tests.server.conftest import REGISTER, serving
 from tests.servers import PATIENCE
 from tests.support.sockets import ENDED, SUBSCRIPTION, asked, close_code, last_event, opened_socket
@@ -28,14 +33,14 @@ OWN = "{ account { sessions { id isCurrent } } }"
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory):
+def served(tmp_path_factory):
     """A server of two processes, and the token of alice."""
     with serving(tmp_path_factory.mktemp("ended"), workers=2, partitions=4) as live:
         yield live, live.ask(REGISTER)["data"]["register"]["token"]
 
 
-async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(two):
-    live, token = two
+async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(served):
+    live, token = served
     loop = asyncio.get_running_loop()
 
     async def ask(query, token, **variables):
@@ -80,6 +85,20 @@ async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(two):
             await socket.close()
 
 
+async def test_session_that_ends_by_time_ends_what_was_opened_with_it(store, clock, alice, monkeypatch):
+    monkeypatch.setattr(ended_sessions, "CHECK_INTERVAL", 0.02)
+    token, ended = (await store.sessions.open(alice)).token, asyncio.Event()
+    sessions = EndedSessions()
+    async with sessions.checked(store, Events()):
+        with sessions.watch(Client(token, address="::1"), ended.set):
+            clock.advance(store.site.session_lifetime)
+            await asyncio.sleep(0.2)
+            assert not ended.is_set()
+
+            clock.advance(1)
+            await asyncio.wait_for(ended.wait(), PATIENCE)
+
+
 async def next_message(socket, type="next"):
     """The next message of this type."""
     while (message := json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)))["type"] != type:
@@ -87,8 +106,8 @@ async def next_message(socket, type="next"):
     return message
 
 
-async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
-    live, token = two
+async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(served):
+    live, _ = served
     loop = asyncio.get_running_loop()
 
     async def ask(query, token=None, **variables):
@@ -97,8 +116,8 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
     async def ping(socket, payload):
         await socket.send(json.dumps({"type": "ping", "payload": payload}))
 
-    log_in = LOG_IN.replace("correct horse", "battery staple")
-    first, second = [(await ask(log_in))["logIn"]["token"] for _ in range(2)]
+    token = (await ask(REGISTER.replace("alice", "fred")))["register"]["token"]
+    first, second = [(await ask(LOG_IN.replace("alice", "fred")))["logIn"]["token"] for _ in range(2)]
     bob = (await ask(REGISTER.replace("alice", "bob")))["register"]["token"]
     socket, _ = await opened_socket(live.url, first)
     await socket.send(json.dumps({"type": "complete", "id": "1"}))  # the subscription that `opened_socket` has begun
@@ -109,7 +128,7 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
         assert (await next_message(socket, "pong")) == {"type": "pong"}
     await ask(LOG_OUT, first)
     assert await asked(socket, "{ viewer { username isBanned } }") == {
-        "viewer": {"username": "alice", "isBanned": False}
+        "viewer": {"username": "fred", "isBanned": False}
     }
 
     await ask('mutation { post(input: {title: "A title", content: "text"}) { article { id } } }', second)
@@ -124,9 +143,9 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
     assert await close_code(socket) == 4403
 
 
-async def test_subscriptions_that_need_a_viewer_go_on_with_the_token_of_a_ping(two):
+async def test_subscriptions_that_need_a_viewer_go_on_with_the_token_of_a_ping(served):
     """The session that they began with has ended."""
-    live, _ = two
+    live, _ = served
     loop = asyncio.get_running_loop()
 
     async def ask(query, token=None):
@@ -150,8 +169,8 @@ async def test_subscriptions_that_need_a_viewer_go_on_with_the_token_of_a_ping(t
     await socket.close()
 
 
-async def test_upgrade_takes_the_cookie_of_pages_of_the_site_only(two):  # U4
-    live, _ = two
+async def test_upgrade_takes_the_cookie_of_pages_of_the_site_only(served):  # U4
+    live, _ = served
     register = REGISTER.replace("alice", "carol").replace('horse"', 'horse", cookie: true')
     async with httpx.AsyncClient(timeout=PATIENCE, headers={"origin": live.url}) as http:
         opened = [

@@ -285,7 +285,7 @@ async def test_answers_to_comments_are_the_largest_item_and_in_updates(store, al
         assert await read("maxitem.json") == replies[-1]
 
     assert set(replies) < set((await read("updates.json"))["items"])
-    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
+    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever the age of its entries
     assert await read("maxitem.json") == replies[-1]
     later = await read("updates.json")
     assert replies[-1] in later["items"]
@@ -308,16 +308,21 @@ async def test_the_comment_before_a_deleted_newest_one_is_the_largest_item(store
     assert (await read("updates.json"))["items"] == [above, number]
 
 
+async def leave_updates(store, poster, clock):
+    """Make all that is posted leave the updates: as many are newer as these have, and the log is emptied."""
+    for number in range(20):
+        clock.advance(1)
+        newest = await posted(store, poster, f"Newer {number}")
+        for content in ("one", "two", "three"):
+            await commented(store, newest, poster, content=content)
+    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever the age of its entries
+
+
 async def test_votes_and_edits_are_in_updates_and_what_is_deleted_is_not(store, alice, bob, read, clock):
     carol = await registered(store, "carol")
     old = [await posted(store, alice, f"Title {each}") for each in range(3)]
     answer = await commented(store, old[0], alice)
-    for number in range(20):
-        clock.advance(1)
-        newest = await posted(store, carol, f"Newer {number}")
-        for content in ("one", "two", "three"):
-            await commented(store, newest, carol, content=content)
-    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
+    await leave_updates(store, carol, clock)
     assert not {*old, answer} & set((await read("updates.json"))["items"])
     await store.articles.vote(old[0], bob, Vote.UP)
     await store.articles.edit(old[1], alice, {"title": "Edited"})
@@ -335,12 +340,7 @@ async def test_private_entries_of_the_log_are_not_in_updates(store, alice, bob, 
     carol = await registered(store, "carol")
     old = [await posted(store, alice, f"Title {each}") for each in range(2)]
     answer = await commented(store, old[0], alice)
-    for number in range(20):
-        clock.advance(1)
-        newest = await posted(store, carol, f"Newer {number}")
-        for content in ("one", "two", "three"):
-            await commented(store, newest, carol, content=content)
-    await log.trim(store.site, kept_ms=-1, max_entries=0)  # whatever their age
+    await leave_updates(store, carol, clock)
     before = await read("updates.json")
     await flags.flag(store.site, bob, "article", old[0], FlagReason.SPAM)
     await flags.flag(store.site, bob, "comment", answer, FlagReason.SPAM)
@@ -417,8 +417,8 @@ async def test_nothing_can_be_written(http):
     assert statuses == [405] * len(WRITING)
 
 
-async def test_500_items_cost_no_more_than_an_address_can_save_up(redis_url, store, alice):
-    """What docs/hacker-news.md says: 15 points for an item, and more for one with two kids or more."""
+async def test_requests_cost_the_documented_points(redis_url, store, alice):
+    """As in the table of docs/hacker-news.md: such as 15 points for an item, and more for one with two kids or more."""
     number = await posted(store, alice)
     costs = []
     async with serving(redis_url, rate_limits="on", rate_address_points_back=1e-6) as http:

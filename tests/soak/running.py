@@ -111,7 +111,7 @@ class HistoryRun:
 
     def compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         """Compare the answer to a read beside a write: each part of it may be as before, or as after the write."""
-        after = self.expected(operation, {})
+        after = self.expected(operation, hints={})
         codes = {code for _, code in (*before.errors, *after.errors)}
         for error in answered.get("errors", ()):
             if error["extensions"]["code"] not in codes and not self._is_refused_for_cost(answered):
@@ -154,7 +154,7 @@ class HistoryRun:
         self.model.reached.count("answers without the database", self.model.mirror is Mirror.AWAY and not unavailable)
         self.model.reached.count("fields that are unavailable", len(unavailable))
         try:
-            expected = self.expected(operation, hints, {path[0] for path in unavailable if len(path) == 1})
+            expected = self.expected(operation, hints, undone={path[0] for path in unavailable if len(path) == 1})
         except AssertionError as error:
             raise Difference(step, operation, f"the model does not accept the answer: {error}", answered) from error
         check_cursor = partial(self.notes.note_cursor, operation) if notes_cursors else any_cursor

@@ -76,7 +76,7 @@ async def _overtaken(run: HistoryRun, step: Step) -> None:
     ]
     answers, again = await asyncio.gather(*early), await asyncio.gather(*late)
     await run.notes.note_numbers(write, written)
-    before = [run.expected(each, {}) for each in reads]
+    before = [run.expected(each, hints={}) for each in reads]
     run.compare(step, write, written)
     for operation, old, first, second in zip(reads, before, answers, again, strict=True):
         run.compare(step, operation, second)
@@ -104,7 +104,7 @@ async def _search_after_write(run: HistoryRun, step: Step) -> None:
 async def _ask_until_right(run: HistoryRun, step: Step, index: int, answered: dict[str, Any]) -> dict[str, Any]:
     """The first answer that is right, or the last one."""
     until, operation = time.monotonic() + FOUND_WITHIN, step.operations[index]
-    expected = run.expected(operation, {})
+    expected = run.expected(operation, hints={})
     while difference(expected, answered, any_cursor) and time.monotonic() < until:
         run.model.reached.count("searches before the database has a change")
         await asyncio.sleep(0.02)
@@ -193,7 +193,7 @@ async def _purge(run: HistoryRun, step: Step) -> None:
     purging = asyncio.create_task(run.server.purge(id))
     answers = [await run.ask(step, index) for index in range(len(step.operations))]
     is_new = await purging
-    before = [run.expected(each, {}) for each in step.operations]
+    before = [run.expected(each, hints={}) for each in step.operations]
     if is_new:
         number = await run.notes.new_action(id)
         moderation.purge_at_shell(run.model, subject, number)

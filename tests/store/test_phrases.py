@@ -24,9 +24,9 @@ def test_phrase_is_found_in_any_form(text):
     assert has_phrase(("pills", "Casino bonus", "赌场"), text)
 
 
-@pytest.mark.parametrize("text", ["", "casino", "bonus casino", "casinos bonus", "casino no bonus", "赌 场合"])
+@pytest.mark.parametrize("text", ["", "casino", "bonus casino", "casinos bonus", "casino no bonus", "赌合场"])
 def test_other_words_are_no_match(text):
-    assert not has_phrase(("casino bonus", "赌场"), text.replace("赌 场合", "赌合场"))
+    assert not has_phrase(("casino bonus", "赌场"), text)
 
 
 @pytest.mark.parametrize(

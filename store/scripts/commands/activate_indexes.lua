@@ -41,5 +41,5 @@ else
   redis.call("HSET", KEY.ranking, active, new_value)
 end
 local id = append_log("ranked", "", "", "group", group)
-publish("ranked", 0, "-", id, group)
+publish("ranked", 0, "-", id, group) -- "-": the event names nobody
 return {"activated"}

@@ -7,12 +7,13 @@
 --   split(text) -> {word, ...}
 -- from flags: parse_flag(text) -> flag, set_flag(number, name, flag), flags_of(number) -> flags by name
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from notifications: is_here(slot)
--- from article_states: set_state(article, state, actor)
+-- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
--- replies kept in case the call is sent again, by status (part 3 is then read anew): changed without part 3, hides
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
+-- replies kept in case the call is sent again, by status (callers read part 3 anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -67,7 +68,7 @@ else
   id = append_text("flagged", flagger, type, number, "reason", reason, "note", note, "flagged_at",
     string.format("%.0f", flag.at), "groups", table.concat(subject.groups, " "))
 end
-publish(withdrawn and "unflagged" or "flagged", number, "-", id)
+publish(withdrawn and "unflagged" or "flagged", number, "-", id) -- "-": the event names nobody
 
 local function has_enough_flags()
   local count, banned = 0, {}
@@ -80,7 +81,7 @@ end
 
 local function is_of_moderator()
   local roles = ARGV[14]
-  if is_here(subject.slot or number % 1024) then -- the slot of the poster: an article's number has it
+  if is_here(subject.slot or number % SLOTS) then -- the slot of the poster: that of an article's is in its number
     roles = redis.call("HGET", KEY.user .. string.lower(subject.poster), "roles") or ""
   end
   return roles ~= ""

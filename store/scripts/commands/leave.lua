@@ -40,7 +40,7 @@ local function forget_profile()
   local id = append_log(
     "user_deleted", "", "user:" .. lower_name, "name", name, "pseudonym", pseudonym, "entries", noted
   )
-  publish("user_deleted", 0, "-", id)
+  publish("user_deleted", 0, "-", id) -- "-": the event names nobody
 end
 
 local KEPT = {karma = true, comment_karma = true, joined = true, older_comments = true}

@@ -16,5 +16,5 @@ local id = append_log(
   "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )
 redis.call("ZADD", KEY.outdated, ARGV[9], id)
-publish("user_deleted", 0, "-", id)
+publish("user_deleted", 0, "-", id) -- "-": the event names nobody
 return {"noted"}

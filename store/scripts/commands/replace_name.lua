@@ -196,6 +196,6 @@ if entries[1] then
   local id = append_log(
     "user_deleted", "", "user:" .. name, "name", written, "pseudonym", pseudonym, "entries", table.concat(entries, " ")
   )
-  publish("user_deleted", 0, "-", id)
+  publish("user_deleted", 0, "-", id) -- "-": the event names nobody
 end
 return {"replaced", has_changed}

@@ -7,7 +7,7 @@
 -- from cast_vote: cast_vote(subject, voter, vote) -> (counts before, change) | (nil, reply),
 --   counted_hash(subject) -> {field, value, ...}
 -- from upvoters: add_upvoter(account, voter)
--- replies kept in case the call is sent again, by status (part 3 is then read anew): voted without part 3
+-- replies kept in case the call is sent again, by status (callers read part 3 anew): voted without part 3
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

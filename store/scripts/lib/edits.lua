@@ -38,12 +38,12 @@ local function hold_edit(subject, type, held_by, changes, link_digest, most, men
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end
   queue_edit(subject.number, nil, subject.groups)
   local id = append_log("edit_held", subject.poster, type .. ":" .. subject.number)
-  publish("edit_held", subject.number, "-", id)
+  publish("edit_held", subject.number, "-", id) -- "-": the event names nobody
 end
 
 -- Drops a waiting edit because the poster has made another one, and publishes that it no longer waits.
 local function replace_edit(subject, type)
   if not drop_edit(subject.number, subject.state, subject.groups) then return end
   local id = append_log("edit_dropped", subject.poster, type .. ":" .. subject.number)
-  publish("edit_dropped", subject.number, "-", id)
+  publish("edit_dropped", subject.number, "-", id) -- "-": the event names nobody
 end

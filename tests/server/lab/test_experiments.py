@@ -1,6 +1,7 @@
 """
 Experiments of `upvote lab`, which compares orders of articles: here over one story an hour for 14 days, each with its
-poster's vote alone, and listings of three places, so that all results can be computed by hand.
+poster's vote alone, and listings of three places, so that all results can be computed by hand. Where a result has two
+values, as `hours` and `best_rank` of stories that colluders vote for, they are without and with the votes of these.
 """
 
 from itertools import pairwise
@@ -8,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from server.lab.arrivals import HOUR
-from server.lab.experiments import OBSERVED, WARM_UP, ExperimentPlan, NotReplayed, instants, measure, pushes
+from server.lab.experiments import OBSERVED, PUSHED, WARM_UP, ExperimentPlan, NotReplayed, instants, measure, pushes
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
@@ -54,12 +55,12 @@ def test_an_hour_after_the_first_week_is_enough():
 def test_stories_for_colluders_can_be_watched_whole_and_are_evenly_spaced(plan):
     assert [push.number for push in pushes(HISTORIES, plan)] == list(range(7 * 24, 12 * 24))
 
-    hundreds = [[FIRST + number * HOUR // 10] for number in range(14 * 240)]
-    numbers = [push.number for push in pushes(hundreds, plan)]
+    ten_an_hour = [[FIRST + number * HOUR // 10] for number in range(14 * 240)]
+    numbers = [push.number for push in pushes(ten_an_hour, plan)]
     assert numbers[0] == 7 * 240
-    assert len(numbers) == 200
+    assert len(numbers) == PUSHED == 200
     assert {later - earlier for earlier, later in pairwise(numbers)} == {5, 6}
-    assert hundreds[numbers[-1]][0] + OBSERVED <= plan.instants[-1]
+    assert ten_an_hour[numbers[-1]][0] + OBSERVED <= plan.instants[-1]
 
 
 def test_each_hour_brings_a_story_that_stays_for_three(plan):
