@@ -348,11 +348,11 @@ async def drop_left(site: Site) -> None:
 async def _drop_left_of(site: Site, partition: int) -> None:
     """Remove comments of archived articles from Redis, in one partition. Nothing if another process does so."""
     if numbers := await conversations.noted(site, partition):
-        held = conversations.lease(site, partition)
+        lease = conversations.lease(site, partition)
         with suppress(LeaseTaken, conversations.Overtaken):
-            async with held.held():
+            async with lease.held():
                 for number in numbers:
-                    await conversations.drop(site, held, number)
+                    await conversations.drop(site, lease, number)
 
 
 async def renew_listings(site: Site, database: Database) -> None:

@@ -257,7 +257,7 @@ class Postgresql:
         # each phrase of several words as its alternatives: single words are found by `wanted` alone
         several = [each for each in map(alternatives, search.phrases) if max(map(len, each)) > 1]
         phrases = [[*map(part_of_text, each)] for each in several]
-        has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
+        phrase_conditions = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
         relevance, columns = "0", "id"
         if part.ranked:
             # the weights of words marked D, C, B and A; 1: long texts count less
@@ -266,7 +266,7 @@ class Postgresql:
             columns = "id, vector, row_number() OVER (ORDER BY id DESC) AS place"
         within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
         statement = f"""SELECT {relevance} AS relevance, id FROM (SELECT {columns} FROM {table}
-            WHERE vector @@ CAST(%s AS tsquery) {within}{has_phrases}
+            WHERE vector @@ CAST(%s AS tsquery) {within}{phrase_conditions}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
         bounds = [ids[0], ids[-1]] if within else []
         return statement, (*([each_word] if part.ranked else ()), wanted, *bounds, *chain.from_iterable(phrases))

@@ -194,7 +194,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             result: Any = self.execute_operation(serially)
             return result if isinstance(result, ExecutionResult) else await result
         finally:
-            self._dispose()
+            self._finish()
 
     def build_per_event_executor(self, payload: Any) -> "Executor":
         executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
@@ -230,7 +230,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         self._awaitables.append(value)
         return True
 
-    def _dispose(self) -> None:
+    def _finish(self) -> None:
         """Cancel graphql-core's background tasks first: they may still start other coroutines."""
         futures = list(self.background_futures)
         if not futures:

@@ -327,7 +327,7 @@ class RequestHandler:
         body = encode(content)
         if len(body) > self._limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self._limits.answer)
-        return EncodedResult(body, bool(result.errors), context.is_shareable, headers=context.headers)
+        return EncodedResult(body, bool(result.errors), context.is_shareable, headers=context.response_headers)
 
 
 def _refresh(observation: Observation, context: OperationContext, client: Client) -> None:

@@ -45,7 +45,7 @@ class OperationContext(Protocol):
         ...
 
     @property
-    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+    def response_headers(self) -> Sequence[tuple[bytes, bytes]]:
         """Headers for the response to a mutation, such as cookies; read after the execution. Streams leave them out."""
         ...
 

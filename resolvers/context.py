@@ -143,7 +143,7 @@ class Context:
         self._server_key, self._log_reader_checked_at = server_key, -inf
         self._browser, self._scope = browser, scope
         self._issuers = issuers
-        self.headers: Sequence[Header] = ()
+        self.response_headers: Sequence[Header] = ()
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._read_rate_limit = read_rate_limit
@@ -236,7 +236,7 @@ class Context:
             TokenRefused: it is not accepted, has expired, or the site has no issuers.
         """
         if self._issuers is None:
-            raise TokenRefused("issuer")
+            raise TokenRefused(reason="issuer")
         return await self._issuers.user_of(token)
 
     async def issuers_of_fields(self) -> dict[str, str]:
@@ -272,19 +272,19 @@ class Context:
             pages = "pages of UPVOTE_PUBLIC_URL and UPVOTE_COOKIE_ORIGINS"
             message = f"a cookie is for {pages} only, and not over WebSockets and streams"
             raise Invalid(message, "cookie")
-        if self.headers:
+        if self.response_headers:
             raise Invalid("this request has set a cookie already", "cookie")
 
     def keep(self, token: str) -> None:
         """Let the browser keep the token in a cookie. `require_cookie` has said that it can."""
         assert self._browser is not None
-        self.headers = (self._browser.cookie(self._scope, token),)
+        self.response_headers = (self._browser.cookie(self._scope, token),)
 
     def discard_cookie(self) -> None:
-        """Let the browser discard the cookie with the token of the request, if the token comes from one."""
+        """Let the browser discard the cookie with its token, if it has sent one or this request has set one."""
         browser = self._of_client(self._browser)
-        if browser and self._scope and (self.headers or browser.has_kept(self._scope)):
-            self.headers = (browser.cookie(self._scope, token=None),)
+        if browser and self._scope and (self.response_headers or browser.has_kept(self._scope)):
+            self.response_headers = (browser.cookie(self._scope, token=None),)
 
     async def viewer(self) -> str | None:
         """The username of the logged-in user; None if nobody is logged in."""

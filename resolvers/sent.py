@@ -6,17 +6,17 @@ from typing import Generic, TypeVar
 from store import keys
 from store.records import Position
 
-PAGE = 100  # articles that are read at once from the listing by time
-# milliseconds by which the clocks of two servers may differ: a new article may be listed below older ones by as much
+PAGE = 100  # entries that are read at once from the listing by time
+# milliseconds by which the clocks of two servers may differ: a new entry may be listed below older ones by as much
 CLOCK_SKEW = 60_000
-MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
+MAX_SENT = 1_000  # entries, the last that were sent to a subscriber: delayed events about them are ignored
 
 K = TypeVar("K", int, Position)
 
 
 class Sent(Generic[K]):
     """
-    The articles, comments, actions or notifications that a subscriber was sent.
+    The entries that a subscriber was sent: articles, comments, actions or notifications.
 
     The key of an entry is its number. That of a notification is its position: the same notification may come again
     later, at another one. `newest` are the positions of the last `PAGE` entries before the subscription began, and
@@ -32,8 +32,9 @@ class Sent(Generic[K]):
         if len(newest) == PAGE:
             self.floor = max(self.floor, newest[-1])
 
-    def unsent(self, keys: Iterable[K]) -> list[K]:
-        return [key for key in keys if key not in self._sent and key not in self._older]
+    def unsent(self, found: Iterable[K]) -> list[K]:
+        """Those of some keys whose entries were not sent yet."""
+        return [key for key in found if key not in self._sent and key not in self._older]
 
     def add(self, key: K, posted_at: int, now: int) -> bool:
         """Record that something is sent. Return False if it was sent before."""
@@ -47,5 +48,5 @@ class Sent(Generic[K]):
 
 
 def _below(time: float) -> Position:
-    """The position in a listing by time below all articles of this time."""
+    """The position in a listing by time below all entries of this time."""
     return Position(time, keys.member(0))

@@ -70,8 +70,8 @@ class HideArticlePayload(Payload):
     changed: bool = strawberry.field(default=False, description="False if it was already so.")
 
     @classmethod
-    def of(cls, hidden: ArticleHidden) -> Self:
-        return cls.of_records(article=hidden.article, changed=hidden.changed)
+    def of(cls, result: ArticleHidden) -> Self:
+        return cls.of_records(article=result.article, changed=result.changed)
 
 
 @strawberry.input(description="The user to block, or not to block any more.")

@@ -21,8 +21,8 @@ class SavePayload(Payload):
     changed: bool = strawberry.field(default=False, description="False if it was already so.")
 
     @classmethod
-    def of(cls, saved: SavedSubject) -> Self:
-        return cls.of_records(subject=saved.subject, changed=saved.changed)
+    def of(cls, result: SavedSubject) -> Self:
+        return cls.of_records(subject=result.subject, changed=result.changed)
 
 
 @strawberry.type

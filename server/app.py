@@ -219,12 +219,12 @@ class Application(Starlette):
     """
     Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither.
 
-    `endpoint` is the GraphQL endpoint with CORS headers, `compressed` the same for clients that may accept gzip.
-    `hacker_news` is the API in the format of Hacker News; it sets its own CORS headers.
+    `cross_origin_endpoint` is the GraphQL endpoint with CORS headers, `compressed_endpoint` the same for clients that
+    may accept gzip. `hacker_news` is the API in the format of Hacker News; it sets its own CORS headers.
     """
 
-    endpoint: ASGIApp
-    compressed: ASGIApp
+    cross_origin_endpoint: ASGIApp
+    compressed_endpoint: ASGIApp
     hacker_news: ASGIApp
     origin_warnings: OriginWarnings
 
@@ -235,8 +235,8 @@ class Application(Starlette):
         if b"origin" in headers:
             self.origin_warnings.check(headers[b"origin"], scope)
         if b"accept-encoding" in headers and b"gzip" in headers[b"accept-encoding"].lower():
-            return self.compressed(scope, receive, send)
-        return self.endpoint(scope, receive, send)
+            return self.compressed_endpoint(scope, receive, send)
+        return self.cross_origin_endpoint(scope, receive, send)
 
     async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_hacker_news = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
@@ -257,13 +257,15 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     compression = Middleware(Compression) if settings.compresses else None
     middleware = [each for each in (cors, compression) if each]
     app = Application(lifespan=partial(_lifespan, settings), middleware=middleware)
-    app.state.rates = rate_limiter(settings)
+    app.state.rate_limiter = rate_limiter(settings)
     app.state.ended_sessions = EndedSessions()
     app.state.tokens = tokens = accepted_tokens(settings, app)
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.cookie = session_cookie(settings, app.state.public_url)
     titles = PageTitles() if settings.fetch_titles == "on" else None
-    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
+    app.state.contexts = Contexts(
+        write_rates(settings), app.state.rate_limiter, Browsers(app.state.cookie), tokens, titles
+    )
     app.state.log = stream = install_stream()
     app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, stream), open_spans())
     stream.on_dropped = observer.metrics.log_lines_dropped
@@ -277,10 +279,10 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.languages = languages_of(settings, app.state.files)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
-    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint.serve
+    app.cross_origin_endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint.serve
     if settings.origins_with_cookies:
-        app.endpoint = CrossOrigin(endpoint, cors, settings.origins_with_cookies, CORS_OPTIONS)
-    app.compressed = Compression(app.endpoint) if compression else app.endpoint
+        app.cross_origin_endpoint = CrossOrigin(endpoint, cors, settings.origins_with_cookies, CORS_OPTIONS)
+    app.compressed_endpoint = Compression(app.cross_origin_endpoint) if compression else app.cross_origin_endpoint
     app.hacker_news = hacker_news.application(app.state, [compression] if compression else [])
     app.origin_warnings = OriginWarnings(settings.origins)
     _add_routes(app, settings)
@@ -312,7 +314,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         limits=document_limits(settings),
         max_body=max_request_bytes(),
         max_message=max_request_bytes(),
-        rate_limiter=app.state.rates,
+        rate_limiter=app.state.rate_limiter,
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
@@ -415,7 +417,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
-        shared_rates.synchronized(app.state.rates, store),
+        shared_rates.synchronized(app.state.rate_limiter, store),
         app.state.observer.metrics.measuring_caches(),
         memory.watched(),
         mirroring(database, store.site),
@@ -471,7 +473,7 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     found = issuers_of(settings)
     if found is None:
         return None
-    tokens = AcceptedTokens(found, app.state.rates)
+    tokens = AcceptedTokens(found, app.state.rate_limiter)
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
 

@@ -261,11 +261,11 @@ def feed_path(request: Request, listing: FeedSource) -> str:
 
 async def entries(listing: FeedSource) -> list[FeedEntry]:
     texts = [markdown_html.excerpt(node["content"] or "") for node in listing.nodes]
-    make = comment_entry if listing.shows_comments else entry
+    make = comment_entry if listing.shows_comments else article_entry
     return [make(node, html) for node, html in zip(listing.nodes, await markdown_html.render(texts), strict=True)]
 
 
-def entry(node: Node, html: str) -> FeedEntry:
+def article_entry(node: Node, html: str) -> FeedEntry:
     link = web_address(node["link"])
     shown = ShownAs(page_of(node), node["title"], link.href if link else None, node["groups"])
     return feed_entry(node, html, shown)

@@ -138,7 +138,7 @@ class IdentifiedUsers:
         if name is None:
             return await self._make(digest, claims)
         if await self._update(digest, claims, name) == "missing":
-            raise TokenRefused(GONE)
+            raise TokenRefused(reason=GONE)
         return name
 
     async def link(self, username: str, subject: Subject) -> str:
@@ -174,7 +174,7 @@ class IdentifiedUsers:
         stored = await self._site.redis.run((*READ_IDENTITY.beginning(self._partition_of(digest)), digest))
         state, _, name = stored.partition(" ")
         if state == GONE:
-            raise TokenRefused(GONE)
+            raise TokenRefused(reason=GONE)
         return name if state == MADE else None
 
     async def _make(self, digest: str, claims: Claims) -> str:
@@ -184,7 +184,7 @@ class IdentifiedUsers:
             known = await self._swap(digest, known, f"{RESERVED} {await self._free(free_names(claims.name))}")
             state, _, name = known.partition(" ")
             if state == GONE:
-                raise TokenRefused(GONE)
+                raise TokenRefused(reason=GONE)
             if state == MADE:
                 return name
             if await self._update(digest, claims, name, makes=True) != "taken":

@@ -164,8 +164,8 @@ async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: b
 async def put_back(site: Site, waiting: WaitingMail, until: int, *, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
     noted = [text for name in about for text in (name, waiting.about[name])]
-    is_taken = ""  # in place of the time at which it was due
-    given: Command = (waiting.subject, waiting.what, is_taken, until, waiting.since, waiting.tries + 1, *noted)
+    taken = ""  # in place of the time at which it was due
+    given: Command = (waiting.subject, waiting.what, taken, until, waiting.since, waiting.tries + 1, *noted)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 

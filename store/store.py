@@ -168,7 +168,7 @@ async def _agree_on_settings(
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
     command: Command = ("HMGET", keys.store(), *settings, IDENTITY_FIELD, RESTORING_FIELD)
     *stored, identity, restoring = await redis.run(command)
-    is_new = 0
+    is_new = False
     if None in (*stored, identity):  # else nothing is written, so that a store with a full disk can be opened
         initial = {**settings, "partitions": partitions or 1, IDENTITY_FIELD: new_identity()}
         if not any(stored):  # first, so that no process takes the indexes of a new store for incomplete

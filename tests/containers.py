@@ -22,7 +22,7 @@ from tests import programs
 from tests.servers import PATIENCE, until
 
 ROOT = Path(__file__).parents[1]
-BASE = "localhost/python:3.14-slim"
+BASE = "localhost/python:3.14-slim"  # the image that deploy/Containerfile begins with, without a registry
 MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # folders of this machine, and where containers have them
 PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"  # of containers
 BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # pip takes packages from /wheels only
@@ -46,8 +46,11 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A running container. `leader` is the process that has the id 1 in it."""
+class Container:
+    """
+    A running container. `leader` is the process that has the id 1 in it. Commands run in its folder /checkout, where
+    `running` may mount one.
+    """
 
     process: "subprocess.Popen[str]"
     leader: int
@@ -100,7 +103,7 @@ def built_image(containerfile: Path, folder: Path, wheels: Path) -> Iterator[Ima
 
 
 @contextmanager
-def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str] = ()) -> Iterator[Machine]:
+def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str] = ()) -> Iterator[Container]:
     """
     Run a command as process 1 in the files of an image, in the network of this machine: read-only but for /tmp.
 
@@ -117,7 +120,7 @@ def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str]
         f"--directory={root}",
         "--console=pipe",
     ]
-    with (root.parent / "machine.log").open("w") as log:
+    with (root.parent / "container.log").open("w") as log:
         process = subprocess.Popen(
             [*nspawn, *options, *mounts, *flags, *(["--boot"] if boots else []), *command],
             stdin=subprocess.DEVNULL,
@@ -127,11 +130,11 @@ def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str]
         )
     try:
         until(lambda: process.poll() is not None or _leader_of(process.pid))
-        assert process.poll() is None, (root.parent / "machine.log").read_text()
-        yield Machine(process, _leader_of(process.pid))
+        assert process.poll() is None, (root.parent / "container.log").read_text()
+        yield Container(process, _leader_of(process.pid))
     finally:
         _end(process)
-        print((root.parent / "machine.log").read_text(), file=sys.stderr)
+        print((root.parent / "container.log").read_text(), file=sys.stderr)
 
 
 def downloaded_wheels(config: pytest.Config) -> Path:

@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from server.markdown_html import MAX_HTML
 
+MAX_MARKDOWN = MAX_HTML // 2  # characters; the tags make the HTML longer than the Markdown
 SVG = "http://www.w3.org/2000/svg"
 RUNNING = {"script", "foreignobject", "iframe", "object", "embed"}  # elements that run or load what is not a drawing
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -21,7 +22,7 @@ CHUNK = struct.Struct(">I4s")  # begins a chunk of a PNG: the length of its data
 SIDE = range(16, 4_097)  # pixels
 LENGTH = re.compile(r"\s*([0-9.]+)(px|mm|cm|in|pt|pc|em|ex)?\s*")  # of an SVG's `width` or `height`; not a percentage
 DEFAULT_RATIO = 2.0  # of a replaced element without a size of its own, 300 x 150 pixels in CSS
-MOST_RATIO = 100.0  # a longer drawing is cut by the header
+MOST_RATIO = 100.0  # a wider drawing is cut by the header of the pages
 FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
 URI = re.compile(r"(?!http:)[a-z][a-z0-9+.-]*:\S+", re.IGNORECASE)  # RFC 9116: one of the web begins with https
 URI_FIELDS = {"acknowledgments", "canonical", "contact", "encryption", "hiring", "policy"}
@@ -79,8 +80,8 @@ def markdown(body: bytes) -> str:
         WrongFile: it is no text, or too long to be rendered.
     """
     found = text(body)
-    if len(found) > MAX_HTML // 2:
-        raise WrongFile(f"it has more than {MAX_HTML // 2:,} characters")
+    if len(found) > MAX_MARKDOWN:
+        raise WrongFile(f"it has more than {MAX_MARKDOWN:,} characters")
     return found
 
 

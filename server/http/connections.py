@@ -16,7 +16,7 @@ from server.http.slow_clients import SlowClients
 from server.http.unread_output import UnreadOfConnection, UnreadOutput
 
 
-class HeadersTooLarge(Exception):
+class HeadTooLarge(Exception):
     """The head of a request exceeds a limit; `status` is the status of the response."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -46,7 +46,7 @@ class ConnectionLimiter:
     slow_clients: SlowClients = field(default_factory=SlowClients)
     unread_output: UnreadOutput = field(default_factory=UnreadOutput)
     open: Counter[str] = field(default_factory=Counter)  # connections, by address or IPv6 network
-    on_change: Callable[[int], object] = lambda count: None
+    on_change: Callable[[int], object] = lambda change: None
     ipv6_prefix: int = IPV6_PREFIX
 
     def admit(self, address: str) -> bool:
@@ -76,22 +76,22 @@ class ConnectionLimiter:
     def check_head(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> None:
         """
         Raises:
-            HeadersTooLarge: the URL or the headers exceed a limit.
+            HeadTooLarge: the URL or the headers exceed a limit.
         """
         if len(url) > self.max_url_bytes:
-            raise HeadersTooLarge(414, f"the URL is longer than {self.max_url_bytes} bytes")
+            raise HeadTooLarge(414, f"the URL is longer than {self.max_url_bytes} bytes")
         if len(headers) > self.max_headers:
-            raise HeadersTooLarge(431, f"there are more than {self.max_headers} headers")
+            raise HeadTooLarge(431, f"there are more than {self.max_headers} headers")
         if sum(map(len, chain.from_iterable(headers))) + len(": \r\n") * len(headers) > self.max_header_bytes:
-            raise HeadersTooLarge(431, f"the headers are longer than {self.max_header_bytes} bytes")
+            raise HeadTooLarge(431, f"the headers are longer than {self.max_header_bytes} bytes")
 
     def check_incomplete_head(self, size: int) -> None:
         """
         Raises:
-            HeadersTooLarge: no head of that many bytes is within the limits.
+            HeadTooLarge: no head of that many bytes is within the limits.
         """
         if size > self.max_header_bytes + self.max_url_bytes:
-            raise HeadersTooLarge(431, "the headers are too large")
+            raise HeadTooLarge(431, "the headers are too large")
 
     def _network(self, address: str) -> str:
         return network_of(address, self.ipv6_prefix)

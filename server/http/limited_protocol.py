@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from engine import Code
 from engine.errors import Refused
 from engine.interfaces import announce_stop
-from server.http.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
+from server.http.connections import ConnectionLimiter, HeadTooLarge, address_of, error_response
 from server.http.responses import ResponseWriter, run
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
@@ -84,7 +84,7 @@ class LimitedHttp(HttpToolsProtocol):
         except HttpParserError as error:
             logger.warning("Invalid HTTP request received.")
             self._refuse_invalid(error.__context__)
-        except HeadersTooLarge as error:
+        except HeadTooLarge as error:
             self._refuse_invalid(error)
 
     def _is_websocket_requested(self, data: memoryview) -> bool:
@@ -118,7 +118,7 @@ class LimitedHttp(HttpToolsProtocol):
     def _limit_incomplete_request(self, received: int) -> None:
         """
         Raises:
-            HeadersTooLarge: the head exceeds a limit already.
+            HeadTooLarge: the head exceeds a limit already.
         """
         if self._request_timer is None:
             self._start_request_timer()
@@ -237,7 +237,7 @@ class LimitedHttp(HttpToolsProtocol):
             self._refuse(408, Code.TIMED_OUT, f"the request was not complete within {seconds:g} seconds")
 
     def _refuse_invalid(self, reason: BaseException | None) -> None:
-        if isinstance(reason, HeadersTooLarge):
+        if isinstance(reason, HeadTooLarge):
             self._refuse(reason.status, Code.HEADERS_TOO_LARGE, str(reason))
         else:
             self._refuse(400, Code.BAD_REQUEST, "this is not HTTP")

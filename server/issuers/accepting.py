@@ -162,9 +162,9 @@ class AcceptedTokens:
         else:
             key = await keyring.find(token.key_id, token.algorithm)
         if key is None or not key.has_signed(token.signed, token.signature):
-            raise TokenRefused("key")
+            raise TokenRefused(reason="key")
         if has_expired:
-            raise TokenRefused(EXPIRED)
+            raise TokenRefused(reason=EXPIRED)
         return key
 
     def _forget_revoked(self) -> None:

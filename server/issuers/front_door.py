@@ -140,10 +140,10 @@ def _shown(error: object) -> str:
 async def _charge(request: Request) -> None:
     """Take points from the address of a browser, as a log-in that begins is stored. Raises HTTPException."""
     state = request.app.state
-    if state.rates is None:
+    if state.rate_limiter is None:
         return
     try:
-        charge = await state.rates.admit(state.endpoint.client(request.scope)._replace(token=None))
+        charge = await state.rate_limiter.admit(state.endpoint.client(request.scope)._replace(token=None))
     except Refused as refused:
         headers = {name.decode(): value.decode() for name, value in refused.headers}
         message = refused.errors[0]["message"]
@@ -187,12 +187,12 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
     token = tokens.parse(text, audience=frozenset({issuer.client_id}))
     await tokens.require_signed(token)
     if token.issuer is not issuer:
-        raise TokenRefused("issuer")
+        raise TokenRefused(reason="issuer")
     nonce = token.claims.get("nonce")
     if not isinstance(nonce, str) or not secrets.compare_digest(nonce.encode(), begun.nonce.encode()):
-        raise TokenRefused("nonce")
+        raise TokenRefused(reason="nonce")
     if token.claims.get("azp", issuer.client_id) != issuer.client_id:
-        raise TokenRefused("audience")
+        raise TokenRefused(reason="audience")
     return token
 
 

@@ -91,7 +91,7 @@ def _object(part: str) -> dict[str, Any]:
     try:
         found = json.loads(_decoded(part), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise TokenRefused("form") from None
+        raise TokenRefused(reason="form") from None
     _require(isinstance(found, dict), "form")
     return found  # type: ignore[no-any-return]  # checked
 
@@ -100,7 +100,7 @@ def _decoded(part: str) -> bytes:
     try:
         return urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except ValueError:
-        raise TokenRefused("form") from None
+        raise TokenRefused(reason="form") from None
 
 
 def _refuse_constant(name: str) -> object:

@@ -19,7 +19,7 @@ from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import anchor, segment
 from server.reader.texts import render_texts
-from server.reader.top_lists import HOURS, has_period, since_of
+from server.reader.top_lists import PERIOD_HOURS, has_period, since_of
 from server.reader.translations import words_of
 from server.words.words import Words
 
@@ -86,7 +86,7 @@ async def group(request: Request, name: str) -> PageMetadata:
 def exists(group: Mapping[str, Any] | None) -> bool:
     """
     Whether there is such a group: an admin has made it, it has an article, or something is written about it. Otherwise
-    it has neither a page nor feeds. It is None if no group can have the name.
+    it has neither a page nor feeds. `group` is None if no group can have the name.
     """
     return group is not None and bool(
         group["all"]["totalCount"] or group["isListed"] or group["title"] or group["about"]
@@ -119,7 +119,7 @@ def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> l
     """The links to the periods of which there is a list."""
     return [
         PeriodLink(address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
-        for each in HOURS
+        for each in PERIOD_HOURS
         if has_period(ranking.orders.names, each)
     ]
 

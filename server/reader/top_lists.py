@@ -20,7 +20,7 @@ from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.translations import words_of
 from server.words.words import Words
 
-HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}  # of periods
+PERIOD_HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}
 TOP = f"""query TopHtml($since: DateTime!, $after: String) {{
   articles(order: VOTES, since: $since, first: {ARTICLES_PER_PAGE}, after: $after) {{
     pageInfo {{ hasNextPage endCursor }}
@@ -93,7 +93,7 @@ async def good(request: Request) -> PageMetadata:
 
 def has_period(kept: Sequence[str], period: str) -> bool:
     """Whether there is a list with the most votes of a period, such as `week`: the store must keep the order."""
-    return "VOTES" in kept and period in HOURS
+    return "VOTES" in kept and period in PERIOD_HOURS
 
 
 def since_of(period: str, given: str | None) -> str:
@@ -101,7 +101,7 @@ def since_of(period: str, given: str | None) -> str:
     try:
         start = datetime.fromisoformat(given or "").astimezone(UTC)
     except (ValueError, OverflowError):
-        start = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS[period])
+        start = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=PERIOD_HOURS[period])
     return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

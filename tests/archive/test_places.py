@@ -49,8 +49,7 @@ MADE_UP = [  # votes of many articles, a name of `CROWDS`, and how their numbers
 
 async def test_every_page_equals_that_of_a_partition(store, each_database, clock, monkeypatch):  # D3
     """Of every listing, from its ends and from positions that it has or not, in both directions."""
-    monkeypatch.setattr(counts, "COUNTED", 8)
-    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
+    divide_small_listings(monkeypatch)
     chance = random.Random(1)
     articles = await history(store, seed=chance.randrange(1_000), size=150)
     for start in range(0, len(articles), 40):
@@ -62,6 +61,12 @@ async def test_every_page_equals_that_of_a_partition(store, each_database, clock
             (expected,) = await read(store, *listings.partition_pages(listing, window))
             found = await each_database.run(places.page, listing, window)
             assert typed(found) == typed(expected), (listing, window)
+
+
+def divide_small_listings(monkeypatch) -> None:
+    """Divide also a listing as small as those of a test into counted ranges, here of 8 places."""
+    monkeypatch.setattr(counts, "COUNTED", 8)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
 
 
 def every_listing(store, now: int, chance: random.Random) -> list[Listing]:
@@ -119,8 +124,7 @@ async def test_pages_of_many_articles_equal_those_of_a_partition(store, each_dat
 
 
 async def test_ranks_equal_those_of_a_partition(store, each_database, clock, monkeypatch):
-    monkeypatch.setattr(counts, "COUNTED", 8)
-    monkeypatch.setattr(counts, "MOST_COUNTED", 16)
+    divide_small_listings(monkeypatch)
     chance = random.Random(1)
     articles = await history(store, seed=chance.randrange(1_000), size=120)
     await each_database.write(archive_all, store.site, articles)
@@ -158,14 +162,15 @@ async def test_feeds_equal_those_of_a_partition(store, each_database):
 async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, monkeypatch):
     """SQLite finds places by a part of the primary key, or by the number of an article, and reads them in order."""
     monkeypatch.setattr(counts, "MOST_COUNTED", 16)
-    monkeypatch.setattr(since, "SORTED", 3)
+    monkeypatch.setattr(since, "SORTED", 3)  # few, so that more articles are not read whole
     monkeypatch.setattr(since, "SORTED_OF_CLASS", 3)
     articles = await history(store, seed=1, size=100)
     await database.write(archive_all, store.site, articles)
     chance, plans = random.Random(1), set[str]()
+    without = {articles[0].number}
     for listing in every_listing(store, clock.now, chance):
         for window in windows(await all_positions(store, listing), [], chance):
-            plans |= await database.run(plan_of, places.page, listing, window, {articles[0].number})
+            plans |= await database.run(plan_of, places.page, listing, window, without)
     position = Position(articles[9].posted_at, keys.member(articles[9].number))
     plans |= await database.run(plan_of, places.feed_page, PEOPLE, Window(3, beyond=position), None)
     for order in (Order.TIME, Order.GRAVITY):

@@ -1,11 +1,11 @@
 """
 Old conversations are articles with their comments that have left Redis for the database. These tests are about what
-brings, or wakes, them back to Redis, such as a comment, how many may come back, and what does not (D5).
+wakes them, which is to bring them back to Redis, such as a comment; how many may come back; and what wakes none (D5).
 
 A `pair` is two stores with the same history: in `pair.archiving` conversations leave, in `pair.complete` none does.
-`talked` posts an article with two comments, and `let_leave` lets it leave. `ask` and `write` send the same to both
-stores, and check that the answers are equal. `woken_a_day` is how many a user may bring back, `woken_comments` how many
-comments of woken conversations Redis has room for.
+`talked` posts an article in the group show, with two comments of carol, and `let_leave` lets it leave. `ask` and
+`write` send the same to both stores, and check that the answers are equal. `woken_a_day` is how many a user may bring
+back, `woken_comments` how many comments of woken conversations Redis has room for.
 
 `on_both` runs a test with SQLite and with PostgreSQL.
 
@@ -270,12 +270,12 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     await let_leave(pair, deleted, dropped)
     assert not (await comment(world, "frank", deleted))["errors"]
     number = article_number(dropped) or 0
-    held = conversations.lease(site, partition)
-    async with held.held():
+    lease = conversations.lease(site, partition)
+    async with lease.held():
         hashes = {1541: {"article": str(number), "depth": "0", "time": "1", "up": "1", "down": "0", "path": " 1"}}
-        assert await conversations.restore(site, held, number, hashes, position=NEWEST, room=None)
+        assert await conversations.restore(site, lease, number, hashes, position=NEWEST, room=None)
         assert len(await conversations.that_came_back(site, partition)) == 2
-        await conversations.drop(site, held, number)
+        await conversations.drop(site, lease, number)
     assert await conversations.that_came_back(site, partition) == [article_number(deleted)]
 
     assert not (await world.ask(MUTATIONS["deleteArticle"], "alice", {"input": {"articleId": deleted}}))["errors"]

@@ -3,6 +3,8 @@ The export of a user: a zip archive with all that the site keeps about them, and
 it to the user who is logged in.
 
 `on_both` runs a test with SQLite and with PostgreSQL.
+
+U7 is a row of `docs/behaviours.md`, which these tests prove.
 """
 
 import asyncio

@@ -3,6 +3,8 @@ The mirror writes each change in the log of a store to the SQL database, also af
 
 `mirrored` brings a database up to date, `rebuilt` makes all its rows again from the store. `on_both` runs a test with
 SQLite and with PostgreSQL.
+
+Codes such as D1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
 import asyncio

@@ -3,6 +3,8 @@ The field `search` finds what the mirror has indexed in the database, and shows 
 
 `mirrored` brings the database up to date with the log of the store, `rebuilt` makes its rows again. `on_both` runs a
 test with SQLite and with PostgreSQL.
+
+Codes such as S1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from database import database as limits
+from database import database as database_module
 from engine import Endpoint, Options
 from resolvers import search
 from resolvers.context import Context
@@ -27,7 +29,7 @@ from store.records import Vote
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.store.discussions import commented
 
-pytestmark = pytest.mark.usefixtures("collected")
+pytestmark = pytest.mark.usefixtures("collected")  # garbage is collected after each test
 
 SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poster: String, $order: SearchOrder,
   $first: Int, $after: String, $last: Int, $before: String) {
@@ -51,8 +53,8 @@ async def ask(store, database, request):
         yield partial(_ask, client)
 
 
-async def _ask(client, query, document=SEARCH, **variables):
-    body = json.dumps({"query": document, "variables": {"query": query, **variables}})  # lone surrogates are escaped
+async def _ask(client, query, **variables):
+    body = json.dumps({"query": SEARCH, "variables": {"query": query, **variables}})  # lone surrogates are escaped
     return (await client.post("/", content=body, headers={"Content-Type": "application/json"})).json()
 
 
@@ -190,23 +192,23 @@ async def test_total_does_not_count_what_was_deleted(store, each_database, find,
 async def test_total_is_exact_while_people_delete(store, each_database, find, alice):  # S1
     """Every second article is deleted together with its comment; of the others only the comment is."""
     posted = [await post(store, alice, title="redis") for _ in range(60)]
-    answers = [await commented(store, each.number, alice, text="redis") for each in posted]
+    comments = [await commented(store, each.number, alice, text="redis") for each in posted]
     await mirrored(store, each_database)
-    begun = answered = 0
+    begun = done = 0  # deletions
 
     async def delete(place: int) -> None:
-        nonlocal begun, answered
+        nonlocal begun, done
         count = 1 + place % 2
         begun += count
         if count == 2:
             await store.articles.delete(posted[place].number, alice)
         else:
-            await store.comments.delete(answers[place].number, alice)
-        answered += count
+            await store.comments.delete(comments[place].number, alice)
+        done += count
 
     async def search_and_mirror(deleting: asyncio.Future) -> None:
         while not deleting.done():
-            most = 120 - answered
+            most = 120 - done
             page = await find("redis", first=100)
             assert 120 - begun <= page["totalCount"] <= most
             assert len(page["nodes"]) <= most
@@ -337,7 +339,7 @@ async def test_search_without_a_database_is_unavailable(ask):
 
 
 async def test_search_that_runs_into_its_deadline_is_executed_once(ask, database, monkeypatch):
-    monkeypatch.setattr(limits, "SEARCH_TIMEOUT", 0.2)
+    monkeypatch.setattr(database_module, "SEARCH_TIMEOUT", 0.2)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     executed = []
 

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 from sqlalchemy import insert, text
 
-from database import database as limits
+from database import database as database_module
 from database import search
 from database.database import SEARCHERS, DatabaseTimeout
 from database.search import Search
@@ -23,8 +23,8 @@ ARTICLE = {"title": "a", "poster": "Alice", "posted_ms": 0, "up": 1, "down": 0, 
 
 @pytest.fixture
 def short_limits(monkeypatch):
-    monkeypatch.setattr(limits, "READ_TIMEOUT", 0.3)
-    monkeypatch.setattr(limits, "SEARCH_TIMEOUT", 0.3)
+    monkeypatch.setattr(database_module, "READ_TIMEOUT", 0.3)
+    monkeypatch.setattr(database_module, "SEARCH_TIMEOUT", 0.3)
 
 
 class Outcome:
@@ -72,7 +72,7 @@ async def test_read_is_interrupted_at_its_deadline(each_database, short_limits, 
         await getattr(each_database, way)(outcome)
 
     assert await outcome.was_interrupted()
-    assert [await getattr(each_database, way)(answers) for _ in range(2 * limits.READERS)] == [1] * 8
+    assert [await getattr(each_database, way)(answers) for _ in range(2 * database_module.READERS)] == [1] * 8
     assert each_database.fault is None
 
 

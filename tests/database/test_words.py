@@ -96,7 +96,7 @@ def test_queries_have_words_and_quoted_phrases_and_no_other_syntax(query, expect
 
 def test_repeated_words_of_a_query_count_once():
     assert parse('redis action "in action" REDIS "in action"') == (("redis~",), ("in", "action"))
-    assert parse(f'"{"a " * 248}"') == (("a",) * PHRASE_WORDS,)
+    assert parse(f'"{"a " * 248}"') == (("a",) * PHRASE_WORDS,)  # of 500 characters, as many as a query may have
     assert parse(f'"{"a b " * 20}"') == (("a", "b") * (PHRASE_WORDS // 2),)
     assert parse('"b c" "a b c d" "c e"') == (("a", "b", "c", "d"), ("c", "e"))
 
@@ -105,8 +105,14 @@ def test_long_queries_are_searched_by_their_first_words_in_phrases_of_bounded_le
     many = [str(number) for number in range(100)]
 
     assert parse(" ".join(many)) == tuple((word,) for word in many[:QUERY_WORDS])
-    assert parse(f'x "{" ".join(many)}"') == (("x",), tuple(many[:16]), tuple(many[16:31]))
-    assert parse(" ".join(f"{number}.{number}" for number in many)) == tuple((word, word) for word in many[:16])
+    assert parse(f'x "{" ".join(many)}"') == (
+        ("x",),
+        tuple(many[:PHRASE_WORDS]),
+        tuple(many[PHRASE_WORDS : QUERY_WORDS - 1]),
+    )
+    assert parse(" ".join(f"{number}.{number}" for number in many)) == tuple(
+        (word, word) for word in many[: QUERY_WORDS // 2]
+    )
 
 
 @given(query=st.text(st.sampled_from('ab ."日'), max_size=120))

@@ -55,7 +55,7 @@ class Opened:
     number: int
     usage: BackendUsage = field(default_factory=BackendUsage)
     is_shareable: bool = True
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    response_headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def extensions(self) -> dict[str, Any]:
         return {}

@@ -10,6 +10,7 @@ from typing import Any
 from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
 from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
+from store.store import Store
 from tests.server.commands import run
 from tests.server.conftest import Live, serving
 from tests.servers import until
@@ -66,6 +67,11 @@ class Site:
         refusals = [each.get("userErrors") for each in answer["data"].values() if isinstance(each, dict)]
         assert not any(refusals), refusals
         return answer["data"]
+
+    async def open_store(self) -> Store:
+        """The store of the server, for what the API does not do; the caller closes it."""
+        socket = (self.folder / "address").read_text()
+        return await Store.open(f"unix://{socket}")
 
     def wait_until_found(self, words: str, count: int) -> None:
         """Wait until the database has what was posted with these words."""

@@ -10,7 +10,6 @@ import pytest
 from playwright.async_api import expect
 
 from store import keys
-from store.store import Store
 from tests.reader.conftest import opened
 from tests.reader.site import Member, Site
 
@@ -93,7 +92,7 @@ async def test_how_far_an_annulment_reaches_back_is_said_where_the_server_does_n
     await expect(line).to_contain_text("1 vote does not count.")
     await expect(line).not_to_contain_text("untouched")
 
-    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    store = await site.open_store()
     number = int(action.partition(":")[2])
     key = keys.action(store.site.partition_of_article(number), number)
     await store.site.redis.run(("HSET", key, "reaches", 1_772_442_744_000))  # as without a database

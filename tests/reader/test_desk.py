@@ -16,7 +16,6 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from store.records import ContentState
-from store.store import Store
 from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.gateway import gateway
 from tests.reader.site import Member, Site
@@ -81,7 +80,7 @@ async def test_counts_of_the_queues_are_asked_for_once(visit, site, moderator, g
     flagged(site, group, "Counted as well")
     await expect(page.get_by_role("link", name="Flagged 2")).to_be_visible()
 
-    assert asked.count("QueueCounts") == 2  # by the header and the tabs, which show them both
+    assert asked.count("QueueCounts") == 2  # the header and the tabs share one request
 
 
 async def test_count_beside_a_name_in_the_other_direction_is_in_one_piece(visit, site, moderator, group):
@@ -415,7 +414,7 @@ async def test_pending_things_are_approved_or_removed_in_their_tab(visit, page, 
     article, other = [site.post(writer, title, groups=[group]) for title in ("Held article", "Article with a thread")]
     comment = site.comment(site.member("rude"), other, "A held answer.")
     flagged(site, group, "Flagged, and not held")
-    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    store = await site.open_store()
     await set_article_state(store, int(article.partition(":")[2]), ContentState.PENDING)
     await set_comment_state(store, int(comment.partition(":")[2]), ContentState.PENDING)
     await store.close()

@@ -66,14 +66,16 @@ async def test_other_orders_are_below_more(visit, axe, viewport):
 
     await more.get_by_text("More").press("Enter")
     await expect(more.get_by_role("link")).to_have_count(4)
-    await expect(more.get_by_role("link", name="Votes The")).to_contain_text("The most votes of all time.")
+    await expect(more.get_by_role("link", name="Votes The most votes of all time.")).to_contain_text(
+        "The most votes of all time."
+    )
     assert [each for each in await axe(page) if not each.startswith("target-size")] == []  # of what it covers in part
     await page.keyboard.press("Tab")
     await page.keyboard.press("Escape")
     await expect(more.get_by_role("link")).to_have_count(0)
     await expect(more.locator("summary")).to_be_focused()
     await page.keyboard.press("Enter")
-    await more.get_by_role("link", name="Votes The").click()
+    await more.get_by_role("link", name="Votes The most votes of all time.").click()
 
     await expect(page).to_have_url(re.compile(r"/\?order=VOTES$"))
     await expect(more.locator("summary")).to_have_text("Votes")

@@ -12,7 +12,6 @@ import re
 from playwright.async_api import Page, expect
 
 from store import keys
-from store.store import Store
 from tests.reader.conftest import DESKTOP, opened
 from tests.reader.site import Member, Site
 
@@ -123,7 +122,7 @@ async def test_rule_that_holds_a_text_is_said_wherever_it_waits(visit, site, axe
     article = site.post(writer, "A title, held by a rule", content="A text.", groups=[group])
     other = site.post(writer, "With an answer", content="A text.", groups=[group])
     comment = site.comment(writer, other, "An answer, held by a rule.")
-    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    store = await site.open_store()
     number = int(comment.partition(":")[2])
     key = keys.comment(store.site.partition_of_article(number), number)
     # as after a hold by the check, a service that looks at texts

@@ -21,7 +21,7 @@ def follow_group(site, member, group):
     site.ask(FOLLOW_GROUP, member, group=group)
 
 
-async def test_name_of_the_site_leads_members_home_and_all_to_the_site(visit, page, site):  # H1
+async def test_name_of_the_site_leads_members_home_and_others_to_the_front_page(visit, page, site):  # H1
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Of a followed group", groups=["home-followed"])
     site.post(writer, "Of another group", groups=["home-another"])
@@ -59,7 +59,7 @@ async def test_home_has_orders_periods_and_pages(visit, site):
     await expect(page.get_by_role("article")).to_have_count(30)
     assert await titles(page) == first
     await page.locator(".more-orders summary").click()
-    await page.get_by_role("link", name="Votes The").click()
+    await page.get_by_role("link", name="Votes The most votes of all time.").click()
     await expect(page.locator("main ol > li h2 a").first).to_have_text("Number 0")
     await page.get_by_role("link", name="Top of the day").click()
     await expect(page.locator("main ol > li h2 a").first).to_have_text("Number 0")
@@ -128,6 +128,7 @@ async def test_pages_of_home_keep_their_order_while_one_reads_on(visit, site):  
 
 
 async def test_home_goes_on_after_the_places_that_are_kept(visit, site):  # H1
+    """A reader's first page keeps the places of 200 articles, so that later pages neither repeat nor leave out any."""
     member, writer = site.member("reader"), site.member("writer")
     for number in range(211):
         site.post(writer, f"Deep {number}", groups=["home-deep"])
@@ -390,8 +391,8 @@ async def test_comments_of_the_blocked_are_folded_and_replies_stay(visit, page, 
     await expect(own.get_by_text("Answered by another")).to_be_visible()
     await expect(own.get_by_text("Said since")).to_have_count(0)
     assert await axe(own) == []
-    line = own.get_by_role("article", name=f"comment by {other.username}").filter(has_text="You block").first
-    await line.get_by_role("button", name="Show the text").press("Enter")
+    newest = own.get_by_role("article", name=f"comment by {other.username}").filter(has_text="You block").first
+    await newest.get_by_role("button", name="Show the text").press("Enter")
     await expect(own.get_by_text("Said since")).to_be_visible()
     await opened(own, f"/user/{other.username}/comments")
     await expect(own.get_by_text("Said by the blocked")).to_be_visible()

@@ -11,7 +11,6 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from store import leaving
-from store.store import Store
 from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, opened
 from tests.reader.site import Member, Site
 from tests.server.commands import run
@@ -54,7 +53,7 @@ def search(site: Site) -> str:
 
 async def deletions_finished(site: Site) -> None:
     """Wait until no user is being deleted: until then actions about a pseudonym are refused."""
-    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    store = await site.open_store()
     for _ in range(300):
         if not await leaving.names(store.site):
             break

@@ -10,6 +10,7 @@ READER = Path(__file__).parents[2] / "reader"
 
 def test_units_of_the_reader_pass():
     binaries = programs.node_modules(READER) / ".bin"
-    for command in ([binaries / "graphql-codegen"], [binaries / "vitest", "run"]):  # which imports what that writes
+    # vitest imports what graphql-codegen writes
+    for command in ([binaries / "graphql-codegen"], [binaries / "vitest", "run"]):
         done = subprocess.run(command, cwd=READER, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]

@@ -4,6 +4,7 @@ subscription.
 
 The fixture `token` is a session token of the user vera. `listen` subscribes with a document of
 tests/schema/subscribers.py, such as CHANGED, and `value()` of what it returns waits for the next value.
+`answered(store)` waits until the reads that a new subscription begins with are answered.
 """
 
 import asyncio

@@ -353,7 +353,7 @@ async def test_second_cookie_of_one_request_is_invalid(store):  # U4
     with pytest.raises(Invalid) as refusal:
         context.require_cookie()
     assert refusal.value.field == ("cookie",)
-    assert context.headers == ((b"set-cookie", b"first"),)
+    assert context.response_headers == ((b"set-cookie", b"first"),)
 
 
 @pytest.mark.parametrize(

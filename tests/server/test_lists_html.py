@@ -17,7 +17,7 @@ from server.reader.cursors import CURSOR_PAGE
 from server.reader.groups import MOST_GROUPS
 from server.reader.lines import in_one_line, marked, unmarked
 from server.reader.searches import KIND_TEXTS, MOST_MATCHES, ORDER_TEXTS, count_of
-from server.reader.top_lists import HOURS, since_of
+from server.reader.top_lists import PERIOD_HOURS, since_of
 from server.words.languages import languages
 from store import bans
 from store.articles import Draft
@@ -58,7 +58,7 @@ def test_numbers_and_names_are_those_of_the_reader():
     assert int(re.search(r"CURSOR_PAGE = (\d+)", cursors)[1]) == CURSOR_PAGE
     assert int(re.search(r"MOST_GROUPS = (\d+)", groups)[1]) == MOST_GROUPS
     assert re.findall(r'period: "(\w+)", hours: ([\d*]+(?: \* \d+)?)', periods) == [
-        (period, "24" if hours == 24 else f"{hours // 24} * 24") for period, hours in HOURS.items()
+        (period, "24" if hours == 24 else f"{hours // 24} * 24") for period, hours in PERIOD_HOURS.items()
     ]
     assert dict(re.findall(r'kind: "(\w+)", name: "([^"]*)"', search)) == {k: v for k, v in KIND_TEXTS.items() if k}
     assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', search)) == ORDER_TEXTS

@@ -147,14 +147,14 @@ async def find_no_user(tokens):
 
 async def test_buckets_of_tokens_and_addresses_stay_within_the_budget(redis_url):
     app = create(Settings(redis_url=redis_url, cache_mb=MEGABYTES), ConnectionLimiter())
-    rates = app.state.rates
-    rates.sessions.find = find_no_user
+    limiter = app.state.rate_limiter
+    limiter.sessions.find = find_no_user
     for number in range(30_000):
-        (await rates.admit(Client(unknown_token(), f"10.0.{number >> 8}.{number & 255}"))).set(1)
+        (await limiter.admit(Client(unknown_token(), f"10.0.{number >> 8}.{number & 255}"))).set(1)
 
-    assert rates.usage.evictions > 0
-    assert rates.usage.bytes <= POOL.total - POOL.capacity
-    assert POOL.usages()["buckets"] == rates.usage
+    assert limiter.usage.evictions > 0
+    assert limiter.usage.bytes <= POOL.total - POOL.capacity
+    assert POOL.usages()["buckets"] == limiter.usage
 
 
 async def test_flood_of_documents_leaves_the_other_caches_their_floor(app, ask, monkeypatch):

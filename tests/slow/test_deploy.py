@@ -22,7 +22,7 @@ import yaml
 from server.managed_valkey import compaction, disk, supervisor
 from server.supervisor import SHUTDOWN_SECONDS, STOP_SECONDS
 from tests import containers, programs
-from tests.containers import Image, Machine
+from tests.containers import Container, Image
 from tests.database.conftest import postgres, postgres_url  # noqa: F401  # fixtures
 from tests.server.conftest import POST, REGISTER
 from tests.servers import PATIENCE, Server, free_port, until
@@ -191,14 +191,14 @@ def test_server_of_the_image_runs_as_the_compose_file_says(image, compose, tmp_p
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
         with containers.running(
             image.root, *as_user(image), flags=flags + given(image.environment | settings)
-        ) as machine:
+        ) as container:
             until(lambda: is_up_to_date(port))
             assert is_healthy(image, port)
-            assert re.search(WITHOUT_CAPABILITIES, status(machine)) and "NoNewPrivs:\t1" in status(machine)
-            machine.run("sh", "-c", "! touch /opt/upvote/file")
+            assert re.search(WITHOUT_CAPABILITIES, status(container)) and "NoNewPrivs:\t1" in status(container)
+            container.run("sh", "-c", "! touch /opt/upvote/file")
             title, database = post(port), re.findall(r"test_\d+", postgres_url)[0]
             until(lambda: postgres.execute("SELECT title FROM articles", database) == [(title,)])
-            assert machine.stop() == 0
+            assert container.stop() == 0
         assert not is_healthy(image, port)
 
 
@@ -231,35 +231,35 @@ def test_unit_runs_as_documented(image):
     port = free_port()
     (install, settings, (verify,)), ((backup,), *_) = commands("systemd"), commands("Back up")
     restore, _ = commands("Restore")
-    with containers.running(image.root, *BOOT, boots=True, flags=[f"--bind-ro={ROOT}:/checkout"]) as machine:
-        until(lambda: is_booted(machine))
-        machine.run("systemctl", "set-environment", *(f"{name}={value}" for name, value in containers.HOST.items()))
+    with containers.running(image.root, *BOOT, boots=True, flags=[f"--bind-ro={ROOT}:/checkout"]) as container:
+        until(lambda: is_booted(container))
+        container.run("systemctl", "set-environment", *(f"{name}={value}" for name, value in containers.HOST.items()))
         for command in install:
             if "/opt/upvote" not in command:
-                machine.run("sh", "-ec", command)
+                container.run("sh", "-ec", command)
             if command.endswith("/etc/upvote.env"):
-                machine.run("sh", "-c", f"echo UPVOTE_PORT={port} >> /etc/upvote.env")
+                container.run("sh", "-c", f"echo UPVOTE_PORT={port} >> /etc/upvote.env")
         until(lambda: is_up_to_date(port))
         title = post(port)
-        restricted = status(machine, int(property_of(machine, "MainPID")))
+        restricted = status(container, int(property_of(container, "MainPID")))
         for command in settings:
-            machine.run("sh", "-ec", command)
+            container.run("sh", "-ec", command)
         until(lambda: is_up_to_date(port))
         for command in (verify, backup):
-            machine.run("sh", "-ec", command)
+            container.run("sh", "-ec", command)
         later = post(port, "bob")
         for command in restore:
-            machine.run("sh", "-ec", command)
+            container.run("sh", "-ec", command)
         until(lambda: is_up_to_date(port))
         feed = httpx.get(f"http://127.0.0.1:{port}/rss.xml").text
         assert (title in feed, later in feed) == (True, False)
-        machine.run("systemctl", "stop", "upvote.service")
+        container.run("systemctl", "stop", "upvote.service")
 
         assert re.search(WITHOUT_CAPABILITIES, restricted)
         assert "NoNewPrivs:\t1" in restricted and "Seccomp:\t2" in restricted
-        found = machine.run("stat", "--format=%U %a", "/var/lib/upvote", "/var/lib/upvote.before/upvote.backup")
+        found = container.run("stat", "--format=%U %a", "/var/lib/upvote", "/var/lib/upvote.before/upvote.backup")
         assert found.splitlines() == ["upvote 700", "upvote 600"]
-        assert (property_of(machine, "Result"), property_of(machine, "ExecMainStatus")) == ("success", "0")
+        assert (property_of(container, "Result"), property_of(container, "ExecMainStatus")) == ("success", "0")
 
 
 def commands(title: str) -> list[list[str]]:
@@ -269,19 +269,19 @@ def commands(title: str) -> list[list[str]]:
     return [[line[2:] for line in block.splitlines()] for block in found]
 
 
-def is_booted(machine: Machine) -> bool:
+def is_booted(container: Container) -> bool:
     with suppress(AssertionError):
-        return machine.run("systemctl", "is-active", "basic.target") == "active\n"
+        return container.run("systemctl", "is-active", "basic.target") == "active\n"
     return False
 
 
-def property_of(machine: Machine, name: str) -> str:
-    return machine.run("systemctl", "show", "upvote.service", "--property", name, "--value").strip()
+def property_of(container: Container, name: str) -> str:
+    return container.run("systemctl", "show", "upvote.service", "--property", name, "--value").strip()
 
 
-def status(machine: Machine, process: int = 1) -> str:
+def status(container: Container, process: int = 1) -> str:
     """What the kernel says of a process of a container."""
-    return machine.run("cat", f"/proc/{process}/status")
+    return container.run("cat", f"/proc/{process}/status")
 
 
 def is_up_to_date(port: int) -> bool:

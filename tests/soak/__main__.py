@@ -1,5 +1,5 @@
 """
-`python -m tests.soak`: sends random requests to a server and to a model of it for some minutes, and prints where their
+`python -m tests.soak`: sends random requests to servers and to models of them for some minutes, and prints where their
 answers differ.
 """
 
@@ -15,7 +15,9 @@ from tests.soak.soaking import soak
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # unwinds the stack, which ends its servers
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
-    parser.add_argument("--seed", type=int, default=None, help="seed of the first world; random by default")
+    parser.add_argument(
+        "--seed", type=int, default=None, help="seed of the requests to the first server; random by default"
+    )
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to run")
     parser.add_argument("--stop", action="store_true", help="stop at the first difference")
     given = parser.parse_args()

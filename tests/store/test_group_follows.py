@@ -30,9 +30,9 @@ async def groups(store, alice):
         await post(store, alice, groups=[group])
 
 
-async def read(store, read):
+async def read(store, wanted):
     """The result of a read of the store."""
-    return read.result(await store.site.redis.run(read.command))
+    return wanted.result(await store.site.redis.run(wanted.command))
 
 
 async def followed_by(store, username):
@@ -97,7 +97,7 @@ async def test_group_that_no_longer_exists_can_be_unfollowed(store, bob):  # H6
 async def test_at_most_500_groups_are_followed(store, bob, redis):  # H6
     names = [f"group-{each}" for each in range(MAX_GROUPS + 8)]
     for name in names:
-        redis.zadd(keys.groups(0), {name: 0})
+        redis.zadd(keys.groups(0), {name: 0})  # as if partition 0 had an article of the group
     given = await asyncio.gather(*(store.follows.follow_group(bob, name) for name in names), return_exceptions=True)
     refused = [each for each in given if isinstance(each, Invalid)]
     before = everything(redis)
@@ -148,7 +148,7 @@ async def test_banned_and_logged_out_users_follow_no_group(store, groups, bob, r
     session = parse_token((await store.sessions.open(bob)).token)
     assert session is not None
     account = keys.user(store.site.partition_of_user(bob), bob)
-    redis.hset(account, "bans", "site=0")
+    redis.hset(account, "bans", "site=0")  # from the whole site, for good
     before = everything(redis)
     with pytest.raises(Banned):
         await store.follows.follow_group(session, "lua")

@@ -246,7 +246,7 @@ async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store
 async def test_banned_moderator_may_not_edit(store, alice, redis):  # M1
     await granted(store, alice, Role.MODERATOR, "lua")
     partition = store.site.partition_of_user(alice)
-    redis.hset(keys.user(partition, alice), "bans", "site=0")
+    redis.hset(keys.user(partition, alice), "bans", "site=0")  # from the whole site, for good
     before = everything(redis)
 
     with pytest.raises(Banned):

@@ -290,7 +290,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     await scenes.use(scene, random.Random(3), times=60)
     again = redis.hget(keys.user(store.site.partition_of_user("erin"), "erin"), "password")
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
-    secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
+    secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(server_keys.PARTITION))}
     for partition in range(store.site.partitions):
         for pattern in (keys.session(partition, "*"), idempotency.POSTED(partition, "*", "*")):
             secrets |= {key.rsplit(":", 1)[1] for key in redis.scan_iter(pattern)}

@@ -1,5 +1,7 @@
 """
 Profiles, which are what users write about themselves: what is accepted, where it is kept, and how it is deleted.
+
+D6 is a row of `docs/behaviours.md`, which these tests prove.
 """
 
 import asyncio

@@ -48,7 +48,7 @@ async def test_name_is_given_once(store, clock):
 async def test_secret_is_not_stored(store, redis):
     secret = (await store.server_keys.create("shop")).partition(".")[2]
 
-    assert secret not in str(redis.hgetall(server_keys.serverkeys(0)))
+    assert secret not in str(redis.hgetall(server_keys.serverkeys(server_keys.PARTITION)))
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "a.b", "-a", "x" * 51, "ä"])
@@ -56,7 +56,7 @@ async def test_malformed_name_is_refused(store, name, redis):
     with pytest.raises(ValueError):
         await store.server_keys.create(name)
 
-    assert not redis.exists(server_keys.serverkeys(0))
+    assert not redis.exists(server_keys.serverkeys(server_keys.PARTITION))
 
 
 async def test_no_key_is_created_or_revoked_while_the_store_is_moved(store):

@@ -30,7 +30,7 @@ from tests.engine.sample import Opened
 from tests.examples import examples
 from tests.servers import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("collected")
+pytestmark = pytest.mark.usefixtures("collected")  # garbage is collected after each test
 
 Loud = NewType("Loud", str)
 

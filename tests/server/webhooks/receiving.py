@@ -172,7 +172,7 @@ def place(message: dict[str, Any]) -> list[tuple[int, int]]:
     return [log.sort_key(id) for id in parse_cursor(message["data"]["cursor"]).ids]
 
 
-def firsts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_repeats(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each message once, where it came first."""
     return list({each["id"]: each for each in reversed(messages)}.values())[::-1]
 

@@ -17,7 +17,7 @@ from tests.conftest import registered
 from tests.server import checking
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
-from tests.server.webhooks.receiving import firsts
+from tests.server.webhooks.receiving import without_repeats
 from tests.servers import until
 from tests.store.reading import post
 
@@ -157,7 +157,7 @@ def metrics_with_webhooks(live):
 
 def titles_once(receiver) -> list[str]:
     """The same, each message once."""
-    return [title_of(each) for each in firsts(receiver.taken) if each["type"] == "posted"]
+    return [title_of(each) for each in without_repeats(receiver.taken) if each["type"] == "posted"]
 
 
 def title_of(message) -> str:

@@ -110,8 +110,8 @@ def unknown_keys(scene: Scene) -> list[Expected]:
 
 
 def server_key_without_a_digest(scene: Scene) -> list[Expected]:
-    scene.redis.hset(server_keys.serverkeys(0), "shop", "secret")
-    return [(f"{server_keys.serverkeys(0)} shop", "secret", "a name and a digest, in partition 0")]
+    scene.redis.hset(server_keys.serverkeys(server_keys.PARTITION), "shop", "secret")
+    return [(f"{server_keys.serverkeys(server_keys.PARTITION)} shop", "secret", "a name and a digest, in partition 0")]
 
 
 def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
