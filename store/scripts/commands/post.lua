@@ -62,7 +62,7 @@ note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
-  if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
+  if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end -- it is out of inboxes
   local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
   log_state(article, poster)
   return {"posted", number, article_hash(number), poster, id, {}, ""}
