@@ -38,7 +38,6 @@ AT_ONCE = 1_000  # votes that the request of a moderator waits for: those of one
 MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
-AFTER_VOTING = 10**15  # unix milliseconds, later than voting on anything ends
 PATIENCE_AT_END = 60.0  # seconds that the task waits for the database in the end
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 
@@ -108,7 +107,7 @@ async def _annul(
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
     site, seen, total, reaches_back_to = store.site, 0, None, None
-    complete_at, pace = 0, Pace()  # the database has all votes until `complete_at` (unix milliseconds); 0 without one
+    complete_at, pace = 0, Pace()  # 0: there is no database
     if database is None:
         reaches_back_to = await _reaches_back_to(site)
     else:
@@ -116,7 +115,8 @@ async def _annul(
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
         unsure = await _annul_some(store, database, action, voter, complete_at, votes, pace)
-        if database and unsure:
+        if unsure:
+            assert database  # without one, nothing is unsure
             await _annul_closed(store, database, action, voter, unsure, pace)
         if not await annulments.note(site, action, total=total, reaches_back_to=reaches_back_to):
             raise Reverted
@@ -134,14 +134,14 @@ async def _annul_some(
     database: Database | None,
     action: ModerationAction,
     voter: str,
-    complete_at: int,
+    complete_at: int | None,
     votes: Collection[CastVote],
     pace: Pace,
 ) -> list[int]:
     """
     Annul some votes, also those on what is archived. Returns the numbers of articles and comments whose voters are gone
-    from Redis, while the database may lack votes on them: it is known to have all until `complete_at` (unix
-    milliseconds).
+    from Redis, while the database may lack votes on them. What it has is given by `complete_at`, as for
+    `annulments.annul_some`.
 
     Raises:
         Reverted: the action was reverted.
@@ -172,7 +172,7 @@ async def _annul_closed(
     """
     await caught_up(store.site)
     votes = await database.run(_read_on, _span(action, voter), numbers)
-    await _annul_some(store, database, action, voter, AFTER_VOTING, votes, pace)
+    await _annul_some(store, database, action, voter, None, votes, pace)
 
 
 async def _annul_these(
@@ -180,7 +180,7 @@ async def _annul_these(
     partition: int,
     action: int,
     voter: str,
-    complete_at: int,
+    complete_at: int | None,
     votes: Mapping[int, CastVote],
     numbers: Sequence[int],
     archived: Archived,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000  # milliseconds
 KEPT = 7 * DAY  # how long messages of a webhook that is off are kept
-DROPPED_AT_ONCE = 1_000  # messages in a transaction
+CHANGED_AT_ONCE = 1_000  # messages in a transaction that drops some, or removes their texts
 
 
 class AlreadySpooled(Exception):
@@ -201,6 +201,16 @@ def spool(
     return len(rows)
 
 
+def remove_texts_after(connection: "Connection", number: int) -> int | None:
+    """
+    Remove the texts of some messages that wait, those that follow the one with a number. Returns the number of the last
+    of them; None if there are no more.
+    """
+    rows = FOLLOWING.run(connection, {"number": number, "count": CHANGED_AT_ONCE}).all()
+    _change(connection, rows, without_texts)
+    return rows[-1].number if rows else None
+
+
 def due(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
     """
     The next message that is due at a webhook at `now` (unix milliseconds), except those that are being sent: `sent` has
@@ -244,7 +254,7 @@ def drop_old(connection: "Connection", now: int) -> int:
     Drop some messages of webhooks that have been off for `KEPT`: those that have waited as long. Returns how many.
     """
     POSITION_LOCK.run(connection)
-    limits = {"before": now - KEPT, "count": DROPPED_AT_ONCE}
+    limits = {"before": now - KEPT, "count": CHANGED_AT_ONCE}
     return DROP_OLD.run(connection, limits).rowcount
 
 
@@ -312,6 +322,7 @@ BACKLOGS = Statement(
 )
 FAULTS = Statement("SELECT number, fault FROM webhook_messages WHERE number IN :numbers", "numbers")
 ABOUT = Statement("SELECT number, body FROM webhook_messages WHERE subject IN :subjects", "subjects")
+FOLLOWING = Statement("SELECT number, body FROM webhook_messages WHERE number > :number ORDER BY number LIMIT :count")
 NAMING = Statement("SELECT number, body FROM webhook_messages WHERE lower(body) LIKE :pattern ESCAPE '!'")
 SET_BODY = Statement("UPDATE webhook_messages SET body = :body WHERE number = :number")
 SET_FAULT = Statement("UPDATE webhook_messages SET fault = :fault WHERE number = :number")

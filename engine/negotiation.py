@@ -7,6 +7,7 @@ from caches import memo
 
 MAX_MEMO_HEADER = 200  # bytes of a header whose parsed value is memoised
 VARY = (b"vary", b"Accept, Accept-Encoding, Authorization")  # the headers that a response depends on
+SUBSCRIPTION_SPEC = "1.0"  # the version of Apollo's protocol for subscriptions in multipart/mixed
 
 
 class Media(StrEnum):
@@ -80,4 +81,4 @@ def quality(text: str) -> float:
 
 def is_subscription_protocol(media: MediaRange) -> bool:
     # multipart/mixed without this parameter asks for incremental delivery, another protocol.
-    return media.name == Media.MULTIPART and "subscriptionspec" in media.parameters
+    return media.name == Media.MULTIPART and media.parameters.get("subscriptionspec") == SUBSCRIPTION_SPEC

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from starlette.types import Receive, Send
 
 from engine.errors import Refused, session_ended
-from engine.negotiation import VARY, Media
+from engine.negotiation import SUBSCRIPTION_SPEC, VARY, Media
 from engine.results import EncodedResult, refusal_body
 
 
@@ -42,7 +42,7 @@ FRAMINGS = {
     ),
     # Apollo's client processes a part once it has read the next delimiter, so each part ends with that.
     Media.MULTIPART: Framing(
-        content_type=b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
+        content_type=b'multipart/mixed;boundary="graphql";subscriptionSpec=%b' % SUBSCRIPTION_SPEC.encode(),
         opening=b"\r\n--graphql",
         event_id=None,
         before=b'\r\nContent-Type: application/json\r\n\r\n{"payload":',

@@ -25,6 +25,7 @@ from resolvers.sent import PAGE, Sent
 from store import blocked, feeds, inboxes, listings, log, recent_comments, roles, threads
 from store.errors import NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import (
+    OF_COMMENTS,
     QUEUES,
     RECONNECT_PAUSE,
     Event,
@@ -47,8 +48,10 @@ from store.records import Article, Comment, ContentState, HiddenComment, Positio
 
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
+COMMENTS_AT_ONCE = 20  # that are read together; they are sent as they were then, so they are few
 
 P = TypeVar("P", Article, Comment)
+FoundComment = tuple[Comment | None, Article | None]  # a comment and its article; None if there is none to send
 
 
 class SubscriberTooSlow(Exception):
@@ -178,17 +181,12 @@ async def _new_comments_of(context: Context, article_id: str, under: str | None)
     above = arguments.comment_number(under) if under is not None else None
     with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
         latest = await _highest_comment(context, number, above)
-        async for event in _without_loss(mailbox):
-            if await _is_over(context, event):
-                return
-            # an announced comment has waited for a moderator, so newer ones may have been sent before
-            is_known = event.number <= latest and event.kind is not EventKind.COMMENT_ANNOUNCED
-            if event.kind is EventKind.STATE_CHANGED or is_known:
-                continue
-            latest = max(latest, event.number)
-            found = await context.live.read_after(event, partial(_new_comment, event.number, above))
-            if comment := await _as_readable(context, *found):
-                yield comment
+        async with aclosing(_comments_after(context, mailbox, partial(_new_comment, above))) as found:
+            async for event, comment in found:
+                # an announced comment has waited for a moderator, so newer ones may have been sent before
+                if event.number > latest or event.kind is EventKind.COMMENT_ANNOUNCED:
+                    latest = max(latest, event.number)
+                    yield comment
 
 
 async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[Comment, None]:
@@ -201,13 +199,8 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
     number = arguments.article_number(article_id)
     with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
         await _highest_comment(context, number, above=None)  # raises NotFound if there is no such article
-        async for event in _without_loss(mailbox):
-            if await _is_over(context, event):
-                return
-            if event.kind is EventKind.STATE_CHANGED:
-                continue
-            found = await context.live.read_after(event, partial(_changed_comment, event))
-            if comment := await _as_readable(context, *found):
+        async with aclosing(_comments_after(context, mailbox, _changed_comment)) as found:
+            async for _, comment in found:
                 yield comment
 
 
@@ -260,17 +253,6 @@ async def ranking_changed(
                 yield change
 
 
-async def _readable(context: Context, event: Event, numbers: Sequence[int]) -> list[Article]:
-    """
-    Articles by number, as they are after an event, without those that the viewer may not read. Subscribers share the
-    read. The session and the roles of the viewer are read again only if an article is not visible.
-    """
-    found = await context.live.read_after(event, lambda reads: reads.articles_of_any_state(numbers))
-    if any(article and article.state is not ContentState.VISIBLE for article in found):
-        found = await _read_again(context, numbers)
-    return [article for article in found if article]
-
-
 async def _read_again(context: Context, numbers: Sequence[int]) -> list[Article | None]:
     """What the viewer may read of some articles now. While the store does not answer, this retries."""
     while True:
@@ -281,11 +263,15 @@ async def _read_again(context: Context, numbers: Sequence[int]) -> list[Article 
             await sleep(RECONNECT_PAUSE)
 
 
-async def _is_over(context: Context, event: Event) -> bool:
-    """Whether an event of an article ends subscriptions to its comments."""
-    if event.kind is EventKind.STATE_CHANGED:
-        return not await _readable(context, event, [event.number])
-    return event.kind is EventKind.DELETED
+async def _is_readable(context: Context, event: Event) -> bool:
+    """
+    Whether the viewer may read the article of an event. Subscribers share the read of it; the session and the roles of
+    the viewer are read again only if it is not visible.
+    """
+    (article,) = await context.live.read_after(event, lambda reads: reads.articles_of_any_state([event.number]))
+    if article is not None and article.state is not ContentState.VISIBLE:
+        (article,) = await _read_again(context, [event.number])
+    return article is not None
 
 
 def _as_one(event: Event) -> int:
@@ -306,11 +292,28 @@ async def _waiting(context: Context, group: str | None, reads: Reads) -> int:
     return await queues.waiting(context, groups, reads)
 
 
-async def _without_loss(mailbox: Mailbox) -> AsyncGenerator[Event, None]:
-    async for event in mailbox:
-        if event.kind is EventKind.MISSED:
-            raise SubscriberTooSlow(MOST_COMMENTS, "changed comments") if mailbox.has_overflowed else ChangesLost
-        yield event
+async def _comments_after(
+    context: Context, mailbox: Mailbox, read: Callable[[Event, Reads], Awaitable[FoundComment]]
+) -> AsyncGenerator[tuple[Event, Comment], None]:
+    """
+    The events about comments of an article, each with its comment, which `read` finds, if the viewer may read it. Ends
+    as `article_changed`. What is read after up to `COMMENTS_AT_ONCE` pending events is read together.
+
+    Raises:
+        SubscriberTooSlow, ChangesLost: events were missed.
+    """
+    while events := await mailbox.take(COMMENTS_AT_ONCE):
+        about_comments = [event for event in events if event.kind in OF_COMMENTS]
+        reads = [context.live.read_after(event, partial(read, event)) for event in about_comments]
+        found = dict(zip(about_comments, await gather(*reads), strict=True))
+        for event in events:
+            if event.kind is EventKind.MISSED:
+                raise SubscriberTooSlow(MOST_COMMENTS, "changed comments") if mailbox.has_overflowed else ChangesLost
+            if event in found:
+                if comment := await _as_readable(context, *found[event]):
+                    yield event, comment
+            elif event.kind is EventKind.DELETED or not await _is_readable(context, event):
+                return
 
 
 async def _highest_comment(context: Context, article: int, above: int | None) -> int:
@@ -342,11 +345,12 @@ async def _as_readable(context: Context, comment: Comment | None, article: Artic
     return HiddenComment(*comment) if readable else None
 
 
-async def _new_comment(number: int, above: int | None, reads: Reads) -> tuple[Comment | None, Article | None]:
+async def _new_comment(above: int | None, event: Event, reads: Reads) -> FoundComment:
     """
     A comment that was just posted, and its article. The comment is None if it was deleted or hidden already, or is not
     below the comment `above`.
     """
+    number = event.number
     ((comment, article),), is_below = await gather(reads.stored_comments([number]), _is_below(number, above, reads))
     return comment if comment and is_below and comment.state is ContentState.VISIBLE else None, article
 
@@ -356,7 +360,7 @@ async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
     return above is None or (await reads.load(threads.are_under(reads.site, above, [number])))[number] == 1
 
 
-async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
+async def _changed_comment(event: Event, reads: Reads) -> FoundComment:
     """
     The comment of an event, as everybody sees it who may read its article; and the article.
 
@@ -432,8 +436,7 @@ async def _missed(
 
 
 async def _page_above(listing: Listing, position: Position, reads: Reads) -> Page:
-    page = await reads.page(listing, Window(PAGE, upwards=True, beyond=position))
-    return page
+    return await reads.page(listing, Window(PAGE, upwards=True, beyond=position))
 
 
 async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notification, None]:

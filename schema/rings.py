@@ -62,5 +62,5 @@ class VotingRing:
     comment_votes: int = strawberry.field(description="The same on comments.")
     moved: int = strawberry.field(description="How many articles with such votes would change their place.")
     moves: list[VotingRingMove] = strawberry.field(
-        description="The articles that would change their place most, at most 20 of them."
+        description="Those of these articles that would change it most, at most 20 of them."
     )

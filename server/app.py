@@ -293,7 +293,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),
-        *(front_door.routes() if app.state.tokens else []),
+        *(front_door.routes(has_page=settings.reader == "on") if app.state.tokens else []),
         *unsubscribing.routes(),
         *(site_serving.routes() if settings.reader == "on" else site_serving.security_routes()),
         *reader.routes(settings.reader == "on", PATH),

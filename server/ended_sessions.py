@@ -1,14 +1,14 @@
 """
 Closes the WebSockets and streams of sessions that end while they are in use, in every process: when their user is
-banned from the site, leaves it, or ends them. The same for tokens of issuers (services outside at which users log in),
-which also expire.
+banned from the site, leaves it, or ends them, and within an hour when they end by time. The same for tokens of issuers
+(services outside at which users log in), at the instant at which they expire.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from engine import Client
 from store import keys
@@ -19,6 +19,8 @@ from store.identities import Identified
 from store.sessions import parse_token
 from store.site import Session
 from store.store import Store
+
+CHECK_INTERVAL = 3_600  # seconds between two reads of all sessions
 
 OnEnd = Callable[[], object]
 
@@ -38,7 +40,8 @@ class EndedSessions:
 
     - after an action of a moderator, the sessions of its subject's slot: the number of the action modulo `keys.SLOTS`;
     - after sessions of a user have ended, or the user has left, the sessions of the user's slot;
-    - after events were lost, all.
+    - after events were lost, all;
+    - every `CHECK_INTERVAL` all, as sessions also end by time, which no event says.
     """
 
     def __init__(self) -> None:
@@ -86,7 +89,7 @@ class EndedSessions:
     async def checked(self, store: Store, events: Events) -> AsyncIterator[None]:
         """Read sessions again after events, as long as the context is open."""
         self._clock = store.site.clock
-        async with running(self._run(store)):
+        async with running(self._run(store)), running(self._note_all()):
             with events.subscribed(self._note, SESSIONS, of_moderation(group=None)):
                 yield
 
@@ -98,6 +101,11 @@ class EndedSessions:
         self._outdated |= slots & self._watched.keys()
         if self._outdated:
             self._has_outdated.set()
+
+    async def _note_all(self) -> NoReturn:
+        while True:
+            await asyncio.sleep(CHECK_INTERVAL)
+            self._note(Event(EventKind.MISSED))
 
     async def _run(self, store: Store) -> None:
         """Check the outdated slots whenever there are some; again after a pause if the store does not answer."""

@@ -66,8 +66,7 @@ class Step(NamedTuple):
     """
     What a step could not do. `absent` are the numbers of articles and comments that are neither in Redis nor among the
     archived ones that it was given. `unsure` are those whose voters are gone from Redis, while the database may not
-    have all votes on them yet. `is_reverted`
-    says that nothing was annulled, as the action was reverted.
+    have all votes on them yet. `is_reverted` says that nothing was annulled, as the action was reverted.
     """
 
     absent: list[int]
@@ -155,24 +154,24 @@ async def annul_some(
     partition: int,
     action: int,
     voter: str,
-    complete_at: int,
+    complete_at: int | None,
     votes: Sequence[tuple[int, int]],
     archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
     Annul votes of a user on some articles and comments of a partition. `votes` has for each the number and a value:
     that of the vote in the database if Redis may have lost the set of its voters, else 0. The database is known to have
-    all votes until `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other
-    partitions.
+    all votes until `complete_at` (unix milliseconds; 0: there is none; None: it has all on these). One round trip, and
+    one for the karma of posters of other partitions.
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
-    given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
+    given = (action, voter, PLACE_LIFETIME, archived.position, "" if complete_at is None else complete_at)
     command = site.command(ANNUL_SOME, partition, site.partitions, *given, *flat)
     status, *reply = await site.redis.run(command)
     if status == "reverted":
         return Step([], [], is_reverted=True)
     absent, unsure, *entry = reply
-    await _apply_karma(site, partition, ANNULLED, action, *entry)
+    await _apply_to_posters(site, partition, ANNULLED, action, voter, *entry)
     return Step([int(number) for number in absent], [int(number) for number in unsure])
 
 
@@ -194,7 +193,7 @@ async def restore_some(
     given = (action, voter, PLACE_LIFETIME, archived.position, "1" if are_gone else "")
     command = site.command(RESTORE_SOME, partition, site.partitions, *given, *flat)
     _, absent, *entry = await site.redis.run(command)
-    await _apply_karma(site, partition, RESTORED, action, *entry)
+    await _apply_to_posters(site, partition, RESTORED, action, voter, *entry)
     return Step([int(number) for number in absent], [])
 
 
@@ -233,15 +232,15 @@ async def note(
     return bool(status == "noted")
 
 
-async def _apply_karma(
-    site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
+async def _apply_to_posters(
+    site: Site, partition: int, kind: str, action: int, voter: str, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
     """
-    Change the karma of posters in other partitions. `karma` has a word NAME:CHANGE for each. `id` is that
-    of the step's entry in the log, `noted` has each of these partitions, followed by the id of the last earlier entry
-    with an effect there.
+    Change the karma of posters in other partitions, and by whom they were upvoted. `karma` has the words of the step's
+    entry in the log for each of them. `id` is that of the entry, `noted` has each of these partitions, followed by the
+    id of the last earlier entry with an effect there.
     """
-    values = {"karma": karma}
+    values = {"voter": voter, "karma": karma}
     entry = Entry(partition, id, kind, site.clock(), actor="", subject=f"action:{action}", values=values)
     await effects.apply_noted(site, entry, noted)
 

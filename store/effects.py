@@ -58,9 +58,9 @@ class Effect:
     """
     Commands on keys of partition `target`. Each is the name of the command, the key, and the arguments after it.
 
-    Besides commands of Redis there are four that `apply_effect.lua` implements: NOTIFY adds a notification to an inbox;
-    PUTBACK adds one again that had been removed; UPVOTED notes by whom a user was upvoted; DECIDED notes what became of
-    a user's flag. They do nothing for users who do not exist.
+    Besides commands of Redis there are five that `apply_effect.lua` implements: NOTIFY adds a notification to an inbox;
+    PUTBACK adds one again that had been removed; UPVOTED notes by whom a user was upvoted; ANNULLED notes whose upvotes
+    of a user count no more; DECIDED notes what became of a user's flag. They do nothing for users who do not exist.
     """
 
     target: int
@@ -130,7 +130,7 @@ def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
     target = site.partition_of_user(poster)
     account = keys.user(target, poster)
     counted = ("HINCRBY", account, "comment_karma", entry.values["karma"])
-    is_up = entry.values["value"] == str(Vote.UP.value)
+    is_up = entry.values["value"] == str(Vote.UP.value) and entry.values["karma"] != "0"  # 0: the vote is annulled
     return [Effect(target, (counted, ("UPVOTED", account, entry.actor)) if is_up else (counted,))]
 
 
@@ -175,12 +175,17 @@ def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
 
 
 def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
-    """`karma` has a word NAME:CHANGE for each poster in another partition: the change of the karma of comments."""
-    effects = []
+    """
+    `karma` has a word NAME:CHANGE:UPVOTED for each poster in another partition: the change of the karma of comments,
+    and 1 if upvotes are among the votes, else 0. Entries of earlier versions lack UPVOTED.
+    """
+    effects, command = [], "ANNULLED" if entry.kind == "votes_annulled" else "UPVOTED"
     for word in entry.values["karma"].split():
-        poster, _, change = word.partition(":")
+        poster, change, *upvoted = word.split(":")
         target = site.partition_of_user(poster)
-        effects.append(Effect(target, (("HINCRBY", keys.user(target, poster), "comment_karma", change),)))
+        account = keys.user(target, poster)
+        counted, noted = ("HINCRBY", account, "comment_karma", change), (command, account, entry.values["voter"])
+        effects.append(Effect(target, (counted, noted) if upvoted == ["1"] else (counted,)))
     return effects
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from operator import attrgetter
 from typing import Self
 
@@ -341,10 +342,15 @@ class Mailbox:
         return self
 
     async def __anext__(self) -> Event:
+        (event,) = await self.take(1)
+        return event
+
+    async def take(self, most: int) -> list[Event]:
+        """The oldest pending events, at most so many, and at least one: without any, wait for the next."""
         while not self._events:
             self._filled.clear()
             await self._filled.wait()
-        return self._events.pop(next(iter(self._events)))
+        return [self._events.pop(subject) for subject in list(islice(self._events, most))]
 
 
 class Events:

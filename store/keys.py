@@ -134,9 +134,9 @@ comment = Kind(
     "hash",
     parts=(NUMBER,),
     holds="article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
-    "replies (how many), path (its place in `tree`), moves (the last votes that moved it, each with the counts before "
-    "it), notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not in lists and "
-    "inboxes, as its article is not visible), held_by (the rule that holds it, after a space why)",
+    "replies (how many), path (its place in `tree`), moves (of earlier versions: as in `moved`), notified, bare (1: "
+    "hidden and without visible descendants, so in no thread), away (1: not in lists and inboxes, as its article is "
+    "not visible), held_by (the rule that holds it, after a space why)",
     written_by="comment, and all commands on comments",
     backup=Backup.COPIED,
     record="comment",
@@ -311,9 +311,9 @@ action = Kind(
     parts=(NUMBER,),
     holds="what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that "
     "removes them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), "
-    "before (the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled "
-    "(how many it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept "
-    "(1: its revert has left them annulled)",
+    "before (the state that it has found), held_by (the rule that held what it approves), role, reverts, reverted_by, "
+    "notified; of votes that it annuls: annulled (how many it holds), total, reaches (votes before are untouched), "
+    "annulment (done, restoring or restored), kept (1: its revert has left them annulled)",
     written_by="all commands of moderators",
     backup=Backup.COPIED,
     record="action",

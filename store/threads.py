@@ -87,6 +87,15 @@ moves = Kind(
     holds="how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
     written_by="vote",
 )
+moved = Kind(
+    "moved",
+    "hash",
+    parts=(NUMBER,),
+    holds="the last votes that moved a comment of an article, each with the counts before it, by the number of the "
+    "comment: the next page of a walk leaves out what has moved since it began, so that nothing is shown twice",
+    lifetime="a day after the last vote on a comment of the article",
+    written_by="vote, annulVotes, banUser, revertModeration",
+)
 pins = Kind(
     "pins",
     "zset",
@@ -244,6 +253,7 @@ def page(
         moves(partition),
         pins(partition, article),
         pinned(partition, "", "", "")[:-2],  # likewise
+        moved(partition, article),
     ]
     beyond = window.beyond
     newest = beyond.newest if beyond else None

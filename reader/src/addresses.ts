@@ -29,6 +29,9 @@ export const REGISTRATION = meta("upvote-registration") ?? "open";
 /** Whether the site has passwords of its own. */
 export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 
+/** Whether the site sends mails, such as those with a link to choose a new password. */
+export const SENDS_MAIL = meta("upvote-mail") !== "off";
+
 /** Whether somebody may register here, at least with an invitation. */
 export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
 

@@ -80,5 +80,5 @@ def back_up(settings: Settings, file: Path) -> int:
 
     opened_store.run(settings, write, strict=False)  # also a store whose indexes other settings have built
     report = sys.stdout if backup_file.becomes_new_file(file) else sys.stderr
-    print(f"wrote {counts} to {file}", file=report)
+    print(f"wrote {counts} to {backup_file.destination(file)}", file=report)
     return int(counts.damaged > 0)

@@ -102,6 +102,11 @@ def becomes_new_file(path: Path) -> bool:
     return path != STREAM and (not os.path.lexists(path) or stat.S_ISREG(path.lstat().st_mode))
 
 
+def destination(path: Path) -> str:
+    """Where a backup is written to, as messages name it."""
+    return "standard output" if path == STREAM else str(path)
+
+
 @contextmanager
 def _replaced(path: Path) -> Iterator[BinaryIO]:
     part = path.with_name(f"{path.name}.part")
@@ -120,7 +125,7 @@ def _replaced(path: Path) -> Iterator[BinaryIO]:
 def _written_in_place(path: Path) -> Iterator[BinaryIO]:
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") if path == STREAM else path.open("wb") as file:
         if file.isatty():
-            raise CommandError(f"{path} is a terminal: a backup goes to a file or to another program")
+            raise CommandError(f"{destination(path)} is a terminal: a backup goes to a file or to another program")
         yield file
 
 

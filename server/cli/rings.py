@@ -68,7 +68,7 @@ def _lines(ring: Ring) -> Iterator[str]:
     yield f"  each voted for {ring.coverage:.0%} of what the others posted"
     yield (
         f"  annulling all their votes takes {ring.article_votes} on articles and {ring.comment_votes} on comments, "
-        f"and moves {ring.moved} articles"
+        f"which moves {ring.moved} articles with such votes"
     )
     yield from map(_move, ring.moves)
 

@@ -161,6 +161,8 @@ class Issuer(_Table):
             raise ValueError("client_id needs discovery, which says where users log in")
         if self.client_secret is not None and self.client_id is None:
             raise ValueError("client_secret needs client_id")
+        if "openid" not in self.scopes:
+            raise ValueError('scopes need "openid": without it, an issuer gives no ID token')
         return self
 
     @property

@@ -8,13 +8,15 @@ import json
 import logging
 import secrets
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from engine import Refused
@@ -39,24 +41,49 @@ MAX_NEXT = 1_000  # characters of the path of the page to go on with
 MAX_SHOWN = 100  # characters of an issuer's error that the log shows
 AGAIN = "begin again: this log-in has ended, was used, or has begun in another browser"
 HEADERS = {**UNCACHED, "Referrer-Policy": "no-referrer"}
+# What the page to log in is told of a log-in that has failed, by the status of the failure.
+REASONS = {
+    HTTPStatus.BAD_REQUEST: "ended",
+    HTTPStatus.UNAUTHORIZED: "refused",
+    HTTPStatus.TOO_MANY_REQUESTS: "later",
+    HTTPStatus.SERVICE_UNAVAILABLE: "later",
+}
 
 logger = logging.getLogger("upvote")
 
 
-def routes() -> list[BaseRoute]:
-    return [Route(f"{PATH}/{{name}}", begin), Route(f"{PATH}/{{name}}/done", end)]
+def routes(has_page: bool) -> list[BaseRoute]:
+    """
+    Both answer GET only: a HEAD would store a log-in that nobody goes on with, or use one up. `has_page` tells whether
+    the site has a page to log in, to which browsers come back where a log-in fails.
+    """
+    steps = [(f"{PATH}/{{name}}", begin), (f"{PATH}/{{name}}/done", end)]
+    found = [Route(path, partial(_or_back, step) if has_page else step) for path, step in steps]
+    for each in found:
+        each.methods = {"GET"}  # Starlette has added HEAD
+    return [*found]
+
+
+async def _or_back(step: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
+    """What a step of a log-in answers; where it fails, browsers are sent to the page to log in, which says why."""
+    try:
+        return await step(request)
+    except HTTPException as failure:
+        reason = REASONS.get(HTTPStatus(failure.status_code))
+        if reason is None or "text/html" not in request.headers.get("Accept", ""):
+            raise
+        back = f"{request.app.state.public_url.of(request.scope)}{PATH}?failed={reason}"
+        return RedirectResponse(back, HTTPStatus.SEE_OTHER, failure.headers)
 
 
 async def begin(request: Request) -> RedirectResponse:
     """Send a browser to an issuer. `next` in the query is the page of this site to go on with."""
     issuer, tokens = _issuer(request)
     await _charge(request)
-    endpoint = tokens.keyrings[issuer.name].endpoints.get("authorization_endpoint")
-    if endpoint is None:
-        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the issuer does not answer", HEADERS)
     try:
+        endpoint = await tokens.keyrings[issuer.name].endpoint("authorization_endpoint")
         state, begun = await pending_logins.begin(request.app.state.store.site, issuer.name, own_path(request))
-    except StoreUnavailable as error:
+    except (KeysUnavailable, StoreUnavailable) as error:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, str(error), HEADERS) from error
     challenge = urlsafe_b64encode(sha256(begun.verifier.encode()).digest()).decode().rstrip("=")
     asked = {
@@ -152,7 +179,7 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
         KeysUnavailable: its keys cannot be had now.
     """
     assert issuer.client_id is not None
-    endpoint = tokens.keyrings[issuer.name].endpoints.get("token_endpoint", "")
+    endpoint = await tokens.keyrings[issuer.name].endpoint("token_endpoint")
     text = await _exchanged(request, issuer, endpoint, begun)
     token = tokens.parse(text, audience=frozenset({issuer.client_id}))
     await tokens.require_signed(token)

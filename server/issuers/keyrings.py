@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from server.guarded_client import WEB_PORTS, Answer, GuardedClient, NoAnswer
@@ -42,6 +42,8 @@ ALL_PORTS = range(1, 65_536)
 MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})", re.IGNORECASE)
 UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 ENDPOINTS = ("authorization_endpoint", "token_endpoint")
+
+T = TypeVar("T")
 
 logger = logging.getLogger("upvote")
 
@@ -79,6 +81,7 @@ class Keyring:
     _own_waiting: int = 0  # requests that wait for a key of this issuer
     _failures: int = 0  # in a row
     _next_try: int = 0  # unix milliseconds
+    _logged: tuple[str, int] = "", 0  # the fault of the last fetch that the log has, and when it was logged
     _stamp: tuple[int, int] | None = None  # the time of change and the size of the file that was read
 
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
@@ -92,44 +95,60 @@ class Keyring:
         Raises:
             KeysUnavailable: none could be fetched in this time, or too many requests wait.
         """
-        key = self.current.find(id, algorithm)
-        if key is not None or not self.issuer.is_remote:
-            return key
+        return await self._found(lambda: self.current.find(id, algorithm))
+
+    async def endpoint(self, name: str) -> str:
+        """
+        The URL of one of `ENDPOINTS`. It waits as `find` does, so that a provider that was away is asked at once.
+
+        Raises:
+            KeysUnavailable: discovery could not be fetched, or does not name it; or too many requests wait.
+        """
+        url = await self._found(lambda: self.endpoints.get(name))
+        if url is None:
+            raise KeysUnavailable(f"the issuer {self.issuer.name} names no {name}")
+        return url
+
+    async def _found(self, look: Callable[[], T | None]) -> T | None:
+        """What `look` finds in what was fetched, now or after the next fetch. Waits and raises as `find`."""
+        found = look()
+        if found is not None or not self.issuer.is_remote:
+            return found
         if self.waiting.count >= MAX_WAITING:
             raise KeysUnavailable("too many requests wait for keys")
         self.waiting.count += 1
         self._own_waiting += 1
         try:
-            return await self._awaited_in_time(id, algorithm)
+            return await self._awaited_in_time(look)
         except TimeoutError:
             raise KeysUnavailable(f"the keys of the issuer {self.issuer.name} cannot be fetched now") from None
         finally:
             self.waiting.count -= 1
             self._own_waiting -= 1
 
-    async def _awaited_in_time(self, id: str | None, algorithm: str) -> IssuerKey | None:
-        """As `find`, for a key that is not known. Raises TimeoutError if none could be fetched in time."""
+    async def _awaited_in_time(self, look: Callable[[], T | None]) -> T | None:
+        """As `_found`, for what is not known. Raises TimeoutError if nothing could be fetched in time."""
         arrived = self.clock()
         try:
             async with asyncio.timeout(PATIENCE):
-                return await self._awaited(id, algorithm, arrived)
+                return await self._awaited(look, arrived)
         except TimeoutError:
             if self._fetched is None or self._failures:
                 raise
         # the provider answers, but the pause after the last fetch may not be over
         next_answer = self._fetched.fetched_at + FETCH_PAUSE_MS + ANSWER_TIME * 1_000
         async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
-            return await self._awaited(id, algorithm, arrived)
+            return await self._awaited(look, arrived)
 
-    async def _awaited(self, id: str | None, algorithm: str, arrived: int) -> IssuerKey | None:
-        """Wait until the key is known, or a fetch that began after `arrived` (unix milliseconds) has not found it."""
+    async def _awaited(self, look: Callable[[], T | None], arrived: int) -> T | None:
+        """Wait until `look` finds something, or a fetch that began after `arrived` (unix milliseconds) has ended."""
         self._wanted.set()
         while True:
             changed = self._changed
             await changed.wait()
-            key = self.current.find(id, algorithm)
-            if key is not None or (self._fetched is not None and self._fetched.fetched_at >= arrived):
-                return key
+            found = look()
+            if found is not None or (self._fetched is not None and self._fetched.fetched_at >= arrived):
+                return found
 
     async def run(self, client: GuardedClient, shared: KeySets) -> NoReturn:
         """Keep the keys current."""
@@ -191,12 +210,18 @@ class Keyring:
         except (NoAnswer, NotAKeySet) as fault:
             self._failures += 1
             self._next_try = now + min(LONGEST_PAUSE, FETCH_PAUSE_MS * 2 ** min(self._failures, 10))
-            if self._failures in (1, 10):  # not for each of many in a row
-                logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
+            self._warn(str(fault), now)
             return
-        self._failures, self._next_try = 0, 0
+        self._failures, self._next_try, self._logged = 0, 0, ("", 0)
         await shared.write(self.issuer.name, fetched)
         self._use(fetched)
+
+    def _warn(self, fault: str, now: int) -> None:
+        """Log why keys were not fetched: at once if it is another fault than before, and hourly as long as it lasts."""
+        logged, at = self._logged
+        if fault != logged or now >= at + HOUR:
+            self._logged = fault, now
+            logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
 
     async def _answered(self, client: GuardedClient, now: int) -> FetchedKeys:
         """What the provider answers. Raises NoAnswer or NotAKeySet."""

@@ -129,7 +129,8 @@ class MailSender:
         except AddressRefused as refused:
             await self._note_refused(waiting, letter, refused)
             return False
-        except Deferred:
+        except Deferred as deferred:
+            self._log_first(waiting, deferred)
             await self._put_off(waiting)
             return False
         except Interrupted:
@@ -150,7 +151,8 @@ class MailSender:
         """Send a mail that was taken out of the queue. Returns whether it was sent, as far as one can know."""
         try:
             await self._connection.send(message)
-        except Deferred:
+        except Deferred as deferred:
+            self._log_first(waiting, deferred)
             if self._is_in_time(waiting):
                 await mails.put_back(self._site, waiting, self._next_try(waiting), about=letter.about)
             self._on_result("failed")
@@ -172,6 +174,11 @@ class MailSender:
         await mails.take(self._site, waiting, about=letter.about)
         logger.warning("the mail server has refused the address of %s: %s", ", ".join(letter.usernames), refused)
         self._on_result("refused")
+
+    def _log_first(self, waiting: WaitingMail, deferred: Deferred) -> None:
+        """Log why a mail is put off, when it is for the first time."""
+        if waiting.tries == 0:
+            logger.warning("the mail server has put off a mail %s: %s", waiting.what, deferred)
 
     async def _put_off(self, waiting: WaitingMail) -> None:
         self._on_result("failed")

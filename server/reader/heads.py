@@ -43,7 +43,7 @@ LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
 }
-LOG_TITLE = "log-of-moderation"
+LOG_TITLE = "moderation-log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,8 @@ async def front_page_metadata(request: Request) -> PageMetadata:
 def ranking_metadata(words: Words, ranking: Ranking | None) -> PageMetadata:
     if ranking is None:
         return NOT_FOUND
-    return PageMetadata(ranking.title(words), path=ranking.query, order=ranking.order)
+    title = ranking.title(words) if ranking.query else ""  # `/` has the name of the site
+    return PageMetadata(title, path=ranking.query, order=ranking.order)
 
 
 async def article(request: Request, number: str) -> PageMetadata:
@@ -226,6 +227,7 @@ def head(request: Request, metadata: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
+        sends_mail=request.app.state.store.site.offers_mail,
         groups=request.app.state.store.groups,
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,

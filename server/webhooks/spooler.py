@@ -81,13 +81,24 @@ class Spooler:
         self._noted |= taken
 
     async def _start(self, cursor: str) -> LogPosition:
-        """Where the log goes on after a cursor. What was removed from it is passed over, and a warning says so."""
+        """
+        Where the log goes on after a cursor. What was removed from it is passed over, and a warning says so. As it may
+        have been deletions, what waits loses its texts.
+        """
         position = parse_cursor(cursor)
         oldest = await oldest_position(self._site)
         if position.identity != oldest.identity or len(position.ids) != len(oldest.ids):
             logger.warning("webhooks go on at the beginning of the log: the store was restored or moved since")
+            await self._remove_texts()
             return oldest
         ids = tuple(max(pair, key=log.sort_key) for pair in zip(position.ids, oldest.ids, strict=True))
         if ids != position.ids:
             logger.error("webhooks miss changes: they were removed from the log before they were taken")
+            await self._remove_texts()
         return LogPosition(position.identity, ids)
+
+    async def _remove_texts(self) -> None:
+        """Remove the texts of all messages that wait."""
+        number: int | None = 0
+        while number is not None:
+            number = await self._database.write(webhooks.remove_texts_after, number)

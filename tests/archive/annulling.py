@@ -62,6 +62,7 @@ GROWING = (  # prefixes of keys that only grow or depend on the time, so that th
     "effects",
     "applied",
     "moves",
+    "moved",
     "deleted",
     "inbox",
     "lease",
@@ -158,7 +159,7 @@ class World:
         for value in found.values():
             if isinstance(value, dict):
                 # fields that only grow or depend on the time
-                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
+                for name in ("upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
                     value.pop(name, None)
                 if value.get("replies") == "0":  # what comes back lacks it
                     del value["replies"]
@@ -278,6 +279,13 @@ async def opened(redis_url: str, partitions: int, clock: Clock, database: Databa
     for world in worlds:
         await world.store.close()
         world.redis.close()
+
+
+def upvoters(world: World) -> dict[str, set[str]]:
+    """By whom each user was upvoted, as the rule about flags counts them."""
+    site = world.store.site
+    accounts = {name: keys.user(site.partition_of_user(name), name) for name in PEOPLE}
+    return {name: set((world.redis.hget(key, "upvoters") or "").split()) for name, key in accounts.items()}
 
 
 async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:

@@ -31,6 +31,8 @@ URQL = (
         (b"text/event-stream, application/json", Media.JSON, Media.EVENTS),
         (b"multipart/mixed", None, None),
         (b"multipart/mixed;subscriptionSpec=1.0", None, Media.MULTIPART),
+        (b"multipart/mixed;subscriptionSpec=2.0", None, None),
+        (b"multipart/mixed;subscriptionSpec=2.0, multipart/mixed;subscriptionSpec=1.0;q=0.5", None, Media.MULTIPART),
         (b"multipart/mixed;subscriptionSpec=1.0;q=0.5, text/event-stream;q=0.4", None, Media.MULTIPART),
         (b"text/html", None, None),
         (b",;,", None, None),

@@ -37,6 +37,15 @@ async def test_member_downloads_what_is_kept_about_them_once_an_hour(browser, tm
         await context.close()
 
 
+async def test_site_without_mail_asks_for_no_address_to_send_a_link_to(browser, tmp_path):
+    with serving(tmp_path) as live:
+        page = await browser.new_page(base_url=f"{live.url}/")
+        await opened(page, "/forgot")
+        await expect(page.get_by_text("This site sends no mail.")).to_be_visible()
+        await expect(page.get_by_role("main").locator("input, form")).to_have_count(0)
+        await page.close()
+
+
 async def downloaded(page: Page, member: Member, file: Path) -> None:
     """Download the export of the member into a file, and look into it."""
     await opened(page, "/settings")

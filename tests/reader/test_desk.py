@@ -84,6 +84,16 @@ async def test_counts_of_the_queues_are_asked_for_once(visit, site, moderator, g
     assert asked.count("QueueCounts") == 2  # by the header and the tabs, which show them both
 
 
+async def test_count_beside_a_name_in_the_other_direction_is_in_one_piece(visit, site, moderator, group):
+    flagged(site, group, "Counted from right to left")
+    page = await visit(moderator)
+    await opened(page, "/groups?lang=ar")
+
+    count = page.locator("header .desk .unseen")
+    await expect(count).to_be_visible()
+    assert await count.evaluate("(each) => each.getClientRects().length") == 1
+
+
 async def test_queue_says_what_waits_and_why(visit, site, axe, group, moderator):
     article, _ = flagged(site, group, "Flagged twice", "Flagged once")
     other = site.member("other")

@@ -190,4 +190,4 @@ async def test_open_menu_is_whole_and_on_the_screen(visit, site, axe):
         assert box["x"] >= 0 and box["x"] + box["width"] <= viewport["width"]
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         await last.click(timeout=5_000)  # nothing covers it
-        await expect(page.get_by_role("heading", level=1)).to_have_text("Log of moderation")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Moderation log")

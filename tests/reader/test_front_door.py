@@ -96,6 +96,18 @@ async def test_site_without_passwords_leads_to_the_front_door_and_asks_for_none(
         await context.close()
 
 
+async def test_log_in_that_fails_leads_back_to_the_page_to_log_in(browser, axe, tmp_path):
+    async with front_door(tmp_path) as live:
+        page = await browser.new_page(base_url=f"{live.url}/")
+        await opened(page, "/log-in/site/done?code=x&state=of-another-browser")
+
+        await expect(page).to_have_url(re.compile("/log-in\\?failed=ended$"))
+        await expect(page.get_by_text("has begun in another browser. Please begin again.")).to_be_visible()
+        await expect(page.get_by_role("link", name="Log in with site")).to_be_visible()
+        assert await axe(page) == []
+        await page.close()
+
+
 async def test_site_without_any_way_to_log_in_says_so(browser, tmp_path):
     with serving(tmp_path, passwords="off") as live:
         page = await browser.new_page(base_url=f"{live.url}/")

@@ -40,7 +40,7 @@ async def test_log_is_read_by_everybody_and_notes_by_moderators(visit, page, sit
     site.act(moderator, "lockArticle", articleId=spam, group="logged", reason="Heated.")
     await opened(page, "/groups")
     await page.get_by_role("contentinfo").get_by_role("link", name="Moderation log").click()
-    await expect(page.get_by_role("heading", level=1)).to_have_text("Log of moderation")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Moderation log")
     locked = page.get_by_role("article", name=f"{moderator.username} locked {spam}")
     await expect(locked).to_contain_text("locked An advertisement")
     await expect(locked).to_contain_text("Heated.")

@@ -97,3 +97,5 @@ async def test_only_what_is_read_is_printed(visit, scene):
     assert await seen.evaluate_all("all => all.filter((each) => !each.matches('.count')).length") == 0
     assert await page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert await page.locator(".thread .markdown:visible").count() > 1
+    heading, votes = [await page.locator(each).first.bounding_box() for each in ("main h1", "main .count")]
+    assert votes["x"] == heading["x"]

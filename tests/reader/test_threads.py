@@ -38,6 +38,7 @@ async def test_comment_is_posted_once_by_a_double_click_and_gets_the_focus(visit
     await expect(posted.locator("em")).to_have_text("an")
     await expect(page.get_by_role("heading", name="1 comment")).to_be_visible()
     await expect(page.get_by_label("Your comment")).to_have_value("")
+    await expect(page.get_by_role("button", name="Comment", exact=True)).to_have_count(0)  # it is one line high again
     assert site.ask(COUNT, id=article)["article"]["commentCount"] == 1
     assert await axe(page) == []
 

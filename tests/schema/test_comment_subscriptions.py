@@ -15,13 +15,16 @@ import pytest
 
 from resolvers import subscriptions
 from resolvers.context import Context
+from resolvers.live import Live
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from store import removals
 from store.client import pubsub
 from store.events import Event, EventKind
 from store.records import ContentState, Vote
+from store.store import Store
 from tests.conftest import kill, registered
 from tests.engine.sample import until
+from tests.proxy import counting
 from tests.schema.subscribers import CHANGED, COMMENT_CHANGED, COMMENTED, answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.discussions import commented
@@ -287,6 +290,30 @@ async def test_slow_reader_gets_each_comment_once_or_an_error(store, live, alice
         await receive_all(store, live.events)
         with pytest.raises(SubscriberTooSlow, match="more than 5 changed comments wait to be sent"):
             await anext(posted)
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("field", [subscriptions.comment_posted, subscriptions.comment_changed])
+async def test_comments_that_wait_are_read_together(redis_url, partitions, tmp_path, alice, field):
+    """Else a subscriber falls behind where comments come faster than round trips."""
+    async with counting(redis_url, tmp_path / "proxy.sock") as proxy:
+        store = await Store.open(proxy.url, partitions=partitions, cached_keys=0)
+        live = Live(store)
+        article = await post(store, alice)
+        async with aclosing(field(Context(store, live=live), article.id)) as comments:
+            reading = asyncio.create_task(anext(comments))
+            await until(lambda: listeners(live) == 1)
+            await answered(store)
+            made = [await commented(store, article.number, alice) for _ in range(41)]
+            before = proxy.round_trips
+            for each in made:
+                kind = EventKind.COMMENTED if field is subscriptions.comment_posted else EventKind.COMMENT_EDITED
+                live.events.dispatch(Event(kind, each.number, alice, article=article.number))
+            found = [await reading, *[await anext(comments) for _ in made[1:]]]
+        await store.close()
+
+    assert [each.number for each in found] == [each.number for each in made]
+    assert proxy.round_trips - before <= 6  # two for each 20 comments: their articles are read after them
 
 
 @pytest.mark.one_server

@@ -1,5 +1,6 @@
 """
-Sessions that their user ends, in a server of two processes: both close their sockets and streams.
+Sessions that their user ends, in a server of two processes: both close their sockets and streams. And sessions that end
+by time.
 
 Codes such as U4 name rows of docs/behaviours.md.
 """
@@ -13,6 +14,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from engine import Client
+from server import ended_sessions
+from server.ended_sessions import EndedSessions
+from store.events import Events
 from tests.server.conftest import REGISTER, serving
 from tests.servers import PATIENCE
 from tests.support.sockets import ENDED, SUBSCRIPTION, asked, close_code, last_event, opened_socket
@@ -78,6 +83,20 @@ async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(served
         assert viewers == [{"viewer": {"username": "alice"}}] * CONNECTIONS
         for socket in kept:
             await socket.close()
+
+
+async def test_session_that_ends_by_time_ends_what_was_opened_with_it(store, clock, alice, monkeypatch):
+    monkeypatch.setattr(ended_sessions, "CHECK_INTERVAL", 0.02)
+    token, ended = (await store.sessions.open(alice)).token, asyncio.Event()
+    sessions = EndedSessions()
+    async with sessions.checked(store, Events()):
+        with sessions.watch(Client(token, address="::1"), ended.set):
+            clock.advance(store.site.session_lifetime)
+            await asyncio.sleep(0.2)
+            assert not ended.is_set()
+
+            clock.advance(1)
+            await asyncio.wait_for(ended.wait(), PATIENCE)
 
 
 async def next_message(socket, type="next"):

@@ -108,7 +108,7 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
 @pytest.mark.parametrize(
     ("path", "title", "address", "own"),
     [
-        ("/", "Hot articles · Votes & Co", "./", OF_SITE),
+        ("/", "Votes & Co", "./", OF_SITE),
         (
             "/?order=SCORE&x=y",
             "Top articles · Votes & Co",
@@ -337,6 +337,6 @@ async def test_page_comes_while_the_store_does_not_answer(tmp_path, monkeypatch)
             server.send(signal.SIGCONT)
             found = await http.get("/article/1")
 
-    assert (page.title.text, front.title.text) == ("Votes & Co", "Hot articles · Votes & Co")
+    assert (page.title.text, front.title.text) == ("Votes & Co", "Votes & Co")
     assert page.find(id="root")
     assert found.status_code == 404

@@ -261,7 +261,7 @@ async def test_refused_recipient_is_marked_and_tried_no_more(store, smtp, outbox
     assert len(smtp.taken()) == 1
 
 
-async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, clock):
+async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, clock, caplog):
     smtp.on_recipient = lambda address: "451 4.7.1 greylisted"
     await mails.ask_for_reset(store.site, "alice")
     for _ in range(26 * 60):  # minutes
@@ -272,6 +272,10 @@ async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, cloc
     # The mail that confirmed the address; then five tries in the first hour, and one in each hour of the day.
     assert len(smtp.offered) == 1 + 5 + 24
     assert (await mails.backlog(store.site)).count == 0
+    assert caplog.messages == [
+        "the mail server has put off a mail reset: it has answered 451",
+        "a mail reset was not sent within a day",
+    ]
 
 
 async def test_mails_go_on_as_soon_as_the_mail_server_is_back(store, outbox, alice, clock):
@@ -309,7 +313,7 @@ async def test_recipient_to_whom_the_mail_server_says_nothing_holds_up_no_others
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("451 later", 1), ("554 spam", 0), ("", 1)])
-async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox, alice, clock, answer, sent):
+async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox, alice, clock, caplog, answer, sent):
     """ "" closes the connection: then the mail may have arrived, as it has here, and is not sent again."""
     smtp.on_data = lambda address: answer
     await replies(store, "Alice", MailFrequency.AT_ONCE)
@@ -317,6 +321,7 @@ async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox
     await answered(store)
     clock.advance(HOUR)
     await outbox.turn()
+    assert len(caplog.messages) == 1  # it says what has happened
     smtp.on_data = lambda address: None
     for _ in range(3):
         clock.advance(HOUR)

@@ -42,9 +42,9 @@ async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, numbe
 
     page = await read(http, "/log")
 
-    assert page.title.text == "Log of moderation · Votes & Co"
+    assert page.title.text == "Moderation log · Votes & Co"
     assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
-    assert root(page).h1.text == "Log of moderation"
+    assert root(page).h1.text == "Moderation log"
     revert, lock, removal, ban = texts(page)
     assert revert.startswith("operator restored A title A mistake ")
     assert lock.startswith("operator locked A title") and "Heated" in lock
@@ -87,7 +87,7 @@ async def test_removed_article_is_named_by_its_id(http, store, number):  # M2
 async def test_malformed_address_is_a_wrong_request(http, number, query):
     page = await read(http, f"/log?{query}", status=400)
 
-    assert page.title.text == "Log of moderation · Votes & Co"
+    assert page.title.text == "Moderation log · Votes & Co"
     assert page.find(id="root")
 
 

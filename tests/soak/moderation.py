@@ -156,7 +156,8 @@ def _decide(
     """Remove or approve a text. The approval of one that is shown, and has no edit that waits, notifies nobody."""
     before = subject.state
     notifies = kind == "REMOVE" or not subject.is_visible or subject.held_edit is not None
-    action = record(model, number_of_new, kind, subject, actor, texts, notifies=notifies, before=before)
+    rule = subject.rule if kind == "APPROVE" else None
+    action = record(model, number_of_new, kind, subject, actor, texts, notifies=notifies, before=before, rule=rule)
     model.reached.count(f"{kind} of what is pending", before == "PENDING")
     states.set_state(model, subject, "REMOVED" if kind == "REMOVE" else "VISIBLE")
     _count_reach(model, subject, kind)
@@ -203,7 +204,7 @@ def bring_back(
     if isinstance(subject, Article) and action.kind == "REMOVE" and action.group is not None:
         subject.groups = subject.groups | {action.group}
     elif action.kind != "LOCK":
-        states.set_state(model, subject, states.after_revert(subject))
+        states.set_after_revert(model, subject)
     if action.kind == "APPROVE":
         _clear_flags(model, subject, action, states.decided(subject).action)
     return reverted

@@ -85,6 +85,7 @@ class Action:
     role: str | None = None
     until: int | None = None  # of a ban; None for good
     before: str = "VISIBLE"  # the state of the text that it has removed or approved
+    rule: str | None = None  # the rule that held the text that it has approved
     removes_texts: bool = False  # whether it is a ban that removes all texts of the user
     annulment: Annulment | None = None
     ban: "Action | None" = None  # the ban with `removes_texts` that has made this removal

@@ -8,7 +8,7 @@ that have occurred.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tests.soak import inboxes
 from tests.soak.model import Model
@@ -17,14 +17,16 @@ from tests.soak.records import Action, Article, Comment
 Text = Article | Comment
 
 
-class Decision(NamedTuple):
+@dataclass(eq=False)
+class Decision:
     """
     A state of a text, and the action of a moderator that has set it; None if no action has set it, but one has found
-    the text in this state.
+    the text in this state. `rule` has held the text then.
     """
 
     state: str
     action: Action | None = None
+    rule: str | None = None
 
     @property
     def kind(self) -> str | None:
@@ -37,18 +39,26 @@ def decided(text: Text) -> Decision:
     another state than those before it have set, this state counts as a decision, too: a rule or flags held the text
     then, or it was shown, without a moderator.
     """
-    known: list[Decision] = []
+    known, held = list[Decision](), None
     for action in text.decisions:
         if action.before != "REMOVED" and _standing(known, action.number).state != action.before:
             known.append(Decision(action.before))
+            held = known[-1] if action.before == "PENDING" else held
+        if held and action.rule:
+            held.rule = action.rule
         known.append(Decision("VISIBLE" if action.kind == "APPROVE" else "REMOVED", action))
     return _standing(known)
 
 
-def after_revert(text: Text) -> str:
-    """The state of a text after a revert: what was held since the action stays PENDING."""
-    state = decided(text).state
-    return "PENDING" if state == "VISIBLE" and text.state == "PENDING" else state
+def set_after_revert(model: Model, text: Text) -> None:
+    """Bring back the state, and the rule that held the text. What was held since the action stays PENDING."""
+    before = text.state
+    decision = decided(text)
+    if before != "PENDING" or decision.state != "VISIBLE":
+        set_state(model, text, decision.state)
+    if text.state != before and decision.rule:
+        text.rule = decision.rule
+        model.reached.count("rules that hold again after a revert")
 
 
 def set_state(model: Model, text: Text, state: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from store import article_moderation, comment_moderation, keys, purges, reverts
 from store.errors import Invalid
+from store.held_edits import rule_of
 from store.maintenance.restore import Restoration
 from store.maintenance.verify import Finding
 from store.records import ContentState
@@ -99,6 +100,37 @@ async def test_revert_brings_back_the_state_that_the_action_has_found(subject, c
 
     assert seen == expected
     assert await findings(subject.store) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("chain", "rule"),
+    [
+        ("approve A, revert A", "check"),
+        ("approve A, remove B, revert A, revert B", "check"),
+        ("approve A, remove B, revert B, revert A", "check"),
+        ("remove A, approve B, revert B, revert A", "check"),
+        ("remove A, approve B, revert A, revert B", "check"),
+        ("approve A, revert A, approve B, revert B", "check"),
+        ("approve A, hold, approve B, revert B", None),
+    ],
+)
+async def test_revert_of_an_approval_brings_back_the_rule_that_held_the_text(
+    store, alice, bob, kind, chain, rule
+):  # M3
+    article = (await post(store, alice, groups=["show"])).number
+    with held.holding(store, "it names a shop"):
+        if kind == "article":
+            number = (await post(store, alice, groups=["show"])).number
+        else:
+            number = (await store.comments.post(article, parent=None, poster=bob, content="a text")).comment.number
+    subject = Subject(store, kind, number)
+    for word in chain.split(", "):
+        await subject.act(word)
+
+    assert await subject.state() is PENDING
+    assert rule_of(await store.site.redis.run(("HGETALL", subject.key))) == rule
+    assert await findings(store) == []
 
 
 @pytest.mark.parametrize("seed", range(3))

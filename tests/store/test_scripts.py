@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.client.replication import READ_COMMANDS
+from store.keys import SLOTS
 from store.scripts import registry
 from store.scripts.registry import FILES, Script, files_of
 from tests.support import lua_names
@@ -132,6 +133,13 @@ def test_no_name_of_a_file_hides_that_of_another(name):
     ]
 
     assert sorted(named) == sorted(set(named))
+
+
+def test_number_of_slots_is_said_once_and_is_that_of_python():
+    """Scripts calculate with `SLOTS`."""
+    saying = [name for name, path in FILES.items() if str(SLOTS) in path.read_text()]
+
+    assert saying == ["slots"]
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

@@ -225,6 +225,7 @@ function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: str
   const session = useSession();
   const writer = useWriter();
   const draft = writer === null ? null : commentDraft(writer, "answer", articleId);
+  const [posted, setPosted] = useState<string | null>(null); // the id of the last comment from here
   if (draft === null || (session === null && !hasDraft(draft))) {
     return (
       <p className="hint">
@@ -232,7 +233,19 @@ function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: str
       </p>
     );
   }
-  return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label={t("your-comment")} />;
+  function show(id: string) {
+    setPosted(id);
+    onPosted(id);
+  }
+  return (
+    <CommentForm
+      key={`${draft} ${posted}`} // a new form, one line high, after each comment
+      {...{ draft, articleId }}
+      parentId={null}
+      label={t("your-comment")}
+      onPosted={show}
+    />
+  );
 }
 
 /** The button that shows new comments. It takes no room, so nothing moves, and does not appear below the pointer. */

@@ -1,7 +1,7 @@
 import "./pages.css";
 import { useState } from "react";
 import { useMutation } from "urql";
-import { HAS_PASSWORDS } from "../addresses";
+import { HAS_PASSWORDS, SENDS_MAIL } from "../addresses";
 import { LogInElsewhere } from "../components/LogInElsewhere";
 import { Field, Form } from "../components/Form";
 import { Page } from "../components/Page";
@@ -36,6 +36,12 @@ export default function ForgotPage() {
   }
 
   if (!HAS_PASSWORDS) return <LogInElsewhere title={t("forgotten-title")} />;
+  if (!SENDS_MAIL)
+    return (
+      <Page title={t("forgotten-title")}>
+        <p>{t("forgotten-without-mail")}</p>
+      </Page>
+    );
   return (
     <Page title={t("forgotten-title")}>
       <Form submit={t("send-link")} action={send} refusals={refusals} fault={fault}>

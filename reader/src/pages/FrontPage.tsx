@@ -7,7 +7,7 @@ import { ARTICLES_PER_PAGE, RankedArticles } from "../components/RankedArticles"
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
-import { WELCOME } from "../addresses";
+import { SITE_NAME, WELCOME } from "../addresses";
 import { withLanguage } from "../language";
 import { useSession } from "../session";
 import { NoPage } from "./NotFound";
@@ -33,8 +33,10 @@ export function FrontPage() {
 
 function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: ARTICLES_PER_PAGE });
+  const title = rankingTitle(order, page);
+  const windowTitle = rankingPath("/", order, page) === "/" ? SITE_NAME : title;
   return (
-    <Page title={rankingTitle(order, page)} isHeadingShown={false} isReady={!result.fetching}>
+    <Page {...{ title, windowTitle }} isHeadingShown={false} isReady={!result.fetching}>
       <Welcome />
       <SiteLists order={order} />
       <Content result={result} retry={retry}>

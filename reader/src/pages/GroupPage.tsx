@@ -100,7 +100,7 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
         <span>{t("followers", { count: group.followerCount })}</span>
         <FollowGroupButton group={group} />
         <Link href={withQuery("/post", { group: name })}>{t("post-here")}</Link>
-        <Link href={logPath({ group: name })}>{t("log-of-moderation")}</Link>
+        <Link href={logPath({ group: name })}>{t("moderation-log")}</Link>
         <a href={`${path.slice(1)}/rss.xml?order=${order}`}>{t("rss")}</a>
       </p>
       <GroupAbout group={group} />

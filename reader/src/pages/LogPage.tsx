@@ -52,7 +52,7 @@ function Log() {
   const isWatched = isFirstPage(cursors) && result.data?.moderationLog;
   const arrivals = useNewItems(MODERATED, isWatched ? filter : null, readAgain);
   return (
-    <Page title={t("log-of-moderation")} isReady={!result.fetching}>
+    <Page title={t("moderation-log")} isReady={!result.fetching}>
       {group || subject ? (
         <Filter group={group} subject={subject} />
       ) : (

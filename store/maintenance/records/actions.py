@@ -45,6 +45,7 @@ OPTIONAL_FIELDS = {  # see `keys.action`
     "annulment": re.compile("done|restoring|restored"),
     "ban": re.compile(keys.NUMBER.pattern),
     "before": re.compile("pending|removed"),
+    "held_by": re.compile(r"\S+"),
     "role": re.compile("|".join(role.value for role in moderation_records.Role)),
     "reverts": re.compile(keys.NUMBER.pattern),
     "reverted_by": re.compile(keys.NUMBER.pattern),

@@ -16,16 +16,17 @@
 --       voted: those who voted up   downvoted: those who voted down
 -- ARGV  1-11 for vote_counts.lua, such as 3 now (unix milliseconds), 8 number of the action (`case` below), 9 the
 --       voter and 11 the last entry of the log that the database had read (`read_up_to`)
---       12 when the database was known to have all votes (unix milliseconds); 0 without one
+--       12 when the database was known to have all votes (unix milliseconds); 0 without one, "" if it has all on these
 --       from 13 on, for each article or comment: number, the value of the vote in the database, or 0, and if it is
 --       archived (in the database only) its fields as words, which vote_counts.lua parses, else ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voters are gone, closed after ARGV 12}, id of the
 --       log's entry, {another partition whose users this concerns, id of the last earlier entry for it, or "", ...},
---       POSTER:CHANGE words of karma of posters in other partitions} | {"reverted"}
+--       words POSTER:CHANGE:UPVOTED of posters in other partitions} | {"reverted"}
 require_writable()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
 local PER_SUBJECT = 3 -- arguments of each article or comment, from 13 on
+local complete_at = tonumber(ARGV[12]) or math.huge
 forget_recounted(read_up_to)
 
 -- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts. `known` is the value in the
@@ -34,7 +35,7 @@ forget_recounted(read_up_to)
 -- was cast before they went: with a longer window than when it was posted, a subject seems open though it is closed.
 local function take_vote(subject, known)
   local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
-  local closes, complete_at = subject.time + window, tonumber(ARGV[12])
+  local closes = subject.time + window
   if known == 0 or closes >= complete_at then
     if subject.up > 0 and redis.call("SREM", voted, voter) == 1 then return 1 end
     if redis.call("EXISTS", voted) == 1 then return subject.down > 0 and -redis.call("SREM", downvoted, voter) or 0 end

@@ -5,6 +5,7 @@
 --   publish(kind, number, name, id, ...)
 -- from appeals: answer_appeal(number, moderator, text)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from notifications: is_here(slot), notify_here(notified, type, number, poster),
 --   note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), is_admin(roles),
@@ -37,19 +38,19 @@ local group = action.group or ""
 -- Functions by what the action is about: whether the actor could revert it, and the slot of the user to notify; nil if what
 -- it is about is gone.
 -- A slot is one of 1,024 shares of the users, which are spread over the partitions; the number of an action about an
--- article or a user has it: number % 1024.
+-- article or a user has it: number % SLOTS.
 local MAY = {}
 function MAY.user()
   if redis.call("EXISTS", KEY.user .. id) == 0 then return nil end
   local of_moderators = action.kind == "ban" or action.kind == "annul_votes" -- the others are roles
-  if of_moderators then return moderates(roles, group ~= "" and {group} or {}), number % 1024 end
-  return is_admin(roles), number % 1024
+  if of_moderators then return moderates(roles, group ~= "" and {group} or {}), number % SLOTS end
+  return is_admin(roles), number % SLOTS
 end
 
 function MAY.article()
   local article = find_article(id)
   if not article then return nil end
-  return may_moderate_article(moderator, roles, article, action.kind == "remove" and group or ""), number % 1024
+  return may_moderate_article(moderator, roles, article, action.kind == "remove" and group or ""), number % SLOTS
 end
 
 function MAY.comment()

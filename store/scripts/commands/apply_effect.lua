@@ -4,7 +4,7 @@
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor),
 --   put_back_in_inbox(account, inbox, member, at, blocked, actor)
--- from upvoters: add_upvoter(account, voter)
+-- from upvoters: add_upvoter(account, voter), remove_upvoter(account, voter)
 -- flags: allow-oom
 -- KEYS  of this partition, q: 1 applied:{q}, the last entry applied of each other log
 --       2 closed:{q}, set while it takes no writes   3 user:{q}:   4 channel events:{q}   5 mailbox:{q}:
@@ -12,8 +12,8 @@
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
 --       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
 --       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member, the time, and who
---       notifies, or "" for moderators: nobody is notified of whom they block; UPVOTED, of a user, has the voter, and
---       DECIDED the number of what the user has flagged, and the outcome; without any command the entry is skipped
+--       notifies, or "" for moderators: nobody is notified of whom they block; UPVOTED and ANNULLED, of a user, have the
+--       voter, and DECIDED the number of what the user has flagged, and the outcome; without any command the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
 local source, before, entry = ARGV[1], ARGV[2], ARGV[3]
 
@@ -48,6 +48,8 @@ for i = 9, #KEYS do
     put_back_in_inbox(KEYS[3] .. name, KEYS[i], member, at, KEYS[8] .. name, actor ~= "" and actor)
   elseif ARGV[place] == "UPVOTED" then
     add_upvoter(KEYS[i], ARGV[place + 2])
+  elseif ARGV[place] == "ANNULLED" then
+    remove_upvoter(KEYS[i], ARGV[place + 2])
   elseif ARGV[place] == "DECIDED" then
     set_flag_outcome(KEYS[i], ARGV[place + 2], ARGV[place + 3])
   else

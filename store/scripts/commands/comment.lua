@@ -1,6 +1,7 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
 -- from prelude: actor() -> username | false, require_not_banned(groups), now (unix milliseconds)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from numbers: next_number(slot) -> text
 -- from article_indexes: add_voters(article, voters)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned) -> KIND:NAME:SLOT:TIME ...,
@@ -12,7 +13,7 @@
 --   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
 --   comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -59,8 +60,8 @@ if article_info.locked == "1" then return {"locked"} end
 if oldest ~= "" and article_info.time < tonumber(oldest) then return {"old"} end
 if verdict == "refuse" then return {"broken"} end
 
-local number = next_number(article_number % 1024) -- with the slot of the article
-local answered = parent or {poster = article_info.poster, slot = article_number % 1024}
+local number = next_number(article_number % SLOTS) -- with the slot of the article
+local answered = parent or {poster = article_info.poster, slot = article_number % SLOTS}
 local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- a new one has no earlier versions
 local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 local comment = {

@@ -9,7 +9,8 @@
 --       replies: replies to an article or comment, by the value of an order
 --       stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many
---       pins: moments at which a thread's order was kept   woken: articles whose comments came back from the database
+--       pins: moments at which a thread's order was kept   moved: the last moves of an article's comments
+--       woken: articles whose comments came back from the database
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the article
 --       9 token of the lease that one process at a time has for this task   10 how many comments to remove at most
@@ -35,7 +36,7 @@ for _, member in ipairs(redis.call("ZRANGEBYLEX", tree, "-", "+", "LIMIT", 0, AR
 end
 if redis.call("EXISTS", tree) == 1 then return {"more"} end
 drop_indexes(article)
-redis.call("UNLINK", KEY.stubs .. article, KEY.latest .. article, KEY.pins .. article)
+redis.call("UNLINK", KEY.stubs .. article, KEY.latest .. article, KEY.pins .. article, KEY.moved .. article)
 redis.call("ZREM", KEY.left, article)
 redis.call("ZREM", KEY.woken, article) -- a process that has ended was bringing it back
 return {"done"}

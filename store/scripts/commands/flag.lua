@@ -7,11 +7,12 @@
 --   split(text) -> {word, ...}
 -- from flags: parse_flag(text) -> flag, set_flag(number, name, flag), flags_of(number) -> flags by name
 -- from log_text: append_text(kind, actor, type, number, ...) -> entry id
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from notifications: is_here(slot)
--- from article_states: set_state(article, state, actor)
+-- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- replies kept in case the call is sent again, by status (callers read part 3 anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
@@ -80,7 +81,7 @@ end
 
 local function is_of_moderator()
   local roles = ARGV[14]
-  if is_here(subject.slot or number % 1024) then -- the slot of the poster: that of an article's is in its number
+  if is_here(subject.slot or number % SLOTS) then -- the slot of the poster: that of an article's is in its number
     roles = redis.call("HGET", KEY.user .. string.lower(subject.poster), "roles") or ""
   end
   return roles ~= ""

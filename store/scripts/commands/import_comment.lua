@@ -2,6 +2,7 @@
 -- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
 -- requires: article_indexes, comment_removal, log_text
 -- from prelude: require_writable(), append_log(kind, actor, subject, ...) -> entry id, now (unix milliseconds)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from article_indexes: story_number(time, slot) -> number, add_voters(article, voters)
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
@@ -40,7 +41,7 @@ if not article_info then return {"gone", article_number} end
 
 local poster, time, up = ARGV[1], tonumber(ARGV[12]), tonumber(ARGV[13])
 local is_stub = poster == ""
-local number = story_number(time, article_number % 1024)
+local number = story_number(time, article_number % SLOTS)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = is_stub and "-" or poster, time = time, up = up, down = 0,

@@ -3,6 +3,7 @@
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
 -- from prelude: find_article(number) -> fields by name | nil
 -- from flags: is_flagged(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: revertible(number) -> fields by name | nil,
 --   notified_of_action(subject, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_action(slot, kind, subject, moderator, fields) -> (number, entry id),
@@ -12,10 +13,10 @@
 -- from held_edits: drop_edit(number, state, groups)
 -- from edits: find_edit(number) -> fields by name | nil
 -- from article_edits: apply_edit(article) -> as change_article | nothing
--- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor),
+-- from article_states: set_state(article, state, actor, rule), set_locked(article, is_locked, actor),
 --   take_out_of_group(article, group, actor), put_back_in_group(article, group, actor)
--- from decisions: is_purged(subject), state_of(subject) -> (state | nil, kind | nil),
---   state_after_revert(subject, current) -> (state | nil, kind | nil)
+-- from decisions: is_purged(subject), state_of(subject) -> (state | nil, kind | nil, rule | nil),
+--   state_after_revert(subject, current) -> (state | nil, kind | nil, rule | nil)
 -- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other_approval, is_removed)
 -- from roles: authority() -> (username, words of roles), may_moderate_article(moderator, roles, article, group)
 -- replies kept in case the call is sent again, by status: changed
@@ -35,7 +36,7 @@ local number, kind, group = ARGV[9], ARGV[10], ARGV[11]
 local article = find_article(number)
 if not article then return {"missing"} end
 
-local subject, slot, done = "article:" .. number, number % 1024, nil -- `done` is the action that is to be reverted
+local subject, slot, done = "article:" .. number, number % SLOTS, nil -- `done` is the action that is to be reverted
 if kind == "revert" then
   done = revertible(reverts)
   if not done then return {"reverted"} end
@@ -77,7 +78,7 @@ function DO.approve()
   if not article.state and decided == "approve" and not is_flagged(number) and not find_edit(number) then
     return "same", standing_action(subject, "approve") or nil
   end
-  local action = record({before = article.state or ""})
+  local action = record({before = article.state or "", held_by = string.match(article.held_by or "", "^%S+")})
   if article.state then set_state(article, nil, moderator) end
   edited = {apply_edit(article)}
   clear_flags(number, action)
@@ -86,8 +87,8 @@ end
 
 local function undo_decision()
   local action = revert()
-  local state, decided = state_after_revert(subject, article.state)
-  if state ~= article.state then set_state(article, state, moderator) end
+  local state, decided, rule = state_after_revert(subject, article.state)
+  if state ~= article.state then set_state(article, state, moderator, rule) end
   if kind == "approve" then
     local other_approval = decided == "approve" and standing_action(subject, "approve") or nil
     local is_visible, is_removed = not state, state == "removed"

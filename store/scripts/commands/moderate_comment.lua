@@ -3,6 +3,7 @@
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
 -- from prelude: split(text) -> {word, ...}
 -- from flags: is_flagged(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from actions: revertible(number) -> fields by name | nil,
 --   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
 --   record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
@@ -15,9 +16,9 @@
 -- from held_edits: drop_edit(number, state, groups)
 -- from edits: find_edit(number) -> fields by name | nil
 -- from comment_edits: apply_comment_edit(comment, groups) -> as change_comment | nothing
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
--- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil),
---   state_of(subject) -> (state | nil, kind | nil)
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
+-- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil, rule | nil),
+--   state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from flag_clearing: restore_flags(number, action, is_visible, other_approval, is_removed), clear_flags(number, action)
 -- from roles: authority() -> (username, words of roles), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- replies kept in case the call is sent again, by status: changed
@@ -44,7 +45,7 @@ if not groups then return {"missing"} end
 groups = split(groups)
 
 local subject, done = "comment:" .. comment.number, nil -- `done` is the action that is to be reverted
-local action_slot = comment.number % 1024 -- in the number of an action about it; `comment.slot` is that of the poster
+local action_slot = comment.number % SLOTS -- in the number of an action about it; `comment.slot` is that of the poster
 local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
   done = revertible(reverts)
@@ -77,11 +78,13 @@ local function note_for_others(action, id)
   return action
 end
 
--- The status, the number of the action, and the state that the comment then has: "visible" or another one.
+-- The status, the number of the action, the state that the comment then has, "visible" or another one, and the rule that
+-- holds it again, or nil.
 local function act()
   if done then
     local action = note_for_others(record_revert(action_slot, reverts, done, moderator, reason, note, notified()))
-    return "changed", action, state_after_revert(subject, comment.state) or "visible"
+    local state, _, rule = state_after_revert(subject, comment.state)
+    return "changed", action, state or "visible", rule
   end
   local state = kind == "remove" and "removed" or "visible"
   local _, decided = state_of(subject)
@@ -92,8 +95,9 @@ local function act()
   local is_same = state == (comment.state or "visible") and decided == kind and not has_flags and not has_edit
   if kind == "reject_edit" then state, is_same = comment.state or "visible", not has_edit end
   if is_same then return "same", standing_action(subject, kind) or nil, state end
-  local before = kind ~= "reject_edit" and comment.state or ""
-  local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
+  local fields = {group = group, reason = reason, note = note, notified = notified()}
+  if kind ~= "reject_edit" then fields.before = comment.state end
+  if kind == "approve" then fields.held_by = string.match(comment.held_by or "", "^%S+") end
   return "changed", note_for_others(record_action(action_slot, kind, subject, moderator, fields)), state
 end
 
@@ -107,12 +111,12 @@ end
 
 if not may_act() then return {"refused"} end
 if group ~= "" and not done and not is_in_group() then return {"elsewhere"} end
-local status, action, state = act()
+local status, action, state, rule = act()
 if status == "purged" then return {status} end
 local reply = action_reply(status, action)
 reply[4], reply[5], reply[6] = {}, entry, {}
 if state ~= (comment.state or "visible") then
-  reply[4] = set_comment_state(comment, state ~= "visible" and state or nil, moderator, limit)
+  reply[4] = set_comment_state(comment, state ~= "visible" and state or nil, moderator, limit, rule)
 end
 if status == "changed" and kind == "reject_edit" then drop_edit(comment.number, comment.state, groups) end
 if status == "changed" and kind == "approve" then

@@ -4,11 +4,12 @@
 -- from prelude: find_article(number) -> fields by name | nil, split(text) -> {word, ...},
 --   append_log(kind, actor, subject, ...) -> entry id, publish(kind, number, name, id, ...)
 -- from flags: drop_flags(number)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from notifications: note_effects(id, slots) -> {partition, entry id, ...}, slots_of(notified, ...) -> {slot, ...}
--- from article_states: set_state(article, state, actor)
+-- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil,
 --   action_reply(status, number) -> {status, number | "", {field, value, ...}},
 --   notified_user(username, slot, moderator) -> moderation:NAME:SLOT:TIME | "",
@@ -44,7 +45,6 @@ local function purge()
   reply[4], reply[5] = {}, {}
   if known then return reply end
 
-  local SLOTS = 1024 -- the number of an article or comment modulo this is the slot that its action's number gets
   -- The poster of a comment, as moderation:NAME:SLOT:TIME. Their partition, which has their inbox, may be another one.
   local notifies = comment and notified_user(comment.poster, comment.slot, admin)
   local action, id = record_action(number % SLOTS, "purge", subject, admin, {

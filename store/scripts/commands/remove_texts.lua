@@ -3,10 +3,11 @@
 -- moderator has decided about it since. An article that is in other groups, too, is only taken out of the group of the ban.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), find_article(number) -> fields by name | nil
--- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
+-- from article_states: set_state(article, state, actor, rule), take_out_of_group(article, group, actor)
 -- from comments: find_article_info(number) -> {poster, time, state, locked, groups} | nil,
 --   find_comment(number) -> fields by name | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from actions: record_action(slot, kind, subject, moderator, fields) -> (number, entry id)
 -- flags: allow-oom
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
@@ -42,10 +43,10 @@ local function is_in_group(groups)
   return group == ""
 end
 
--- Records the removal in a group, or with "" as a whole. `number % 1024` is the slot in the number of an action about
+-- Records the removal in a group, or with "" as a whole. `number % SLOTS` is the slot in the number of an action about
 -- it.
 local function record(subject, number, place, before)
-  record_action(number % 1024, "remove", subject, moderator, {
+  record_action(number % SLOTS, "remove", subject, moderator, {
     group = place, reason = ARGV[12], before = before or "", ban = ban, notified = "",
   })
 end

@@ -20,7 +20,7 @@
 --       from 13 on, for each article or comment: number, and if it is archived (in the database only) its fields as
 --       words, which vote_counts.lua parses, else ""
 -- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
---       id of the last earlier entry for it, or "", ...}, POSTER:CHANGE words of karma of posters in other partitions}
+--       id of the last earlier entry for it, or "", ...}, words POSTER:CHANGE:UPVOTED of posters in other partitions}
 require_writable()
 local HOUR = 3600000 -- milliseconds
 local PER_SUBJECT = 2 -- arguments of each article or comment, from 13 on

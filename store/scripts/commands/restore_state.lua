@@ -2,12 +2,12 @@
 -- purged one loses its text.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), find_article(number) -> fields by name | nil
--- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
+-- from article_states: set_state(article, state, actor, rule), set_locked(article, is_locked, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
--- from decisions: state_of(subject) -> (state | nil, kind | nil), is_purged(subject)
+-- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil), is_purged(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 id of the article or comment: article:N or comment:N

@@ -2,13 +2,14 @@
 -- no text here any more. What others have decided about a text since the ban stays.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_writable(), now (unix milliseconds), find_article(number) -> fields by name | nil
--- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
+-- from article_states: set_state(article, state, actor, rule), put_back_in_group(article, group, actor)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from actions: record_revert(slot, number, action, moderator, reason, note, notified) -> (number, entry id),
 --   revertible(number) -> fields by name | nil
--- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil)
+-- from decisions: state_after_revert(subject, current) -> (state | nil, kind | nil, rule | nil)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       lifted: bans that were reverted   actions: actions of moderators, by time
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -32,10 +33,10 @@ local function restore_texts()
     return false
   end
 
-  -- Records the revert of a removal, which is an action with a number; number % 1024 is its slot.
+  -- Records the revert of a removal, which is an action with a number; number % SLOTS is its slot.
   local function record(number, action)
     local reason, NO_NOTE, NOBODY = ARGV[10], "", "" -- nobody is notified
-    record_revert(number % 1024, number, action, moderator, reason, NO_NOTE, NOBODY)
+    record_revert(number % SLOTS, number, action, moderator, reason, NO_NOTE, NOBODY)
   end
 
   -- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.
@@ -43,8 +44,8 @@ local function restore_texts()
     local group = action.group or ""
     if group == "" then
       record(number, action)
-      local state = state_after_revert(action.subject, article.state)
-      if state ~= article.state then set_state(article, state, moderator) end
+      local state, _, rule = state_after_revert(action.subject, article.state)
+      if state ~= article.state then set_state(article, state, moderator, rule) end
     elseif is_in(article.groups, group) or #article.groups < tonumber(ARGV[11]) then
       record(number, action)
       if not is_in(article.groups, group) then put_back_in_group(article, group, moderator) end
@@ -54,9 +55,9 @@ local function restore_texts()
   -- Returns what `set_comment_state` does; nil if nothing has changed.
   local function restore_comment(number, action, comment)
     record(number, action)
-    local state = state_after_revert(action.subject, comment.state)
+    local state, _, rule = state_after_revert(action.subject, comment.state)
     if state == comment.state then return nil end
-    return set_comment_state(comment, state, moderator, tonumber(ARGV[12]))
+    return set_comment_state(comment, state, moderator, tonumber(ARGV[12]), rule)
   end
 
   local members, reply = redis.call("ZRANGE", KEY.actions .. "ban:" .. ban, first, first + count - 1), {"", {}}

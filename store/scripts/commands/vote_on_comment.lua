@@ -7,7 +7,7 @@
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, keep_place(comment, lifetime, before),
---   add_move(moves, before) -> text, update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
+--   note_move(comment, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
 -- replies kept in case the call is sent again, by status (callers read part 3 anew): voted without part 3
@@ -35,8 +35,8 @@ local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
 if not before then return change end -- nothing has changed: this is the reply that says why
 
 keep_place(comment, ARGV[10], before)
-local moves = add_move(comment.moves, before)
-redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", moves)
+note_move(comment, before)
+redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down)
 update_replies(comment, before)
 local id = append_log(
   "comment_voted", voter, "comment:" .. comment.number, "article", comment.article, "value", ARGV[9],

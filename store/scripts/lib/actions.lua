@@ -13,7 +13,7 @@
 -- ARGV  3 now (unix milliseconds); no other is used here
 local UNLOGGED = { -- fields of an action that its entry in the log does not have
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
-  kept = true, annulled = true, total = true, reaches = true, annulment = true,
+  held_by = true, kept = true, annulled = true, total = true, reaches = true, annulment = true,
 }
 
 -- The fields of an action that its entry in the log has, {name, value, ...}: those that everybody may read. `kind` becomes
@@ -79,10 +79,10 @@ local function notify_of_action(number, notified)
 end
 
 -- Records an action on a subject, article:N, comment:N or user:NAME, and returns its number and the id of its entry in
--- the log. `slot` is N % 1024, or of a user the slot of the name: the last part of the action's number.
+-- the log. `slot` is N % SLOTS, or of a user the slot of the name: the last part of the action's number.
 -- `fields` are further fields of the hash by name, of which "" is left out: group, reason, note, until, texts, votes, from,
--- to, ban, before, role, reverts, `notified` (`action` in store/keys.py says what each is). Without `notified`, the action
--- notifies whom `notified_of_action` says, but an approval nobody: it concerns a poster only if something was hidden.
+-- to, ban, before, held_by, role, reverts, `notified` (`action` in store/keys.py says what each is). Without `notified`, the
+-- action notifies whom `notified_of_action` says, but an approval nobody: it concerns a poster only if something was hidden.
 local function record_action(slot, kind, subject, moderator, fields) --> (number, entry id)
   local number = next_number(tonumber(slot))
   local hash, group = KEY.action .. number, fields.group or ""

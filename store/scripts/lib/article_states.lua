@@ -43,13 +43,13 @@ local function announce_article(article, id)
 end
 
 -- Sets the state of an article: "pending", "removed", or nil for a visible one. It leaves all indexes, or comes back to
--- the places that it would have had.
-local function set_state(article, state, actor)
+-- the places that it would have had. `rule` is nil, or the one that holds it again, as its approval is reverted.
+local function set_state(article, state, actor, rule)
   local karma, was_removed = karma_of(article), article.state == "removed"
   remove_from_indexes(article)
   article.state = state
   if state then
-    redis.call("HSET", KEY.article .. article.number, "state", state)
+    redis.call("HSET", KEY.article .. article.number, "state", state, unpack(rule and {"held_by", rule} or {}))
   else
     redis.call("HDEL", KEY.article .. article.number, "state", "held_by")
   end

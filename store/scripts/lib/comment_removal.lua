@@ -15,8 +15,8 @@
 -- from comment_tree: remove_from_tree(comment)
 -- from held_edits: drop_edit(number, state, groups)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
---       pinned: values that comments had at a pin   tree: an article's comments by branch path
---       stubs: those comments of a tree that are not visible
+--       pinned: values that comments had at a pin   moved: the last moves of an article's comments
+--       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
 --       logged: ids of the log's entries with texts, by number or user
 --       unlisted: a user's comments that are hidden, or whose article is
@@ -28,6 +28,7 @@ local function drop_comment(comment)
   for _, pin in ipairs(pins_of(comment.article)) do
     redis.call("ZREM", KEY.pinned .. (comment.parent or comment.article) .. ":" .. pin, comment.member)
   end
+  redis.call("HDEL", KEY.moved .. comment.article, comment.number)
   remove_from_tree(comment)
   redis.call("DEL", comment.hash, KEY.voted .. comment.number, KEY.downvoted .. comment.number)
   forget_annulled(comment.number)

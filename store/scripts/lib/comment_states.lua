@@ -50,12 +50,12 @@ local function list_here(comment)
   return is_new
 end
 
--- Writes the state: "pending", "removed", or nil for a visible comment.
-local function write_state(comment, state)
+-- Writes the state: "pending", "removed", or nil for a visible comment; and the rule that holds it again, or nil.
+local function write_state(comment, state, rule)
   local stub = tree_member(comment.path, comment.number)
   comment.state = state
   if state then
-    redis.call("HSET", comment.hash, "state", state)
+    redis.call("HSET", comment.hash, "state", state, unpack(rule and {"held_by", rule} or {}))
     redis.call("ZADD", KEY.stubs .. comment.article, 0, stub)
   else
     redis.call("HDEL", comment.hash, "state", "held_by")
@@ -65,14 +65,15 @@ end
 
 -- Sets the state of a comment that is not deleted: "pending", "removed", or nil for a visible one. It leaves the
 -- threads, lists and counts that have it, or comes back to the places that it would have had. The comments below it stay
--- where they are; at most `limit` above it get or lose their places with it. Returns {id of the log's entry, what
--- `note_effects` returns (the partitions in which the entry has effects), state, poster, posting time, change of the
--- poster's karma, 1 or "" for whether it is listed, whom it has notified ("" if it is as listed as before), number of the
--- next comment for `update_places`, or "", 1 or "" for whether it is announced now}.
-local function set_comment_state(comment, state, actor, limit) --> {entry id, effects, state, poster, ...}
+-- where they are; at most `limit` above it get or lose their places with it. `rule` is nil, or the one that holds it again,
+-- as its approval is reverted. Returns {id of the log's entry, what `note_effects` returns (the partitions in which the entry
+-- has effects), state, poster, posting time, change of the poster's karma, 1 or "" for whether it is listed, whom it has
+-- notified ("" if it is as listed as before), number of the next comment for `update_places`, or "", 1 or "" for whether it
+-- is announced now}.
+local function set_comment_state(comment, state, actor, limit, rule) --> {entry id, effects, state, poster, ...}
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
-  write_state(comment, state)
+  write_state(comment, state, rule)
   queue_flagged(comment.number, is_listed(comment))
   local article_info = find_article_info(comment.article)
   if article_info then note_written(comment.article) end

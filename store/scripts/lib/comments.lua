@@ -12,7 +12,8 @@
 --       replies: replies to an article or comment, by the value of an order
 --       pins: moments at which a thread's order was kept   pinned: values that comments had at a pin
 --       tree: an article's comments by branch path   latest: an article's visible comments by time, if it has many
---       moves: how many votes have moved comments   deleted: what was deleted, until the database has removed it too
+--       moves: how many votes have moved comments   moved: the last moves of an article's comments
+--       deleted: what was deleted, until the database has removed it too
 -- ARGV  1-6 for prelude.lua, such as 3 now (unix milliseconds)   7 number of partitions
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
 local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
@@ -115,21 +116,55 @@ local function pins_of(article) --> {ORDER:MOVES, ...}
   return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
 end
 
--- Keeps the place that a comment has before a vote moves it, in each pin that was made since the vote before. A comment
--- that has no place now is kept, too, as it may be shown again. `before` has the votes that it had before the vote; the
--- places live for `lifetime` milliseconds.
-local function keep_place(comment, lifetime, before)
-  local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0) -- NUMBER ...,NUMBER ...: see `add_move`
-  local parent, siblings, pins = comment.parent or comment.article, siblings_of(comment), pins_of(comment.article)
-  local has_all = pins[1] and has_all_orders(siblings)
-  for _, pin in ipairs(pins) do
-    local order, moves = string.match(pin, "(%l+):(%d+)")
-    if last_move <= tonumber(moves) then
-      local places = KEY.pinned .. parent .. ":" .. pin
-      local value = (order == "best" or has_all) and redis.call("ZSCORE", siblings .. order, comment.member)
-      redis.call("ZADD", places, value or order_value(before, order, SITE_WEIGHTS), comment.member)
-      redis.call("PEXPIRE", places, lifetime)
+local keep_place, note_move
+do -- a script has at most 200 local variables
+  -- The last moves of a comment as `note_move` has written them, or an earlier version in its hash; nil if it has not moved.
+  local function moves_of(comment) --> text | nil
+    return redis.call("HGET", KEY.moved .. comment.article, comment.number) or comment.moves
+  end
+
+  -- Keeps the place that a comment has before a vote moves it, in each pin that was made since the vote before. A comment
+  -- that has no place now is kept, too, as it may be shown again. `before` has the votes that it had before the vote; the
+  -- places live for `lifetime` milliseconds.
+  function keep_place(comment, lifetime, before)
+    local pins = pins_of(comment.article)
+    if not pins[1] then return end
+    local moves = moves_of(comment) or "" -- NUMBER ...,NUMBER ...: see `note_move`
+    local last_move = tonumber(string.match(moves, "(%d+) [^,]*$") or 0)
+    local parent, siblings = comment.parent or comment.article, siblings_of(comment)
+    local has_all = has_all_orders(siblings)
+    for _, pin in ipairs(pins) do
+      local order, made_after = string.match(pin, "(%l+):(%d+)")
+      if last_move <= tonumber(made_after) then
+        local places = KEY.pinned .. parent .. ":" .. pin
+        local value = (order == "best" or has_all) and redis.call("ZSCORE", siblings .. order, comment.member)
+        redis.call("ZADD", places, value or order_value(before, order, SITE_WEIGHTS), comment.member)
+        redis.call("PEXPIRE", places, lifetime)
+      end
     end
+  end
+
+  -- Adds a vote that changes a comment, which had the votes `before`, to its last moves, separated by commas. Each is
+  -- NUMBER UP_LOW UP_HIGH DOWN_LOW DOWN_HIGH: the number of the move, then the lowest and highest upvotes and the lowest and
+  -- highest downvotes that the comment had before. The oldest two become one if there are too many. They are not in the hash of
+  -- the comment, so that they take no memory when its voting is closed.
+  function note_move(comment, before)
+    local MAX_MOVES, LIFETIME = 4, 24 * 60 * 60 * 1000 -- milliseconds after the last vote on a comment of the article
+    local moved, list = KEY.moved .. comment.article, {}
+    for numbers in string.gmatch(moves_of(comment) or "", "[^,]+") do list[#list + 1] = split(numbers) end
+    list[#list + 1] = {redis.call("INCR", KEY.moves), before.up, before.up, before.down, before.down}
+    if #list > MAX_MOVES then
+      local first, second = list[1], table.remove(list, 2)
+      for i = 2, 5 do
+        local extreme = i % 2 == 0 and math.min or math.max
+        first[i] = extreme(tonumber(first[i]), tonumber(second[i]))
+      end
+      first[1] = second[1]
+    end
+    for i, numbers in ipairs(list) do list[i] = table.concat(numbers, " ") end
+    redis.call("HSET", moved, comment.number, table.concat(list, ","))
+    redis.call("PEXPIRE", moved, LIFETIME)
+    if comment.moves then redis.call("HDEL", comment.hash, "moves") end
   end
 end
 
@@ -257,26 +292,6 @@ do -- a script has at most 200 local variables
     end
     return article.groups
   end
-end
-
--- The field `moves` after a vote: the last moves, separated by commas. Each is NUMBER UP_LOW UP_HIGH DOWN_LOW DOWN_HIGH: the
--- number of the move, then the lowest and highest upvotes and the lowest and highest downvotes that the comment had before.
--- The oldest two become one if there are too many.
-local function add_move(moves, before) --> text
-  local MAX_MOVES = 4
-  local list = {}
-  for numbers in string.gmatch(moves or "", "[^,]+") do list[#list + 1] = split(numbers) end
-  list[#list + 1] = {redis.call("INCR", KEY.moves), before.up, before.up, before.down, before.down}
-  if #list > MAX_MOVES then
-    local first, second = list[1], table.remove(list, 2)
-    for i = 2, 5 do
-      local extreme = i % 2 == 0 and math.min or math.max
-      first[i] = extreme(tonumber(first[i]), tonumber(second[i]))
-    end
-    first[1] = second[1]
-  end
-  for i, numbers in ipairs(list) do list[i] = table.concat(numbers, " ") end
-  return table.concat(list, ",")
 end
 
 -- The karma that a comment gives its poster: a removed one gives none.

@@ -1,11 +1,12 @@
 -- What moderators decide about flags: a removal of an article or a comment upholds the flags on it that were not
 -- cleared, an approval overrules and clears them (flag_clearing.lua), and a revert takes that back. The outcome is
 -- kept in the hashes of the users who have set the flags.
--- requires: flag_outcomes, flags, notifications
+-- requires: flag_outcomes, flags, notifications, slots
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
 -- from prelude: append_log(kind, actor, subject, ...) -> entry id
 -- from flags: flags_of(number) -> flags by name
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 
 -- Records the outcomes of flags on an article or a comment, by names in lower case: "+", "-", or "" for none. Those for
@@ -21,7 +22,7 @@ local function record_outcomes(number, outcomes)
         if crc >= 0x10000 then crc = bit.bxor(crc, 0x11021) end
       end
     end
-    return crc % 1024
+    return crc % SLOTS
   end
 
   local words, slots = {}, {}

@@ -1,5 +1,7 @@
 -- Functions for the reads of homes. A user's home is one listing of the articles of all groups that they follow, which
 -- a read merges from the groups' indexes: each article once, without those that the viewer hides.
+-- requires: slots
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME, what the viewer hides
 --       3 ranking:{p} and 4 siteranked:{p}:, which only home_page.lua uses
 --       5 from here on: the indexes, one for each listing, or in scripts that call `each_listing` three, those of
@@ -14,7 +16,6 @@
 -- Reply {value, member, count, member, value, ...}: first the place at which the script stopped, "" and "" if there are no
 --       more; then how many of the listings it has read (the others are for another call); then the places that are
 --       shown, in the direction of the page
-local SLOTS = 1024 -- an article's number modulo this is the slot of its poster
 local MOST_UNPACKED = 5000 -- members in one call, as `unpack` takes a limited number of values
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
 local COST = 6 -- of a listing, in articles that are read in the same time

@@ -1,18 +1,17 @@
 -- Numbers of articles, comments and actions of moderators.
--- requires: prelude
+-- requires: prelude, slots
 -- from prelude: now (unix milliseconds)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- KEY   keys of this partition (a share of the data) by kind
 --       sequence: what the last number was made of
 
--- The number of an article is 1024 x a sequence + the slot of its poster, that of a comment 1024 x a sequence + the slot of
--- its article, and that of an action 1024 x a sequence + the slot of its subject. A slot, one of 1,024, decides the partition.
--- Posts and actions have even sequences, twice the time in milliseconds or more; imports have odd ones, so that an old time
--- gives a number that no post has.
+-- A number is SLOTS x a sequence + a slot (see slots.lua). Posts and actions have even sequences, twice the time in
+-- milliseconds or more; imports have odd ones, so that an old time gives a number that no post has.
 local MAX_SEQUENCE = 2 ^ 43 -- a number is less than 2 ^ 53, up to which Lua has exact integers
 
 local function make_number(sequence, slot) --> text
   if sequence >= MAX_SEQUENCE then error({err = "ERR no number is left for this time"}) end
-  return string.format("%.0f", sequence * 1024 + slot)
+  return string.format("%.0f", sequence * SLOTS + slot)
 end
 
 -- The number of a new post: higher than that of any earlier post of this partition.

@@ -1,16 +1,17 @@
 -- Functions that read a listing by VOTES, among the articles posted since an instant.
--- requires: gravity_classes, index_rank
+-- requires: gravity_classes, index_rank, slots
 -- from gravity_classes: CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on),
 --   bases_of(class) -> (lowest, highest), CLASS (milliseconds between two classes)
 -- from index_rank: rank_of(key, value, member, including) -> number of members above, or with `including` at or above it
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
 --
 -- The index of GRAVITY holds articles of similar votes, a class, together, by time: its values are marks, class * 2^42 +
 -- posting time. So the articles of a class that were posted since an instant are one range. It is counted and passed over,
 -- or read and sorted by votes.
--- Where it is long, the index of VOTES is read instead, value by value. There, articles of equal votes are sorted by
--- number, and the number is at least 2048 * posting time (store/numbering.py), so that older articles are passed over together.
+-- Where it is long, the index of VOTES is read instead, value by value. There, articles of equal votes are sorted by number,
+-- and the number is at least 2 * SLOTS * posting time (store/numbering.py), so older articles are passed over together.
 -- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of
 -- few articles is read by time and sorted.
 --
@@ -30,9 +31,9 @@ local FIRST_CHUNK, MAX_CHUNK = 16, 256 -- articles that are read at once from th
 local MIN_PASSED, MAX_COUNTED = 200, 40 -- least number of articles to pass over at once, most values to count for that
 local END = "end" -- in place of a member: the position beyond all articles of a class
 local COMMAND = 4 -- articles that could be read in the time that another command takes
-local FIRST_SINCE = string.format("%016.0f", 2048 * since) -- the lowest member that may be posted since the instant
-local LAST_OLDER = string.format("%016.0f", math.max(2048 * since - 1, 0)) -- the highest member that is surely older
-local FIRST_BY_TIME = string.format("%016.0f", (2 ^ 37 + 1) * 1024) -- the lowest member that contains the time
+local FIRST_SINCE = string.format("%016.0f", 2 * SLOTS * since) -- the lowest member that may be posted since the instant
+local LAST_OLDER = string.format("%016.0f", math.max(2 * SLOTS * since - 1, 0)) -- the highest member that is surely older
+local FIRST_BY_TIME = string.format("%016.0f", (2 ^ 37 + 1) * SLOTS) -- the lowest member that contains the time
 
 -- Here classes ascend with votes: those of less than one vote are negative.
 local function class_of(votes)

@@ -9,7 +9,7 @@
 --   members_at(index, first, last, is_ascending) -> {member, value, ...}
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
---       7 pinned:{p}: (a number, ":" and the name of a pin are appended)
+--       7 pinned:{p}: (a number, ":" and the name of a pin are appended)   8 moved:{p}:ARTICLE
 -- ARGV  1 number of the article or comment whose descendants are the thread   2 index: best, votes, time, controversial
 --       3 "desc": highest values first; "asc": lowest first   4 "down": the places that follow the cursor; "up": those
 --       that precede it   5 number of places   6 greatest depth, 0 for the replies to 1   7 best_z
@@ -134,9 +134,9 @@ local function value_in_hash(number) --> text
 end
 
 -- Calls `find` with the greatest and the least value that a comment had before each of its moves since the walk began, until
--- it returns something, and returns that. `add_move` in comments.lua writes the field `moves`.
+-- it returns something, and returns that. `note_move` in comments.lua writes the moves.
 local function find_in_moves(member, find)
-  local moves = redis.call("HGET", COMMENT .. number_of(member), "moves")
+  local moves = redis.call("HGET", KEYS[8], number_of(member))
   for move, up_low, up_high, down_low, down_high in string.gmatch(moves or "", "(%d+) (%d+) (%d+) (%d+) (%d+)") do
     if tonumber(move) > tonumber(moves_before) then
       local found = find(value_bounds(tonumber(up_low), tonumber(up_high), tonumber(down_low), tonumber(down_high)))

@@ -1,6 +1,6 @@
 -- Functions of the scripts that annul votes and restore them: the votes of one voter in one partition, in steps. An action of
 -- a moderator annuls votes, which takes them out of the counts.
--- requires: annulled, archived_values, article_indexes, comments, recounts
+-- requires: annulled, archived_values, article_indexes, comments, recounts, upvoters
 -- from prelude: add_place(index, value, member), add_karma(article, votes),
 --   read_ranking(groups) -> {orders, own, next_weights}, split(text) -> {word, ...}, member_of(number) -> 16 digits,
 --   update_indexes(article, before), good_votes (how many votes make an article good),
@@ -10,9 +10,9 @@
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, add_comment_karma(comment, votes),
---   keep_place(comment, lifetime, before), add_move(moves, before) -> text, note_written(article),
---   update_replies(comment, before)
+--   keep_place(comment, lifetime, before), note_move(comment, before), note_written(article), update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
+-- from upvoters: add_upvoter(account, voter), remove_upvoter(account, voter)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       cases: articles and comments with a vote that an action annuls
 --       moving: articles about to leave Redis or just back: what the database has of them does not count
@@ -33,6 +33,7 @@ local read_up_to = ARGV[11] -- the last entry of the log that the database had r
 -- what is archived.
 local vote_words, event_words, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
+local upvoted_here, upvoted_elsewhere = {}, {} -- posters with upvotes among these votes, in this partition and in others
 local group_lists = {} -- lists of groups, by the text that they were parsed from
 
 -- A step changes many articles, and each call of a command takes time: the places of an index are written at once, in
@@ -79,9 +80,12 @@ local function release_member(member)
   released[#released + 1] = member
 end
 
-local function write_gathered()
+-- `kind` is that of the entry: votes_annulled or votes_restored.
+local function write_gathered(kind)
   for index, of_index in pairs(places) do redis.call("ZADD", index, unpack(of_index)) end
   for poster, votes in pairs(karma_here) do redis.call("HINCRBY", KEY.user .. poster, "karma", votes) end
+  local set_upvoter = kind == "votes_restored" and add_upvoter or remove_upvoter
+  for poster in pairs(upvoted_here) do set_upvoter(KEY.user .. poster, voter) end
   if released[1] then redis.call("ZREM", KEY.cases .. case, unpack(released)) end
 end
 
@@ -155,7 +159,8 @@ end
 
 local function add_comment_count(comment, before)
   keep_place(comment, ARGV[10], before)
-  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
+  note_move(comment, before)
+  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down)
   note_written(comment.article)
   if not comment.bare then update_replies(comment, before) end
   add_votes_on_comment(comment, before)
@@ -176,6 +181,17 @@ local function add_archived_count(article, before)
   end
 end
 
+-- Notes that upvotes of a subject's poster are among the votes of this step.
+local function note_upvoted(subject)
+  local poster = string.lower(subject.poster)
+  if not subject.article or is_here(subject.slot) then -- only a comment has an article
+    upvoted_here[poster] = true
+  else
+    slots[#slots + 1] = subject.slot
+    upvoted_elsewhere[poster], karma_by_poster[poster] = true, karma_by_poster[poster] or 0
+  end
+end
+
 local ADD_COUNT = {
   article = add_article_count, archived = add_archived_count,
   comment = add_comment_count, archived_comment = add_votes_on_comment,
@@ -187,6 +203,7 @@ local function count_vote(subject, value, sign)
   local before = {time = subject.time, up = subject.up, down = subject.down}
   if value == 1 then subject.up = subject.up + sign else subject.down = subject.down + sign end
   ADD_COUNT[subject.type](subject, before)
+  if value == 1 then note_upvoted(subject) end
   vote_words[#vote_words + 1] = string.format( -- TYPE:NUMBER:VALUE:UP:DOWN
     "%s:%s:%d:%.0f:%.0f", subject.type, subject.number, value, subject.up, subject.down
   )
@@ -201,12 +218,15 @@ local function count_vote(subject, value, sign)
 end
 
 -- Writes what was gathered, logs and publishes the changes of this step. Returns the id of the entry, what `note_effects`
--- returns, and words POSTER:CHANGE of the karma of posters in other partitions; "", {} and "" if nothing has changed.
+-- returns, and words POSTER:CHANGE:UPVOTED of posters in other partitions: by how much the karma changes, and 1 if upvotes are
+-- among the votes, else 0; "", {} and "" if nothing has changed.
 local function log_votes(kind) --> (entry id, effects, changes of karma)
-  write_gathered()
+  write_gathered(kind)
   if not vote_words[1] then return "", {}, "" end
   local words = {}
-  for poster, change in pairs(karma_by_poster) do words[#words + 1] = string.format("%s:%d", poster, change) end
+  for poster, change in pairs(karma_by_poster) do
+    words[#words + 1] = string.format("%s:%d:%d", poster, change, upvoted_elsewhere[poster] and 1 or 0)
+  end
   table.sort(words)
   local karma = table.concat(words, " ")
   local id = append_log(

@@ -7,9 +7,9 @@
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
 --   ORDERS (of articles), good_votes (how many votes make an article good), find_article(number) -> fields by name | nil
 -- from notifications: partitions (their number)
--- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
+-- from article_states: set_state(article, state, actor, rule), set_locked(article, is_locked, actor)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
--- from decisions: state_of(subject) -> (state | nil, kind | nil)
+-- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: examine(number) -> article | nil, name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), is_user(username),
 --   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),

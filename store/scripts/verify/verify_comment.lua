@@ -13,8 +13,8 @@
 --   ARTICLE_PATH (what the branch paths of first answers begin with),
 --   siblings_of(comment) -> what the keys of their indexes have before the order, has_all_orders(siblings),
 --   fill_other_orders(siblings), REPLY_ORDERS (in which replies have an index)
--- from comment_states: set_comment_state(comment, state, actor, limit) -> {entry id, effects, state, poster, ...}
--- from decisions: state_of(subject) -> (state | nil, kind | nil)
+-- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
+-- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),

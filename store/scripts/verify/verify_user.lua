@@ -1,7 +1,8 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
--- requires: bans, verify_prelude
+-- requires: bans, slots, verify_prelude
 -- from bans: words_that_stand(words) -> text, words_of(found) -> text, standing_bans(lower_name) -> {ends, number} by place,
 --   write_bans(lower_name)
+-- from slots: SLOTS (how many slots there are, as in store/keys.py)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
 --   examine(number) -> article | nil, text(value), expect_number(hash, field, found, value),
@@ -70,8 +71,8 @@ for _, list in ipairs({KEY.timeline, KEY.held}) do
     if article and article.invalid[1] then return reply end -- the sum cannot be derived
     local is_in_place = article and (list == KEY.held) == (article.state ~= nil)
     if is_in_place and article.member == member and string.lower(article.poster) == name then
-      if number % 1024 ~= tonumber(ARGV[9]) then
-        report(article.hash, "of slot " .. text(number % 1024), "of slot " .. ARGV[9] .. ", as its poster is")
+      if number % SLOTS ~= tonumber(ARGV[9]) then
+        report(article.hash, "of slot " .. text(number % SLOTS), "of slot " .. ARGV[9] .. ", as its poster is")
       end
       if article.state ~= "removed" then karma = karma + article.up - article.down - 1 end
       if not article.state then newest = math.max(newest or 0, article.time) end

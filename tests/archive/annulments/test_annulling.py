@@ -11,6 +11,7 @@ reports. `bare` is a pair without an SQL database.
 Codes such as M7 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -19,11 +20,11 @@ from sqlalchemy import text
 from database.database import Database
 from store import annulments as steps
 from store import bans, keys
-from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
+from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.records import Vote
 from store.roles import OPERATOR, grant
-from tests.archive.annulling import VOTES_OF_MALLORY, WINDOW, Pair, counts_in, counts_of, votes_of_mallory
+from tests.archive.annulling import VOTES_OF_MALLORY, WINDOW, Pair, counts_in, counts_of, upvoters, votes_of_mallory
 from tests.conftest import Clock
 from tests.database.conftest import on_both, rebuilt
 
@@ -87,6 +88,40 @@ async def test_vote_counts_no_more_where_one_set_of_voters_has_expired_before_th
     await pair.world.settle()
     assert (await pair.world.read(action)).annulled_votes == 1
     assert pair.world.redis.hmget(keys.article(partition, number), "up", "down") == ["1", "0"]
+
+
+@on_both
+@pytest.mark.parametrize("is_archived", [False, True], ids=["open", "archived"])
+async def test_annulled_upvotes_leave_nobody_among_the_upvoters_of_a_user(pair: Pair, is_archived):  # M7, M8
+    """Flags count toward hiding only if enough others have upvoted their user."""
+    await pair.fill()
+    if is_archived:
+        pair.close_voting()
+        await pair.world.archive()
+    await pair.world.finish()
+    before = upvoters(pair.world)
+    upvoted = {name for name, voters in before.items() if "Mallory" in voters}
+    assert len(upvoted) > 2
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    if not is_archived:  # what she votes now takes the place of the annulled votes
+        for number in (*pair.articles, *pair.comments):
+            for value in (Vote.DOWN, Vote.UP):
+                with suppress(Forbidden):  # her own
+                    store = pair.world.store
+                    await (store.articles if number in pair.articles else store.comments).vote(number, "Mallory", value)
+    await pair.world.finish()
+    assert upvoters(pair.world) == {name: voters - {"Mallory"} for name, voters in before.items()}
+
+    await pair.world.revert(action)
+    await pair.world.settle()
+    restored = upvoters(pair.world)
+    assert upvoted <= {name for name, voters in restored.items() if "Mallory" in voters}
+    assert {name: voters - {"Mallory"} for name, voters in restored.items()} == {
+        name: voters - {"Mallory"} for name, voters in before.items()
+    }
+    assert await pair.findings() == []
 
 
 @pytest.mark.parametrize("partitions", [1, 8], indirect=True)

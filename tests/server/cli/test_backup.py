@@ -78,8 +78,8 @@ def assert_refused(empty: Settings, file: Path) -> None:
     assert stored(empty) == {}
 
 
-@pytest.mark.parametrize("target", ["-", "/dev/stdout"])
-def test_backup_goes_through_a_pipe(filled, empty, tmp_path, target):
+@pytest.mark.parametrize(("target", "named"), [("-", "standard output"), ("/dev/stdout", "/dev/stdout")])
+def test_backup_goes_through_a_pipe(filled, empty, tmp_path, target, named):
     made, restored = (environment(redis_url=settings.redis_url, data_dir=tmp_path) for settings in (filled, empty))
     with subprocess.Popen(
         [*UPVOTE, "backup", target], env=made, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -87,7 +87,7 @@ def test_backup_goes_through_a_pipe(filled, empty, tmp_path, target):
         done = subprocess.run([*UPVOTE, "restore", "-"], env=restored, stdin=backup.stdout, capture_output=True)
         report = backup.stderr.read()
 
-    assert (backup.returncode, report) == (0, f"wrote 300 articles, 79 users to {target}\n".encode())
+    assert (backup.returncode, report) == (0, f"wrote 300 articles, 79 users to {named}\n".encode())
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == b"restored 300 articles, 79 users from standard input\n"
     assert stored(empty) == stored(filled)

@@ -60,6 +60,7 @@ FAULTS = [  # a table of an issuer, the keys of the file outside of it, and the 
     (changed(), {"key_hours": 8}, "key_hours: there is no such key"),
     (changed(jwks_file="none.json"), {}, "none.json: No such file or directory"),
     (changed(client_id="x"), {}, "issuers[0]: client_id needs discovery"),
+    (changed(scopes=["profile"]), {}, 'issuers[0]: scopes need "openid": without it, an issuer gives no ID token'),
 ]
 
 

@@ -49,11 +49,8 @@ async def browser(live):
 
 
 async def begun(browser, path="/log-in/site"):
-    """The address to which a browser is sent, once the server knows where the provider is."""
-    for _ in range(100):
-        response = await browser.get(path)
-        if response.status_code != 503:
-            break
+    """The address to which a browser is sent."""
+    response = await browser.get(path)
     assert (response.status_code, response.headers["cache-control"]) == (303, "no-store")
     return response.headers["location"]
 
@@ -93,6 +90,16 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
         "account": {"sessions": [{"agent": "Firefox on Linux", "isCurrent": True}]},
     }
     assert all("id_token" not in path and "eyJ" not in path for path in asked.asked)
+
+
+async def test_head_neither_begins_nor_ends_a_log_in(browser, users, live):
+    back = await returned(browser, await begun(browser))
+
+    heads = [await browser.head(path) for path in ("/log-in/site", back)]
+
+    assert [(head.status_code, head.headers["allow"]) for head in heads] == [(405, "GET")] * 2
+    assert not any("set-cookie" in head.headers for head in heads)
+    assert (await browser.get(back)).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -184,3 +191,14 @@ async def test_forged_id_token_and_refusals_of_the_provider_open_no_session(brow
     assert (denied.status_code, denied.text) == (401, "the issuer has not logged you in")
     assert (await browser.get("/log-in/other")).status_code == 404
     assert (await viewer(browser))["viewer"] is None
+
+
+async def test_browser_whose_log_in_fails_is_sent_to_the_page_to_log_in(browser):
+    done = "/log-in/site/done?code=x&state=y"
+
+    led = await browser.get(done, headers={"accept": "text/html"})
+    told = await browser.get(done)
+
+    assert (led.status_code, urlsplit(led.headers["location"])[2:4]) == (303, ("/log-in", "failed=ended"))
+    assert led.headers["cache-control"] == "no-store"
+    assert told.status_code == 400

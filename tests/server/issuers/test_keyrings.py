@@ -205,6 +205,38 @@ async def test_discovery_of_another_issuer_is_not_used(running, asked, caplog):
     ]
 
 
+@pytest.mark.slow
+async def test_log_in_finds_a_provider_that_was_away_at_once(running, asked, ticking):
+    """Else it would wait for the next try, up to a minute after the last."""
+    asked.status = 503
+    ring = await running()
+    await until(lambda: ring._failures == 1)
+    ring._next_try = ticking() + 60_000  # as after many failures
+    asked.status = 200
+    await asyncio.sleep(1)  # fetches are five seconds apart, and it waits five
+
+    assert await ring.endpoint("authorization_endpoint") == f"{asked.url}/authorization"
+
+
+async def test_endpoint_that_discovery_does_not_name_is_said(running, asked):
+    ring = await running()
+
+    with pytest.raises(KeysUnavailable, match="the issuer site names no end_session_endpoint"):
+        await ring.endpoint("end_session_endpoint")
+
+
+async def test_lasting_fault_is_logged_each_hour_and_another_at_once(store, asked, tmp_path, ticking, caplog):
+    asked.status = 503
+    ring, shared = keyring_of(asked, tmp_path, ticking), KeySets(store.site)
+    client = keyrings.guarded_client(ring.issuer)
+    for minutes, status in ((0, 503), (10, 503), (70, 503), (71, 500), (72, 500), (73, 200), (74, 500)):
+        ticking.ahead, asked.status = minutes * 60_000, status
+        await ring._fetch(client, shared, ticking())
+    await client.close()
+
+    assert [message.rpartition(" ")[2] for message in caplog.messages] == ["503", "503", "500", "500"]
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [

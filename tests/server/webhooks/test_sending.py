@@ -265,6 +265,34 @@ async def test_gap_of_the_log_and_another_log_are_said_and_passed_over(store, da
         assert "webhooks go on at the beginning of the log" in caplog.text
 
 
+@on_both
+@pytest.mark.parametrize("cause", ["trimmed", "another log"])
+async def test_what_waits_loses_its_texts_where_deletions_may_have_been_missed(
+    site, receiver, alice, clock, cause, monkeypatch
+):
+    monkeypatch.setattr(webhooks, "CHANGED_AT_ONCE", 2)
+    await site.add(receiver)
+    receiver.answer = checking.body(b"", 500)
+    numbers = [(await post(site.store, alice, title="secret")).number for _ in range(5)]
+    await site.send()
+    await site.store.articles.delete(numbers[0], alice)
+    if cause == "trimmed":
+        await asyncio.sleep(0.005)
+        await log.trim(site.store.site, kept_ms=0, max_entries=0)
+    else:
+        await log.restart(site.store.site, partition=0)
+    site.process._spooler.reset()
+    receiver.refused.clear()
+    receiver.answer = checking.nothing
+    await site.send()
+    clock.advance(2 * HOUR)
+    await site.send()
+
+    first_of_each = [about(receiver, number)[0] for number in numbers]
+    assert [each["type"] for each in first_of_each] == ["posted"] * 5
+    assert "secret" not in repr(first_of_each)
+
+
 async def test_message_that_cannot_be_noted_as_sent_is_sent_again_but_not_at_once(
     store, database, receiver, alice, clock, monkeypatch
 ):

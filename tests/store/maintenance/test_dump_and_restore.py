@@ -115,9 +115,7 @@ def kept(redis: "Redis") -> dict[str, object]:
         if kind in ("tree", "stubs"):
             found[key] = {member.split()[1] for member, _ in value}
         if kind == "comment":
-            found[key] = {"replies": "0"} | {
-                name: each for name, each in value.items() if name not in ("path", "moves")
-            }
+            found[key] = {"replies": "0"} | {name: each for name, each in value.items() if name != "path"}
         if kind == "article":
             found[key] = {"comments": "0"} | value
         if kind == "user":
