@@ -68,8 +68,8 @@ def written(folder: Path) -> Path:
 
 def token(random: Random, model: Model, subject: str | None = None) -> str:
     """
-    A random token of a subject, the issuer's id of a user, or of any: mostly one of now, sometimes one that
-    is not accepted.
+    A random token: mostly one of now, sometimes one that is not accepted. `subject` is the issuer's id of its user; by
+    default it is any.
     """
     gone = sum(each.user.has_left for each in model.identities.values())
     chosen, now = subject or str(random.randint(1, SUBJECTS + gone)), model.now / 1000

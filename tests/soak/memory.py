@@ -98,7 +98,7 @@ async def _client(address: tuple[str, int], numbers: range) -> None:
     for number in numbers:
         kind = KINDS[number % len(KINDS)]
         body = orjson.dumps(kind(number))
-        token = urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")
+        token = urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")  # as long as that of a session
         head = (
             f"POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {token}\r\n"
         )

@@ -14,7 +14,7 @@ import pytest
 from store import keys, log, moderation, reverts, roles
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
-from store.moderation_records import ModerationKind, Role
+from store.moderation_records import ModerationAction, ModerationKind, Role
 from store.redactions import REDACTED, redact
 from store.reverts import read_action, revert
 from store.roles import OPERATOR
@@ -44,9 +44,21 @@ async def test_revert_names_what_it_reverts_and_changes_nothing_else_of_it(store
     done, changed = await revert(store.site, OPERATOR, action.number, " a mistake ", "do not tell")
 
     assert changed
-    assert done._replace(number=0) == (  # the fields of `ModerationAction`
-        *(0, ModerationKind.REVERT, clock.now, "operator", "user:bob", "show", "a mistake"),
-        *("do not tell", None, Role.MODERATOR, action.number, None, None, False, None),
+    assert done == ModerationAction(
+        number=done.number,
+        kind=ModerationKind.REVERT,
+        at=clock.now,
+        moderator="operator",
+        subject_id="user:bob",
+        group="show",
+        reason="a mistake",
+        note="do not tell",
+        expires_at=None,
+        role=Role.MODERATOR,
+        reverts=action.number,
+        reverted_by=None,
+        ban=None,
+        removes_texts=False,
     )
     assert await read_action(store.site, action.number) == action._replace(reverted_by=done.number)
     assert not await has_role(store, bob)
@@ -139,10 +151,10 @@ async def test_wrong_input_changes_nothing(store, redis, alice):
     assert everything(redis) == before
 
 
-def test_each_kind_but_reverts_and_purges_has_a_reverter():
+def test_actions_are_reverted_but_reverts_purges_and_rejections_of_edits():
     others = set(ModerationKind) - reverts.REVERTERS.keys()
 
-    assert others >= {ModerationKind.REVERT, ModerationKind.PURGE}
+    assert others == {ModerationKind.REVERT, ModerationKind.PURGE, ModerationKind.REJECT_EDIT}
 
 
 async def logged(store):
@@ -164,9 +176,9 @@ async def test_redaction_replaces_texts_and_nothing_else(store, redis, alice, cl
     assert (await redact(store.site, OPERATOR, action.number)).action == action._replace(reason="[redacted]")
     entries = await logged(store)
     assert [entry.values["reason"] for entry in entries] == ["other words", "[redacted]", "[redacted]"]
-    last = entries[1]
-    assert (last.actor, last.subject, last.at) == ("operator", redacted.id, clock.now)
-    assert last.values | {"entries": ""} == {
+    of_revert = entries[1]
+    assert (of_revert.actor, of_revert.subject, of_revert.at) == ("operator", redacted.id, clock.now)
+    assert of_revert.values | {"entries": ""} == {
         "action": "revert", "subject_id": "user:alice", "group": "show", "role": "moderator", "reason": "[redacted]",
         "reverts": str(other.number), "moderator": "operator", "at_ms": str(before.at), "entries": "",
     }  # fmt: skip

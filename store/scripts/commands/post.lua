@@ -62,7 +62,7 @@ note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
-  -- `away`: it is out of inboxes, as it is not visible
+  -- `away` says that it is out of inboxes, as it is not visible
   if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
   local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
   log_state(article, poster)

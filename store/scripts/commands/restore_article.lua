@@ -19,7 +19,7 @@ for _, voters in ipairs({KEY.voted .. number, KEY.downvoted .. number}) do
 end
 if is_known then return {"known"} end
 
--- `away`: it is out of inboxes, as it is not visible
+-- `away` says that it is out of inboxes, as it is not visible
 if article.state and article.notified then redis.call("HSET", KEY.article .. number, "away", "1") end
 add_to_indexes(article)
 add_karma(article, karma_of(article))

@@ -50,7 +50,7 @@ if comment.state then
 else
   count_comment(comment, 1)
 end
--- `away`: it is not in its poster's list and in inboxes, as its article is not visible
+-- `away` says that it is out of lists and inboxes, as its article is not visible
 if article_info.state and comment.state ~= "deleted" then redis.call("HSET", comment.hash, "away", "1") end
 update_places(comment.parent, math.huge)
 return {"restored"}

@@ -41,7 +41,7 @@ redis.call("HSET", KEY.article .. number, unpack(ARGV, 14))
 redis.call("ZREM", KEY.left, number)
 redis.call("SADD", KEY.moving, number)
 local article = find_article(number)
--- `away`: it is out of inboxes, as it is not visible
+-- `away` says that it is out of inboxes, as it is not visible
 if article.state and article.notified then redis.call("HSET", KEY.article .. number, "away", "1") end
 add_to_indexes(article)
 
