@@ -138,7 +138,7 @@ class World:
 
     @asynccontextmanager
     async def mirrored(self) -> AsyncIterator[None]:
-        """Keep the database up to date meanwhile. Not by a task that is cancelled: it would leave a transaction."""
+        """Keep the database up to date in this context. Cancelling the task would leave a transaction open."""
         ended = asyncio.Event()
 
         async def follow() -> None:
@@ -161,7 +161,7 @@ class World:
                 # fields that only grow or depend on the time
                 for name in ("upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
                     value.pop(name, None)
-                if value.get("replies") == "0":  # what comes back lacks it
+                if value.get("replies") == "0":  # articles that come back from the archive lack the field
                     del value["replies"]
         return {key: value for key, value in found.items() if key != keys.store()}
 

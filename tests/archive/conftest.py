@@ -37,7 +37,7 @@ async def pair(
     clock: Clock,
     each_database: Database,  # noqa: F811
 ) -> AsyncIterator[Pair]:
-    """A store that archives and one that never does, in databases 0 and 1 of Redis, with the same users."""
+    """A store that archives and one that never does, in databases 0 and 1 of Redis, with the same users, logged in."""
     stores = [
         await Store.open(f"{redis_url}?db={db}", POLICY, partitions, clock=clock, session_lifetime=10**8)
         for db in (0, 1)
@@ -68,7 +68,7 @@ async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
 
 
 async def findings(world: World, *, repair: bool = False) -> list[str]:
-    """The places where `verify` finds faults in a store that archives, and in its archive."""
+    """Where `verify` finds faults in a store and its archive, but for late expiries, which the clock of Redis decides."""
     assert world.database
     found: list[Finding] = []
     tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)

@@ -180,7 +180,7 @@ class World:
         await self.database.write(_undo, site, [by_number[number] for number in self.archived])
 
     async def check(self, pauses: Sequence[int], plan: Sequence["Move"], chance: random.Random) -> None:
-        """Compare answers, one after the other, until all moves of the plan have run between their commands."""
+        """Compare answers, one after the other, while the moves of the plan run between the commands of the reads."""
         schedule = Schedule(pauses)
         store = replace(self.store, site=separate(self.store, schedule.point))
         database: Any = SeparateQueries(self.database, schedule.point)
@@ -209,9 +209,9 @@ class World:
         """Run the moves of a plan, one after the other."""
         store = replace(self.moving, site=separate(self.moving, before))
         database: Any = SeparateQueries(self.database, before)
-        moving = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
+        mover = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
         for move in plan:
-            await move(moving, store, self.archived)
+            await move(mover, store, self.archived)
 
 
 Move = Callable[[Mover, Store, Sequence[int]], Awaitable[None]]  # takes the numbers of the archived articles, too

@@ -133,9 +133,9 @@ class Talk:
             case 3 | 4:
                 await self.write("voteOnComment", who, commentId=id, value=self.chance.choice(["UP", "DOWN", "NONE"]))
             case 5:
-                await self.write("editComment", await self.poster(id), commentId=id, content=self.text())
+                await self.write("editComment", await self.likely_poster_of(id), commentId=id, content=self.text())
             case 6 | 7:
-                await self.write("deleteComment", await self.poster(id), commentId=id)
+                await self.write("deleteComment", await self.likely_poster_of(id), commentId=id)
             case 8:
                 await self.write("removeContent", "alice", subjectId=id, reason="off topic")
             case 9:
@@ -162,8 +162,8 @@ class Talk:
         found: str = await site.redis.run(("HGET", keys.article(site.partition_of_article(number), number), "poster"))
         return found
 
-    async def poster(self, id: str) -> str:
-        """Mostly the poster of a comment."""
+    async def likely_poster_of(self, id: str) -> str:
+        """The poster of a comment, or now and then anybody."""
         found = await self.poster_of(id)
         return found if found and self.chance.random() < 0.8 else self.chance.choice(PEOPLE)
 
@@ -257,7 +257,7 @@ class Talk:
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
 
     async def carry_out(self) -> None:
-        """What follows actions of moderators, in both stores."""
+        """Do what actions of moderators leave to the tasks of a server, in both stores."""
         assert self.pair.archiving.database
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
         following = asyncio.create_task(follow(Mirror(self.pair.archiving.store.site, self.pair.archiving.database)))
@@ -347,7 +347,7 @@ def _without_cursors(answer: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def _settled(world: World, work: StepwiseWork, partition: int) -> None:
-    """Do all of some work in a partition, which tries again while the database is behind."""
+    """Do all of some work in a partition, and try again while the database is behind."""
     while True:
         try:
             return await work.settle_all(world.store, world.database, partition)

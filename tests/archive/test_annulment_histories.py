@@ -48,7 +48,7 @@ class History:
     def __init__(self, pair: Pair, chance: random.Random) -> None:
         self.pair, self.chance = pair, chance
         self.actions: list[ModerationAction] = []
-        self.left: int | None = None  # steps until the process ends; None: it does not
+        self.steps_left: int | None = None  # until the process ends; None: it does not
         self.done: Counter[str] = Counter()  # how often each kind of operation was done, or a case came up
 
     async def step(self) -> None:
@@ -70,7 +70,7 @@ class History:
             await self.pair.vote(voter, number, self.chance.choice([Vote.UP, Vote.DOWN]))
 
     async def comment(self) -> None:
-        """A comment on one of the newest articles, which Mallory votes on."""
+        """A comment on one of the newest articles, and replies to some new comments. Mallory votes on all of these."""
         text, number = f"comment {self.pair.clock.now}", self.chance.choice(self.pair.articles[-3:])
         poster = self.chance.choice(PEOPLE)
         found = [each for each in self.pair.comments[-3:] if self.chance.random() < 0.3]
@@ -124,18 +124,18 @@ class History:
 
     async def settle(self) -> None:
         """The tasks of a server run, and may be killed after any step."""
-        self.left, before = self.chance.choice([None, *range(6)]), await self.comments_that_have_left()
+        self.steps_left, before = self.chance.choice([None, *range(6)]), await self.comments_that_have_left()
         with suppress(Killed, annulments.ConsumerBehind):
             await self.pair.world.settle()
             self.done["settled"] += 1
-        self.left = None
+        self.steps_left = None
         assert before <= await self.comments_that_have_left()  # no conversation came back
 
     async def take_step(self, run: Any, *arguments: Any, **named: Any) -> Step:
         """A step, before or after which the process may end."""
-        if self.left is not None:
-            self.left -= 1
-            if self.left < 0:
+        if self.steps_left is not None:
+            self.steps_left -= 1
+            if self.steps_left < 0:
                 self.done["killed"] += 1
                 if self.chance.random() < 0.5:
                     await run(*arguments, **named)

@@ -258,11 +258,11 @@ def check_counts(connection):
     sizes = dict(list(connection.execute(text("SELECT id, size FROM listings"))))
     counted = text("SELECT listing, count(*) FROM places GROUP BY listing")
     assert sizes == dict(list(connection.execute(counted)))
-    for index, size in sizes.items():
+    for listing, size in sizes.items():
         ranges = text("SELECT value, number, size FROM place_counts WHERE listing = :id ORDER BY value, number")
-        ends = [(row[0], row[1], row[2]) for row in connection.execute(ranges, {"id": index})]
+        ends = [(row[0], row[1], row[2]) for row in connection.execute(ranges, {"id": listing})]
         found = text("SELECT value, number FROM places WHERE listing = :id ORDER BY value, number")
-        own = [(row[0], row[1]) for row in connection.execute(found, {"id": index})]
+        own = [(row[0], row[1]) for row in connection.execute(found, {"id": listing})]
         if not ends:
             assert size <= counts.MOST_COUNTED
             continue

@@ -216,7 +216,7 @@ async def test_text_that_was_shown_again_stays_so_while_the_ban_goes_on(spammer,
     assert shown(redis) == before
 
 
-async def test_texts_that_follow_the_ban_stay(spammer, clock):
+async def test_texts_that_the_ban_allows_stay(spammer, clock):
     store = spammer.store
     await spammer.ban("show", until=clock.now + 1000)
     later = (await store.comments.post(spammer.others[0], parent=None, poster="Mallory", content="elsewhere")).comment

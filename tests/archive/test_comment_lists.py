@@ -34,7 +34,7 @@ REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $
 
 @pytest.fixture
 async def said(pair: Pair) -> list[str]:
-    """The ids of comments of carol on three articles, a second apart, all older than what Redis may still lose."""
+    """The ids of comments of carol on three articles, a second apart, all older than the minute that Redis may lose."""
     pair.crashes, pair.listed_comments = False, 3
     for world in pair.worlds:
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")

@@ -319,11 +319,11 @@ async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
                 await work.settle_all(store, site.database, partition)
     await site.settle()
     await assert_gone(site)
-    states = {site.redis.hget(key, "state") for key in site.redis.scan_iter("article:*") if is_left(site, key)}
+    states = {site.redis.hget(key, "state") for key in site.redis.scan_iter("article:*") if is_of_deleted(site, key)}
     assert states == {"removed"}
 
 
-def is_left(site: Site, key: str) -> bool:
+def is_of_deleted(site: Site, key: str) -> bool:
     """Whether an article is of a deleted user: the names of pseudonyms begin with ~."""
     return str(site.redis.hget(key, "poster")).startswith("~")
 

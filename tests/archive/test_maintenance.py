@@ -64,7 +64,7 @@ class ArchivingStore:
         self.mirror = Mirror(store.site, database)
         self.posters: dict[int, str] = {}  # by the numbers of all articles that were imported
 
-    async def begin(self, number: int) -> set[int]:
+    async def begin(self, count: int) -> set[int]:
         """Import articles, and archive as many as there are partitions. Return the numbers of all."""
         stories = [
             Story(
@@ -76,13 +76,13 @@ class ArchivingStore:
                 votes=i % 7 + 1,
                 groups=("show",),
             )
-            for i in range(number)
+            for i in range(count)
         ]
         await import_batch(self.store, stories)
         for each in await self.hot():
             hash = keys.article(self.site.partition_of_article(each), each)
             self.posters[each] = await self.site.redis.run(("HGET", hash, "poster"))
-        await self.archive(number - self.site.partitions)
+        await self.archive(count - self.site.partitions)
         return set(self.posters)
 
     async def archive(self, kept: int = KEPT) -> None:

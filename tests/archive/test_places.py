@@ -37,7 +37,7 @@ BY_KEY = re.compile(  # the steps of SQLite's plans that find rows by a key
     r"|SEARCH listings USING INDEX listings_by_name \(name=\?\)"
 )
 LINK = "https://example.com/"
-MADE_UP = [  # votes of many articles, a name of `CROWDS`, and how their numbers follow the time
+MADE_UP = [  # how many articles are voted on (a name of `CROWDS`), and how their numbers follow the time
     ("two values", "by time"),
     ("similar, below zero", "of early versions"),
     ("similar", "ahead of the clock"),
@@ -162,7 +162,7 @@ async def test_feeds_equal_those_of_a_partition(store, each_database):
 async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, monkeypatch):
     """SQLite finds places by a part of the primary key, or by the number of an article, and reads them in order."""
     monkeypatch.setattr(counts, "MOST_COUNTED", 16)
-    monkeypatch.setattr(since, "SORTED", 3)  # few, so that more articles are not read whole
+    monkeypatch.setattr(since, "SORTED", 3)  # listings of more articles are not read whole
     monkeypatch.setattr(since, "SORTED_OF_CLASS", 3)
     articles = await history(store, seed=1, size=100)
     await database.write(archive_all, store.site, articles)

@@ -144,9 +144,9 @@ async def test_purge_is_neither_reverted_nor_approved(store, subjects, redis):
         await comment_moderation.approve(store.site, OPERATOR, first)
     with pytest.raises(Forbidden):
         await store.articles.edit(article, "alice", {"title": "another title"})
-    for module, number, of in ((article_moderation, article, done[0]), (comment_moderation, first, done[1])):
+    for module, number, purged in ((article_moderation, article, done[0]), (comment_moderation, first, done[1])):
         again = await module.remove(store.site, OPERATOR, number, group=None, reason="a reason")
-        assert (again.changed, again.action) == (False, of.action)
+        assert (again.changed, again.action) == (False, purged.action)
     assert everything(redis) == before
 
     await reverts.revert(store.site, OPERATOR, removed.action.number, "it is purged anyway")

@@ -169,7 +169,7 @@ async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_u
     assert not await findings(world)
 
     parts = records_of(site, world.database), records_since(site, world.database, 0)
-    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, site.policy, pair.clock)
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, policy=site.policy, clock=pair.clock)
     async for records in dump.records_of(site, lambda count: None, lambda key: None, *parts):
         await restoration.put(records)
     await restoration.end()
@@ -190,7 +190,7 @@ async def test_a_move_takes_conversations_along(pair: Pair, redis_url: str, data
         redis_url=f"{redis_url}?db=0", database_url=database_url, good_votes=POLICY.good_votes, voting_window=WINDOW
     )
 
-    assert await asyncio.to_thread(move, source, f"{redis_url}?db=2", 2) == 0
+    assert await asyncio.to_thread(move, source, f"{redis_url}?db=2", partitions=2) == 0
 
     await require_answers(talk, f"{redis_url}?db=2", 2, questions, expected)
 

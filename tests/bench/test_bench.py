@@ -66,7 +66,7 @@ async def test_refused_connection_of_a_subscriber_is_an_error(answer):
     async with await asyncio.start_server(refuse, "127.0.0.1") as server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(subscriptions.SubscriptionLost, match="503" if answer else "connection lost"):
-            await subscriptions.connected(port, 2)
+            await subscriptions.connected(port, count=2)
 
 
 async def test_server_that_closes_all_connections_is_an_error_of_the_load():
@@ -74,7 +74,7 @@ async def test_server_that_closes_all_connections_is_an_error_of_the_load():
     async with await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1") as server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(NoAnswers, match=f"all 2 connections to port {port} were closed before any answer"):
-            await load.run(Job(port, [("{}", "a token")], 2, 0.01))
+            await load.run(Job(port, [("{}", "a token")], connections=2, seconds=0.01))
 
 
 def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
@@ -103,7 +103,8 @@ def test_searches_are_measured(tmp_path, monkeypatch, capsys):
 
     first, _, *table = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"[0-9]+ stories and 20 comments indexed in [0-9.]+ s of CPU time", first)
-    assert len(table) == 2 + 11
+    head, searches = 2, 11
+    assert len(table) == head + searches
     assert {line.count("|") for line in table} == {8}
 
 
@@ -207,11 +208,11 @@ async def test_filled_store_is_as_commands_leave_it(store: Store):
 
 
 def test_one_size_grows_at_a_time():
-    assert growth_of.sizes([20, 1], [1, 8], [5]) == [(20, 1, 5), (1, 1, 5), (20, 8, 5)]
+    assert growth_of.sizes(articles=[20, 1], partitions=[1, 8], comments=[5]) == [(20, 1, 5), (1, 1, 5), (20, 8, 5)]
 
 
 def test_growth_plan_goes_on_from_the_measured_partitions():
-    """Pages cost 10 more in the server, and 2 more in Valkey, for each partition; votes what they cost at the last."""
+    """Pages cost 10 more in the server, and 2 more in Valkey, for each partition; votes as in the largest store."""
 
     def case(partitions: int, workers: int, page: tuple[int, int], vote: int) -> tuple[Case, dict[str, GrowthFigure]]:
         figures = {"page": GrowthFigure(*page, answer=1), "vote": GrowthFigure(vote, 5, answer=1)}

@@ -116,7 +116,7 @@ async def mirrored(store: Store, database: Database) -> None:
 
 
 async def rebuilt(store: Store, database: Database) -> None:
-    """Make all tables of a database again, as the command does."""
+    """Make all rows of a database again, from a store and its log."""
     mirror = Mirror(store.site, database)
     await mirror.rebuild()
     await mirror.close()

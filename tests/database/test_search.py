@@ -377,7 +377,7 @@ async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, datab
     """A database of version 15 or earlier has "c" for "C++": it is indexed again when it is opened."""
     await run(write, 1024, "Learning C++")
     await run(comment, 2048, "It compiles to .Net")
-    await run(write_as_before_names)
+    await run(write_as_version_15)
 
     assert await run(found, "c++") == await run(found, ".net") == []
     later = Database(database_url)
@@ -391,7 +391,7 @@ async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, datab
     await later.close()
 
 
-def write_as_before_names(connection: Connection) -> None:
+def write_as_version_15(connection: Connection) -> None:
     """Index texts as version 15 of the database did, and make it one of that version."""
     article = search.Document(1024, title=["learning", "c"], content=[], tags=["g/show"])
     comment = search.Document(2048, title=[], content=["it", "compiles", "to", "net"], tags=[])

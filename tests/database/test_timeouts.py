@@ -12,7 +12,7 @@ from sqlalchemy import insert, text
 
 from database import database as database_module
 from database import search
-from database.database import SEARCHERS, DatabaseTimeout
+from database.database import READERS, SEARCHERS, DatabaseTimeout
 from database.search import Search
 from database.tables import ARTICLES
 
@@ -72,7 +72,7 @@ async def test_read_is_interrupted_at_its_deadline(each_database, short_limits, 
         await getattr(each_database, way)(outcome)
 
     assert await outcome.was_interrupted()
-    assert [await getattr(each_database, way)(answers) for _ in range(2 * database_module.READERS)] == [1] * 8
+    assert [await getattr(each_database, way)(answers) for _ in range(2 * READERS)] == [1] * 2 * READERS
     assert each_database.fault is None
 
 

@@ -217,10 +217,10 @@ class AtOnce:
     """Executions that end without waiting for anything; `outcome` is their result or exception."""
 
     def __init__(self, outcome=ANSWER):
-        self.outcome, self.executions = outcome, 0
+        self.outcome, self.count = outcome, 0
 
     async def execute(self):
-        self.executions += 1
+        self.count += 1
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
@@ -236,7 +236,7 @@ async def test_event_is_executed_once_though_its_execution_does_not_wait():
     executions, event, other = AtOnce(), SentEvent(), SentEvent()
 
     assert await received(Coalescer(), executions, event, event, other, event) == [ANSWER] * 4
-    assert executions.executions == 2
+    assert executions.count == 2
 
 
 async def test_result_of_an_event_is_kept_no_longer_than_the_iteration():
@@ -248,7 +248,7 @@ async def test_result_of_an_event_is_kept_no_longer_than_the_iteration():
     del event
     gc.collect()
 
-    assert executions.executions == 2
+    assert executions.count == 2
     assert kept() is None
 
 
@@ -283,7 +283,7 @@ async def test_subscriber_that_is_resumed_after_another_key_began_joins():
     await asyncio.sleep(0)
     ranking = coalescer.execute("ranking", executions.execute, event=SentEvent())
     assert await asyncio.gather(ranking, sender(), *others) == [ANSWER] * 5
-    assert executions.executions == 2
+    assert executions.count == 2
 
 
 async def test_query_does_not_join_an_ended_execution():
@@ -291,7 +291,7 @@ async def test_query_does_not_join_an_ended_execution():
     coalescer, executions = Coalescer(), AtOnce()
     await asyncio.gather(*(coalescer.execute("query", executions.execute) for _ in range(3)))
 
-    assert executions.executions == 3
+    assert executions.count == 3
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ async def test_outcome_of_an_event_that_is_not_shareable_is_not_kept(outcome):
     executions, event = AtOnce(outcome), SentEvent()
 
     assert await received(Coalescer(), executions, event, event, event) == [outcome] * 3
-    assert executions.executions == 3
+    assert executions.count == 3
 
 
 async def test_too_large_result_of_an_event_is_executed_once():
@@ -314,4 +314,4 @@ async def test_too_large_result_of_an_event_is_executed_once():
     results = await received(Coalescer(), executions, event, event)
 
     assert [(type(each), str(each)) for each in results] == [(AnswerTooLarge, str(AnswerTooLarge(7)))] * 2
-    assert executions.executions == 1
+    assert executions.count == 1

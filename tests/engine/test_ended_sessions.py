@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import serving, until
 
-FOREVER = "subscription { silence }"
+SILENCE = "subscription { silence }"
 ENDED = [{"message": "the session has ended", "extensions": {"code": "UNAUTHENTICATED", "session": "ended"}}]
 
 
@@ -48,7 +48,7 @@ async def test_socket_of_an_ended_session_is_closed_and_others_stay_open(watched
     async with watched.socket() as ended, watched.socket() as other:
         for token, socket in (("a", ended), ("b", other)):
             await initialise(socket, {"token": token})
-            await subscribe(socket, FOREVER)
+            await subscribe(socket, SILENCE)
         await until(lambda: contexts.streams_started == 2)
         sessions.ends["a"]()
         with pytest.raises(ConnectionClosed) as closed:
@@ -75,7 +75,7 @@ async def test_socket_of_an_ended_session_is_closed_and_others_stay_open(watched
 async def test_stream_of_an_ended_session_ends_with_a_refusal(watched, sessions, contexts, accept, last):  # M6
     headers = {"accept": accept, "authorization": "Bearer a"}
     async with httpx.AsyncClient(base_url=watched.url) as http:
-        asked = asyncio.create_task(http.post("", json={"query": FOREVER}, headers=headers))
+        asked = asyncio.create_task(http.post("", json={"query": SILENCE}, headers=headers))
         await until(lambda: contexts.streams_started == 1)
         sessions.ends["a"]()
         response = await asked

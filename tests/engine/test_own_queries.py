@@ -116,6 +116,6 @@ async def test_text_that_is_not_unicode_is_read_as_it_is(contexts):
     assert (await endpoint().query(scope(), "{ surrogate }", {})).data == {"surrogate": "\ud800"}
 
 
-async def test_mutation_of_a_handler_is_a_mistake(contexts):
+async def test_own_mutation_is_a_mistake_in_the_program(contexts):
     with pytest.raises(AssertionError, match="is a query"):
         await endpoint().query(scope(), "mutation { change }", {})

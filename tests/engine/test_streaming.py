@@ -137,7 +137,7 @@ async def test_idle_stream_has_heartbeats_and_ends_when_the_client_leaves(http, 
 async def test_each_event_has_its_own_context(ask, contexts):
     await ask(COUNT, EVENTS)
 
-    assert len(contexts.opened) == 3
+    assert len(contexts.opened) == 3  # of the subscription, and of each event
 
 
 async def test_each_event_has_its_stats(ask):

@@ -308,7 +308,7 @@ async def test_each_event_has_its_own_context(socket, contexts):
     while (await receive(socket))["type"] != "complete":
         pass
 
-    assert len(contexts.opened) == 3
+    assert len(contexts.opened) == 3  # of the subscription, and of each event
 
 
 async def test_slow_client_pauses_its_subscription(server, contexts):

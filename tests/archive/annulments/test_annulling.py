@@ -255,7 +255,7 @@ async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clo
 
 
 def without_bans(shown: dict[str, Any]) -> dict[str, Any]:
-    """What a store holds, without the words of bans of users: "" once all have ended."""
+    """What a store holds, without the field `bans` of users, which stays as "" once all their bans have ended."""
     for key in [key for key in shown if key.startswith("user:")]:
         shown[key].pop("bans", None)
     return shown

@@ -85,7 +85,7 @@ class Later:
 
     def __await__(self) -> Any:
         return AWAITED
-        yield
+        yield  # which makes it a generator
 
 
 @strawberry.type

@@ -76,7 +76,7 @@ function titles(page: NonNullable<PageQuery["articles"]>): string[] {
   return page.edges.map(({ node }) => `${node.title} ${node.votes}`);
 }
 
-/** Compiles only while the name of its type tells what a refusal has besides its code. */
+/** Compiles only if `__typename` tells TypeScript which fields a refusal has besides its code. */
 function why(refusal: NonNullable<VoteMutation["vote"]>["userErrors"][number]): string {
   switch (refusal.__typename) {
     case "VotingClosed":
