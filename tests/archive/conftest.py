@@ -68,7 +68,7 @@ async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
 
 
 async def findings(world: World, *, repair: bool = False) -> list[str]:
-    """Where `verify` finds faults in a store and its archive, but for late expiries, which the clock of Redis decides."""
+    """Where `verify` finds faults in a store and its archive, but for late expiries: Redis has another clock."""
     assert world.database
     found: list[Finding] = []
     tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)

@@ -94,9 +94,7 @@ def few_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_stay_while_articles_move_during_reads(
     loop: Loop, monkeypatch: pytest.MonkeyPatch, pauses: list[int], plan: list[Move], seed: int
 ) -> None:  # D2 D3
-    monkeypatch.setattr(
-        moments, "TRIES", 1_000
-    )  # here, as never in a server, a step may run before each command of a read
+    monkeypatch.setattr(moments, "TRIES", 1_000)  # unlike in a server, a step may run before each command of a read
     loop.run(loop.world.reset())
     loop.run(loop.world.check(pauses, plan, random.Random(seed)))
 

@@ -30,8 +30,8 @@ from tests.reader.site import Member, Site, serving_sample
 from tests.servers import PATIENCE
 
 HERE = Path(__file__).parent
-# Chromium takes the last such list: so this one has the features that Playwright turns off, and the popups of the
-# address bar, which are two more pages in each window, and dearer than many a page of a test.
+# Chromium heeds the last `--disable-features` only: so this list has the features that Playwright turns off, and the
+# popups of the address bar, which are two more pages in each window, and slower than many a page of a test.
 FEATURES_OFF = """
     AvoidCorsURLLoaderRestartOnRedirect AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose
     HttpsFirstBalancedModeAutoEnable HttpsUpgrades LensOverlay MediaRouter NetworkTimeServiceQuerying OptimizationHints

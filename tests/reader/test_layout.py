@@ -75,7 +75,7 @@ COMMENT_LINE = """['.on', '.more', '.answered', '.markdown'].map((each) =>
 @pytest.mark.parametrize(
     "viewport", [{"width": 320, "height": 640}, PHONE, DESKTOP], ids=lambda size: str(size["width"])
 )
-async def test_menu_of_a_comment_stands_beside_text_and_what_it_answers_begins_where_it_begins(
+async def test_menu_of_a_comment_is_level_with_its_article_and_its_quotation_is_aligned_with_its_text(
     visit, site, viewport, title
 ):
     alice, bob = site.member("alice"), site.member("bob")
@@ -159,7 +159,7 @@ async def test_search_is_wide_and_the_header_fits(visit, site, width):
     )
     search = await page.locator("header search").bounding_box()
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    if width >= 832:
+    if width >= 832:  # where the header begins to have one line
         assert lines == 1
     if width == 1280:
         assert search["width"] >= 320, search
@@ -177,4 +177,4 @@ async def test_links_of_the_header_of_a_phone_have_room_for_a_finger(visit, widt
     found = await page.locator("header :is(.site, nav a)").evaluate_all(sides)
 
     assert len(found) == 5
-    assert min(found) >= 24
+    assert min(found) >= 24  # CSS pixels, as WCAG 2.2 asks for

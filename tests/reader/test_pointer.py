@@ -253,7 +253,7 @@ async def test_key_hits_what_has_the_focus(visit, site, group):
 
     move_up(site, articles[0])
     await expect(page.get_by_role("button", name="New order")).to_be_visible()
-    await page.wait_for_timeout(1_500)  # longer than what follows a key
+    await page.wait_for_timeout(1_500)  # longer than a list is held after a key
 
     assert await page.evaluate(PLACES) == before
     await page.keyboard.press("u")
@@ -313,15 +313,15 @@ async def test_deleted_article_keeps_its_place_until_nothing_points_at_the_list(
     await opened(page, f"/group/{group}?order=TIME")
     await visit.subscribed(page, "rankingChanged")
     await point_at(page, button(line(page, f"{group} 1")))
-    heights = "[...document.querySelectorAll('main ol > li')].map((row) => row.getBoundingClientRect().top)"
-    before = await page.evaluate(heights)
+    tops = "[...document.querySelectorAll('main ol > li')].map((row) => row.getBoundingClientRect().top)"
+    before = await page.evaluate(tops)
 
     for article in articles[1:]:
         site.ask(DELETE, alice, id=article)
 
     await expect(page.get_by_role("article", name=f"Deleted: {group} 1")).to_be_visible()
     await expect(page.get_by_role("article", name=f"Deleted: {group} 2")).to_be_visible()
-    assert await page.evaluate(heights) == before
+    assert await page.evaluate(tops) == before
     await click_there(page)
     await point_at_nothing(page)
     await expect(page.locator("main ol > li h2")).to_have_count(1)

@@ -18,15 +18,13 @@ WINDOW = 6  # seconds from posting to the end of voting
 
 
 class Held:
-    """Holds the answers of votes back until `release`."""
+    """Holds requests of mutations, here votes, back until `released` is set."""
 
     def __init__(self) -> None:
         self.released = asyncio.Event()
-        self.count = 0
 
     async def __call__(self, route) -> None:
         if "mutation" in (route.request.post_data or ""):
-            self.count += 1
             await self.released.wait()
         await route.continue_()
 
