@@ -258,7 +258,7 @@ async def test_plan_with_repeated_errors_is_not_used_again(store):
     operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", name=None)
     paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
 
-    assert paths == ["new"] + ["error"] * 11 + ["not worth it"] * 8
+    assert paths == ["new"] + ["error"] * 11 + ["not worth it"] * 8  # after more than 10 errors
 
 
 VOTE = """mutation($value: VoteValue) { vote(input: {articleId: "article:3011197992960749", value: $value}) {

@@ -313,8 +313,8 @@ async def test_new_comments_below_one_of_a_pending_article_are_sent(store, liste
     below = await listen(COMMENTED, moderator, id=article.id, under=first.id)
     async with subscribed(
         url, COMMENTED, moderator, id=article.id, under=article.id.replace("article", "comment")
-    ) as no:
-        assert (await no.refusal())[0] == "NOT_FOUND"
+    ) as refused:
+        assert (await refused.refusal())[0] == "NOT_FOUND"
     await approve(store, article.number)
     await commented(store, article.number, alice)
     reply = await commented(store, article.number, alice, first)

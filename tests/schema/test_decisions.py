@@ -70,7 +70,7 @@ async def test_purged_article_says_why(store, ask, article, owner):
 
 async def test_article_out_of_a_group_is_not_removed(store, ask, article, owner):
     in_force = await remove(store, article.number, "spam")
-    await remove(store, article.number, "not for this group", "show")
+    await remove(store, article.number, "not for this group", group="show")
 
     assert (await ask(READ, owner, id=article.id))["data"]["article"]["removal"] == shown_action(in_force)
 
@@ -90,7 +90,8 @@ async def test_removed_comment_says_why_to_everybody_in_its_thread(ask, store, a
 
     rude = await comment("rude")
     answer = await comment("an answer", rude)
-    removed = await comment_moderation.remove(store.site, OPERATOR, int(rude.partition(":")[2]), "show", "be kind")
+    number = int(rude.partition(":")[2])
+    removed = await comment_moderation.remove(store.site, OPERATOR, number, group="show", reason="be kind")
 
     nodes = (await ask(THREAD, id=article.id))["data"]["article"]["thread"]["nodes"]
 

@@ -135,7 +135,9 @@ def guarded_schema():
 
     @strawberry.type
     class Mutation:
-        rename: NameType | None = command_field(rename, None, "Rename.", permission_classes=[LoggedIn])
+        rename: NameType | None = command_field(
+            rename, input=None, description="Rename.", permission_classes=[LoggedIn]
+        )
 
     return strawberry.Schema(Query, Mutation)
 

@@ -72,7 +72,7 @@ async def test_new_address_needs_the_password_and_is_pending(store, ask, token):
     assert done == {"account": {"email": None, "pendingEmail": NEW, "mailReplies": "DAILY"}, "userErrors": []}
     again = await edited(ask, token, email=NEW)
     assert again["userErrors"] == []
-    assert [each.what for each in await mails.due(store.site, 9)] == ["confirm"]
+    assert [each.what for each in await mails.due(store.site, most=9)] == ["confirm"]
 
 
 async def test_null_removes_the_address_and_absence_keeps_it(store, ask, token):
@@ -140,7 +140,7 @@ async def test_link_stands_in_for_the_password_of_who_has_none(store, ask, ada, 
     other = "other@example.com"
     assert (await edited(ask, ada, email=other))["userErrors"] == [NOT_PROVEN]
     assert await asked_for_link(ask, ada) == await asked_for_link(ask, ada) == []
-    assert [(each.subject, each.what) for each in await mails.due(store.site, 9)] == [("ada", "identity")]
+    assert [(each.subject, each.what) for each in await mails.due(store.site, most=9)] == [("ada", "identity")]
     mine = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
     wrong = await one_time_tokens.issue(store.site, "ada", Purpose.RESET)
     hers = await one_time_tokens.issue(store.site, "vera", Purpose.IDENTITY)
@@ -185,7 +185,7 @@ async def test_link_is_for_who_has_no_password_and_an_address(store, ask, ada, t
     assert await asked_for_link(ask, ada) == [{"code": "INVALID", "field": None}]
     await bans.ban(store.site, OPERATOR, "ada", group=None, until=None, reason="spam")
     assert await asked_for_link(ask, (await store.sessions.open("ada")).token) == [{"code": "BANNED", "field": None}]
-    assert "identity" not in [each.what for each in await mails.due(store.site, 9)]
+    assert "identity" not in [each.what for each in await mails.due(store.site, most=9)]
 
 
 async def test_address_of_a_new_user_is_pending_too(store, ask):
@@ -195,7 +195,7 @@ async def test_address_of_a_new_user_is_pending_too(store, ask):
 
     account = (await ask(ACCOUNT, token))["data"]["account"]
     assert (account["email"], account["pendingEmail"]) == (None, "walt@example.com")
-    (waiting,) = await mails.due(store.site, 9)
+    (waiting,) = await mails.due(store.site, most=9)
     assert (waiting.subject, waiting.what, waiting.fields) == ("walt", "confirm", {})
 
 
@@ -232,7 +232,7 @@ class TestWithoutMail:
         assert (await ask(REGISTER, email=NEW))["data"]["register"]["userErrors"] == invalid
         forgot = (await ask(FORGOT, who="vera"))["data"]["requestPasswordReset"]
         assert forgot["userErrors"] == [{"code": "NOT_OFFERED", "field": None}]
-        assert await mails.due(store.site, 9) == []
+        assert await mails.due(store.site, most=9) == []
         assert (await edited(ask, token, mailReplies="DAILY"))["account"]["mailReplies"] == "DAILY"
 
 

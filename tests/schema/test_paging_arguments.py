@@ -71,7 +71,8 @@ async def test_wrong_arguments_are_refused_for_an_article_without_comments(ask, 
 
 
 async def test_wrong_arguments_of_voters_are_refused_for_a_page_of_closed_articles(ask, store, clock):  # V6
-    await import_batch(store, [Story(str(id), "a title", "", "marlow", clock.now - 10**10, 1) for id in range(3)])
+    old = {"link": "", "poster": "marlow", "time": clock.now - 2 * WEEK * 1000, "votes": 1}
+    await import_batch(store, [Story(str(id), "a title", **old) for id in range(3)])
 
     answer = await ask("{ articles { nodes { voters(first: 1, last: 1) { totalCount } } } }")
     assert {error["message"] for error in answer["errors"]} == {"first and last exclude each other"}

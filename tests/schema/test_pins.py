@@ -77,7 +77,7 @@ async def test_pinned_pages_leave_out_deleted_articles(store, ask, alice, bob):
 
 async def test_readers_of_the_same_second_share_a_pin(store, ask, alice, bob, clock, redis):
     await filled(store, alice, bob)
-    clock.now = 1_470_311_520_000
+    clock.now = 1_470_311_520_000  # the beginning of a second
     await read_page(ask, first=5)
     low = (await read_page(ask, first=100))[0][-1]
     await store.articles.vote(int(low.split(":")[1]), "vera", Vote.UP)

@@ -192,9 +192,8 @@ async def test_forged_positions_of_a_thread_are_refused_or_give_a_page(store, as
         values = (0.0, -1e308, 1e308, 5e-324, 1e12, chance.random())
         positions = [Position(chance.choice(values), keys.member(chance.choice((*numbers, article)))) for _ in depths]
         levels = map(ThreadLevel, depths, positions)
-        cursor = threads.encode_cursor(
-            thread, ThreadPosition(tuple(levels), *chance.choice(((0,), (2**53 - 1, 2**53 - 1), (0, 1))))
-        )
+        moves, newest = chance.choice(((0, None), (2**53 - 1, 2**53 - 1), (0, 1)))
+        cursor = threads.encode_cursor(thread, ThreadPosition(tuple(levels), moves, newest))
         around = {"last": 3, "before": cursor} if chance.random() < 0.5 else {"first": 3, "after": cursor}
         about = {"order": thread.order.name, "maxDepth": thread.max_depth, "under": under and f"comment:{under}"}
         answer = await ask(THREAD, stats=False, id=f"article:{article}", **around, **about)

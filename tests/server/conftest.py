@@ -128,7 +128,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 
 def line(number: int) -> str:
-    """A line of a CSV file of stories to import: one story an hour, by one of 30 users."""
+    """A line of a CSV file of stories to import: one an hour in 28 days, of 0 to 49 points, by one of 30 users."""
     title = "Ask HN: Why?" if number % 7 == 0 else "A title"
     time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
     return f"{number},{title},https://host{number % 3}.example/,{number % 50},0,user-{number % 30},{time}\n"

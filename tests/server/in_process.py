@@ -18,7 +18,7 @@ async def serving(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """
     A client of an application without limits of rates, unless `settings` have them, and with an empty data directory.
-    It sends `headers` always.
+    The client sends `headers` with each request.
     """
     given = {"rate_limits": "off", "data_dir": own_data_dir()} | settings
     app = create(Settings(redis_url=redis_url, **given), ConnectionLimiter())
@@ -31,8 +31,8 @@ async def client_of(
     app: Application, path: str = "/", headers: Mapping[str, str] | None = None
 ) -> AsyncIterator[httpx.AsyncClient]:
     """
-    A client of an application, which runs meanwhile. Its requests are below `path`. It gets the response to a fault of
-    the application, and not the exception.
+    Run an application, and yield a client of it, whose URLs are below `path`. For a fault of the application, the
+    client gets the response and not the exception.
     """
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     url = f"http://up{path}"

@@ -155,7 +155,7 @@ def test_comments_without_what_they_answer_are_orphans_and_so_are_their_replies(
 
 def test_comments_about_skipped_items_are_skipped_unless_these_were_imported():
     comments = [comment("a", "dead"), comment("b", "a"), comment("c", "dead too")]
-    result = arranged(comments, {"dead too": 2}, {"dead", "dead too"})
+    result = arranged(comments, partitions={"dead too": 2}, skipped={"dead", "dead too"})
 
     assert [each.id for each in result.skipped] == ["a", "b"]
     assert result.placed == [(2, comment("c", "dead too"))]

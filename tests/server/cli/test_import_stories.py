@@ -130,7 +130,7 @@ def test_interrupted_import_continues_with_the_same_shift(settings, file, redis,
 
     assert first[:2] == (500, 0)
     assert summary(capsys)[:2] == (700, 500)
-    assert times(redis)[-1] - times(redis)[0] == 28 * DAY - DAY / 24
+    assert times(redis)[-1] - times(redis)[0] == 28 * DAY - DAY / 24  # from the first to the last hour of 28 days
     assert articles_with_other_voters(redis) == []
 
 
@@ -147,7 +147,7 @@ def test_one_voter_is_created_for_each_vote(settings, file, redis):
     import_stories(settings, [file], ImportOptions(shift_to_now=True, with_voters=True))
 
     opened = list(redis.scan_iter("voted:*"))
-    assert max(redis.scard(key) for key in opened) == 49
+    assert max(redis.scard(key) for key in opened) == 49  # the most points that a line has
     assert all(redis.hget(key.replace("voted:", "article:"), "imported") is None for key in opened)
     voters = set().union(*(redis.smembers(key) for key in opened))
     users = {redis.hget(key, "name") for key in redis.scan_iter("user:*")}

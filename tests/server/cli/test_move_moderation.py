@@ -76,7 +76,9 @@ async def moderated(redis_url, partitions):
     await flags.flag(site, "carol", "article", shown.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "dave", "comment", below.number, FlagReason.ABUSE)
     banned = (await bans.ban(site, "sam", "dave", group=None, until=None, reason="noise")).action
-    of_group = (await bans.ban(site, "gus", "carol", "go", site.clock() + 10**9, "noise", "mild")).action
+    of_group = (
+        await bans.ban(site, "gus", "carol", group="go", until=site.clock() + 10**9, reason="noise", note="mild")
+    ).action
     for who, action in (("alice", removal), ("alice", out), ("bob", hidden), ("dave", banned), ("carol", of_group)):
         await appeals.submit(site, who, action.number, "I did not")
     await appeals.answer(site, "sam", out.number, "You did")

@@ -236,7 +236,7 @@ def test_long_number_is_refused_and_abbreviated(monkeypatch, name):
     with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}") as refused:
         read_settings()
     assert len(str(refused.value)) < 300
-    assert "4300" not in str(refused.value)
+    assert "4300" not in str(refused.value)  # the digits of an integer that Python parses
 
 
 def test_wrong_url_of_a_store_is_refused_without_its_password():

@@ -147,7 +147,7 @@ async def test_pipelined_requests_do_not_count_for_the_head_that_follows_them():
             writer.write(piece)
             await writer.drain()
             await asyncio.sleep(0.05)
-        for _ in range(42):
+        for _ in range(1 + 20 + 1 + 20):
             assert (await reader.readuntil(b"}}")).startswith(b"HTTP/1.1 200")
         writer.close()
 
@@ -256,7 +256,7 @@ async def test_client_that_reads_slowly_is_served():
     with server_with_read_timeout(1.0) as (server, limiter):
         async with unreading_client(server, limiter, *[large] * 5) as client:
             read = 0
-            while read < 5 * 20 * 90_000:
+            while read < 5 * 20 * 90_000:  # five answers, each with the text 20 times
                 received = await asyncio.get_running_loop().sock_recv(client, 65_536)
                 assert received
                 read += len(received)

@@ -267,7 +267,7 @@ async def test_first_of_pipelined_requests_sees_a_disconnect_and_the_others_are_
     assert started == ["/graphql"]
 
 
-async def test_request_behind_a_slow_one_has_its_time_after_it():
+async def test_timeout_of_a_request_behind_a_slow_one_begins_after_that():
     """While the slow one is executed, nothing more is read from the connection."""
 
     async def slow(scope, receive, send):

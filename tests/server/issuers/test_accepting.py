@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+from store.sessions import TOKEN_LENGTH
 from tests.server import in_process
 from tests.server.issuers import issuing
 from tests.server.issuers.issuing import EC, ED, ISSUER, NOW, OTHER_RSA, RSA, Tokens
@@ -194,7 +195,7 @@ async def test_expired_token_counts_as_none_also_from_memory(http, clock):  # U2
     token = TOKENS.token(name="Alice", exp=NOW + 100)
     assert await viewer_of(http, token) == "Alice"
     clock.advance(159)
-    assert await viewer_of(http, token) == "Alice"  # within the leeway
+    assert await viewer_of(http, token) == "Alice"  # within the leeway of a minute
 
     clock.advance(1)
 
@@ -209,7 +210,7 @@ async def test_expired_token_counts_as_none_also_from_memory(http, clock):  # U2
 
 
 async def test_other_texts_are_ended_sessions_and_no_tokens_of_issuers(http):
-    for text in ("x", "a" * 46):
+    for text in ("x", "a" * TOKEN_LENGTH):
         response = await sent(http, text)
         assert response.json() == {"data": {"viewer": None}, "extensions": {"session": "ended"}}
 
@@ -230,7 +231,7 @@ async def test_second_check_is_a_look_into_memory(http, monkeypatch):
     assert await viewer_of(http, token) == "Alice"
     assert checked == []
     assert token not in str(list(accepted._remembered.entries))
-    assert calls_of(lambda: accepted.remembered(token)) <= 12  # they take 1.6 us; the aim is 5 at most
+    assert calls_of(lambda: accepted.remembered(token)) <= 12  # these take 1.6 µs; the aim is 5 µs at most
 
 
 def calls_of(function):

@@ -26,6 +26,7 @@ from tests.server.issuers.issuing import EC, NOW, RSA, SECRET, SHARED, TABLE, To
 
 PAGE = Path(__file__).parents[3] / "docs" / "issuers.md"
 EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+# the first example is of no known provider, and those with a client are of the front door
 OF_PROVIDERS = [each for each in EXAMPLES[1:] if "client_id =" not in each]
 TOO_SHORT = {"algorithms": ["HS256"], "jwks_file": None, "secrets": {"one": "x" * 31}}
 PUBLIC_KEY = {"algorithms": ["HS256"], "jwks_file": None, "secrets": {"one": RSA.as_pem(private=False).decode()}}
@@ -241,7 +242,7 @@ def test_tokens_of_known_providers_are_read_by_the_examples_of_the_page(tmp_path
     (issuer,) = file.read(path).issuers
     (algorithm,) = issuer.algorithms
     claims, header, (subject, name, roles) = SHAPES[issuer.name]
-    made = Tokens(claims, KEYS[algorithm], algorithm).token(header=header, **({"sub": claims["sub"]}))
+    made = Tokens(claims, KEYS[algorithm], algorithm).token(claims["sub"], header)
 
     token = tokens.parse(made, {issuer.issuer: issuer}, NOW)
 

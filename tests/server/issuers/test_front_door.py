@@ -79,6 +79,7 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
 
     assert (done.status_code, done.headers["location"]) == (303, f"{live.url}/article/1?page=2")
     cookies = {each.partition("=")[0]: each for each in done.headers.get_list("set-cookie")}
+    # the cookie of the log-in first, then that of the session
     removed, name = sorted(cookies, key=lambda name: name.startswith("upvote-log-in-"), reverse=True)
     assert "HttpOnly" in cookies[name] and "SameSite=Lax" in cookies[name]
     assert "Max-Age=0" in cookies[removed]

@@ -72,7 +72,7 @@ async def running(store, asked, tmp_path, ticking):
 async def until(holds, seconds=15):
     """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
-        while not holds():  # noqa: ASYNC110 - it is another process that changes it
+        while not holds():  # noqa: ASYNC110 - nothing says when the background task has fetched
             await asyncio.sleep(0.02)
 
 
@@ -150,7 +150,7 @@ async def test_too_many_waiting_requests_are_unavailable_and_so_is_an_absent_pro
     results = await asyncio.gather(*(ring.find(f"unknown-{n}", "RS256") for n in range(120)), return_exceptions=True)
 
     assert {type(each) for each in results} == {KeysUnavailable}
-    assert [str(each) for each in results].count("too many requests wait for keys") == 20
+    assert [str(each) for each in results].count("too many requests wait for keys") == 20  # all but 100
     assert (await ring.find("rsa-1", "RS256")).is_current
 
 
@@ -252,4 +252,5 @@ async def test_lasting_fault_is_logged_each_hour_and_another_at_once(store, aske
     ids=str,
 )
 def test_answers_are_fresh_as_they_say(headers, seconds):
+    """For five minutes if they do not say, and for a minute at least."""
     assert freshness(Answer(200, httpx.Headers(headers), b"")) == seconds

@@ -76,7 +76,6 @@ async def test_sockets_and_streams_end_at_the_end_of_the_token(live):  # U1
 
 @pytest.mark.slow
 async def test_sockets_and_streams_end_with_a_ban_a_deletion_and_a_key(live):  # U1, U3
-    ids = iter(range(10))
 
     async def ban(token, name):
         boss = tokens().token("boss", name="Boss", roles=["boss"])
@@ -88,8 +87,7 @@ async def test_sockets_and_streams_end_with_a_ban_a_deletion_and_a_key(live):  #
     async def revoke(token, name):
         live.keys.write_text(issuing.key_set(EC, OTHER_RSA))
 
-    for end in (ban, delete, revoke):
-        number = next(ids)
+    for number, end in enumerate((ban, delete, revoke)):
         token = tokens().token(f"of {end.__name__}", name=f"ada{number}", auth_time=int(time.time()))
         async with AsyncExitStack() as stack:
             opened_before = await opened(live, token, stack)

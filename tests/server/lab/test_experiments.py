@@ -74,7 +74,7 @@ def test_each_hour_brings_a_story_that_stays_for_three(plan):
 
 
 def test_five_colluders_give_what_their_votes_are_worth(plan):
-    """By score, five hours ahead: three stories pass 5, 6 and 7 hours later, as the later is first of equal ones."""
+    """By score, five hours: stories pass it 5, 6 and 7 hours later, as the later one is first of equal ones."""
     measured = measure(HISTORIES, plan, plan.replay(HISTORIES)).measured
 
     assert measured["score"].hours == [3, 7]

@@ -23,13 +23,13 @@ def test_overlap_is_the_mean_share_of_stories_in_both():
 def test_turnover_counts_stories_that_were_not_there_an_hour_before():
     tops = [[1, 2, 3], [2, 1, 3], [4, 2, 1], [5, 6, 4]]
 
-    assert turnover(tops, 1) == 1  # none, 4, then 5 and 6
-    assert turnover(tops, 2) == 2  # 4; then 5, 6 and 4
+    assert turnover(tops, per_hour=1) == 1  # none, 4, then 5 and 6
+    assert turnover(tops, per_hour=2) == 2  # 4; then 5, 6 and 4
 
 
 def test_stays_count_every_hour_that_a_story_was_there():
-    assert stays([[1, 2], [3, 2], [1, 2]], 1) == [1, 2, 3]
-    assert stays([[1, 2], [3, 2], [1, 2]], 2) == [0.5, 1, 1.5]
+    assert stays([[1, 2], [3, 2], [1, 2]], per_hour=1) == [1, 2, 3]
+    assert stays([[1, 2], [3, 2], [1, 2]], per_hour=2) == [0.5, 1, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_stays_count_every_hour_that_a_story_was_there():
     ],
 )
 def test_rank_is_among_the_others(mine, place):
-    assert rank(RANKED, mine, 3) == place
+    assert rank(RANKED, mine, places=3) == place
 
 
 def test_rank_where_there_are_few_others():
-    assert rank([(9.0, 3)], (1.0, 3), 3) == 1
-    assert rank([(9.0, 3)], (1.0, 4), 3) == 2
-    assert rank([], (1.0, 4), 3) == 1
+    assert rank([(9.0, 3)], (1.0, 3), places=3) == 1
+    assert rank([(9.0, 3)], (1.0, 4), places=3) == 2
+    assert rank([], (1.0, 4), places=3) == 1
 
 
 def test_push_is_ranked_with_its_own_votes_and_with_those_of_colluders():
@@ -67,6 +67,6 @@ def test_push_is_ranked_with_its_own_votes_and_with_those_of_colluders():
 
 
 def test_hours_and_best_rank_of_a_story():
-    assert hours([None, 3, 1, None, 2], 2) == 1.5
+    assert hours([None, 3, 1, None, 2], per_hour=2) == 1.5
     assert best_rank([None, 3, 1, None, 2]) == 1
     assert best_rank([None]) is None

@@ -20,7 +20,7 @@ def test_first_places_are_those_of_a_sort_of_all_stories(most):
     histories = _histories(Random(most), 1_000, most)
     instants = range(0, DAYS * MINUTE, 311 * MINUTE)
 
-    shown = dict(replay(histories, VARIANTS, 5, instants))
+    shown = dict(replay(histories, VARIANTS, places=5, instants=instants))
 
     assert list(shown) == list(instants)
     for now, listings in shown.items():
@@ -31,7 +31,7 @@ def test_votes_count_from_the_instant_of_the_vote():
     histories = [[0, 5_000], [1_000]]
     variants = [Variant("votes", Order.VOTES, Policy()), Variant("score", Order.SCORE, Policy(vote_score=0.5))]
 
-    shown = list(replay(histories, variants, 2, [0, 1_000, 4_999, 5_000]))
+    shown = list(replay(histories, variants, places=2, instants=[0, 1_000, 4_999, 5_000]))
 
     assert shown == [
         (0, [[(1, 0)], [(500, 0)]]),

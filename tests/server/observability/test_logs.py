@@ -18,7 +18,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 NAMED = "query Named { articles { nodes { title } } }"
 BREAK = "query Break { articles { nodes { title } } }"
 TIMES = ("duration_ms", "timestamp")
-PAUSE_MILLISECONDS = 1_200
+PAUSE_MILLISECONDS = 1_200  # an operation is slow from a second on
 
 
 def without_times(line):
