@@ -151,7 +151,8 @@ def calls_of(store, articles, chance):
     for names in (PEOPLE, PEOPLE[:2]):
         for each in chance.sample(articles, 4):
             beyond = reads.position(each.posted_at, each.number)
-            yield places.feed_page, names, Window(4, chance.random() < 0.5, beyond), None
+            floor = None
+            yield places.feed_page, names, Window(4, chance.random() < 0.5, beyond), floor
         yield places.newest_of, names[0]
 
 
@@ -160,18 +161,18 @@ async def test_greatest_values(store, each_database):
     await each_database.write(archive_all, store.site, articles)
     site, orders = store.site, [order for order in Order if order is not Order.GRAVITY]
     listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, day=None)]
+    listed += [listings.whole(site, order) for order in orders]
     for group in ("show", "ask"):
-        listed += [listings.whole(site, order) for order in orders]
         listed += [listings.group(site, group, order) for order in orders]
     highest = [(await page(store, each)).positions[0].value for each in listed]
 
     names = [*(each.name for each in listed), "gravity", "group:nothing:score", "timeline:nobody"]
-    votes = float(max(article.votes for article in articles))
+    votes = float(max(article.votes for article in articles))  # in place of gravity, which decays
     assert typed(await each_database.run(places.greatest, names)) == typed([*highest, votes, None, None])
 
 
 async def test_weights_of_a_listing_change_when_it_is_computed_again(store, each_database, small_ranges):
-    """Articles that are archived before have the old weights of their listings, as do those that leave."""
+    """Until then it has the old weights, also for articles that enter or leave it."""
     articles = await history(store, seed=6, size=60)
     await each_database.write(write_rows, articles)
     await each_database.write(article_places.archive, store.site, articles[:40])

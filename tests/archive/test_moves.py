@@ -150,7 +150,7 @@ async def test_a_page_takes_one_round_trip_unless_archived_articles_are_on_it(wo
     await _cost(world, listing, hot)  # which reads the serial for the first time
 
     assert await _cost(world, listing, hot) == Cost(round_trips=1, commands=2, queries=0)
-    assert await _cost(world, listing, deep) == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)
+    assert await _cost(world, listing, deep) == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)  # by round trip
     await world.move(_nothing, [BringBack((0, 1))])
     once = Cost(round_trips=2, commands=2 + 3, queries=0)  # as articles have moved since the last read
     assert await _cost(world, listing, hot) == once
@@ -163,7 +163,7 @@ async def test_a_timeline_is_read_in_the_partition_of_its_user(world: World) -> 
     await _cost(world, listing, Window(1))
 
     cost = await _cost(world, listing, Window(5, upwards=True))
-    assert cost == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)
+    assert cost == Cost(round_trips=3, commands=2 + 5 + 1, queries=1)  # commands by round trip
 
 
 class Cost(NamedTuple):

@@ -46,7 +46,7 @@ async def look_after(pair: Pair) -> None:
     """Make alice an admin."""
     for world in pair.worlds:
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
-    pair.crashes, pair.days = False, 2
+    pair.crashes, pair.days = False, 2  # after which conversations leave
 
 
 async def removed(pair: Pair) -> str:

@@ -33,7 +33,7 @@ async def removed(pair: Pair) -> str:
     """The id of an old article with two comments, which alice has just removed."""
     for world in pair.worlds:
         await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, group=None, reason="looks after it")
-    pair.crashes, pair.days = False, 2
+    pair.crashes, pair.days = False, 2  # after which conversations leave
     article, _ = await talked(pair, "Bob")
     pair.clock.advance(3 * DAY)
     await write(pair, "removeContent", "alice", subjectId=article, reason="off topic")

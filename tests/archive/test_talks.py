@@ -169,7 +169,7 @@ async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_u
     assert not await findings(world)
 
     parts = records_of(site, world.database), records_since(site, world.database, 0)
-    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, policy=site.policy, clock=pair.clock)
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", partitions=4, policy=site.policy, clock=pair.clock)
     async for records in dump.records_of(site, lambda count: None, lambda key: None, *parts):
         await restoration.put(records)
     await restoration.end()

@@ -189,7 +189,7 @@ class Tick:
 
 
 def event_id(value: Any) -> EventId | None:
-    return EventId(value.id, value.number is None) if isinstance(value, Tick) else None
+    return EventId(value.id, is_only_id=value.number is None) if isinstance(value, Tick) else None
 
 
 @strawberry.type

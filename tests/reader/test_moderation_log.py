@@ -131,7 +131,7 @@ async def test_removed_article_and_comment_say_why_where_they_stood(visit, page,
     await expect(notice).to_contain_text("Only you and moderators see it.")
     await expect(page.get_by_role("main").get_by_role("link", name="Edit")).to_have_count(0)
     assert await axe(page) == []
-    await opened(page, site.path(article, rude))  # its thread has only its place, for everybody
+    await opened(page, site.path(article, rude))  # in the thread of the article, all see a stub only
     mine = page.get_by_role("article", name=f"comment by {writer.username}")
     await expect(mine).to_contain_text("This comment was removed by a moderator: Be kind.")
     await expect(mine).to_contain_text("A rude text.")

@@ -16,7 +16,7 @@ ADDRESSES = """() =>
 # How far each count of votes begins from the side of the line that it is in.
 STARTS = """() => [...document.querySelectorAll(".about-article .votes, .comment .votes")].map((votes) =>
   votes.getBoundingClientRect().left - votes.parentElement.getBoundingClientRect().left)"""
-# The heights of the counts of votes in a list, with at least three digits.
+# The heights of the counts of votes in a list, if each has three digits.
 COUNTS = """() => [...document.querySelectorAll('.story .count')].map((count) => {
   count.textContent = '999';
   return count.getBoundingClientRect().height;

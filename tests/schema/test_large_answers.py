@@ -58,7 +58,7 @@ def test_cost_of_content_is_its_maximum_size():
     assert operations.find("{ articles(first: 10) { nodes { title } } }", name=None).cost.points({}) == 1 + 10
     assert (
         operations.find("{ articles(first: 10) { nodes { content b: content } } }", name=None).cost.points({})
-        == 1 + 10 + 20 * 4
+        == 1 + 10 + 20 * 4  # a content costs 4 points
     )
     nested = operations.find(REPEATED["by nesting"], name=None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):

@@ -64,7 +64,7 @@ async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redi
     await pair.world.settle()
     clock.advance(1)
     left = await pair.world.annul()
-    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, POLICY, clock)
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", partitions=4, policy=POLICY, clock=clock)
     async for records in dump.records_of(
         pair.world.store.site, progress=lambda count: None, on_skipped=lambda key: None
     ):
@@ -101,7 +101,7 @@ async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeyp
     await world.mirror()
     monkeypatch.setattr(annulments, "MAX_BEHIND", 10)
     monkeypatch.setattr(annulments, "READ_AT_ONCE", 4)
-    await log.advance(world.store.site, "slow", 0, log.START)
+    await log.advance(world.store.site, "slow", partition=0, id=log.START)
     with pytest.raises(annulments.ConsumerBehind):
         await annulments.settle(world.store, world.database, action.number)
     found = await world.read(action)
@@ -206,5 +206,5 @@ async def test_listeners_learn_what_is_annulled(bare: Pair):
         for text in texts:
             listeners.receive(text)
     assert sorted(event.number for event in heard) == sorted([number, comment])
-    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")
+    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")  # not the number of an article
     assert missed.kind is events.EventKind.MISSED

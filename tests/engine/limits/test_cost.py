@@ -35,7 +35,7 @@ def points(text, **variables):
         ("{ shelf(first: null) { books { title } } }", 51),
         ("{ shelf(first: -7) { books { title } } }", 1),
         ("{ shelf(first: 7, page: 1) { books { title } } }", 8),
-        ("{ shelf(first: 7, page: 1001) { books { title } } }", 8 + 7 * 1000 // 100),
+        ("{ shelf(first: 7, page: 1001) { books { title } } }", 8 + 7 * 1000 // 100),  # 1 for 100 items before it
         ("{ shelf(page: -3) { books { title } } }", 51),
         ("{ shelf(first: 7) { places { book { title } } } }", 8),
         ("{ shelf(first: 7) { books { likes { title } } } }", 1 + 7 + 7 * 1),
@@ -71,7 +71,9 @@ def test_fields_of_an_oversized_page_cost_nothing():
 
 
 def test_other_arguments_may_give_the_size_of_a_page():
-    sized = Operations(SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(20, 1_000)})), Pool(100_000))
+    sized = Operations(
+        SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(default=20, largest=1_000)})), Pool(100_000)
+    )
     operation = sized.find("query ($n: Int) { recent(most: $n) { books { title } } }", name=None)
 
     assert [operation.cost.points({"n": size}) for size in (7, 1_000, 1_001, 0, -1)] == [8, 1_001, 1, 1, 1]
@@ -84,7 +86,8 @@ def test_arguments_may_cost_points_of_their_own():
 
     assert [operation.cost.points(variables) for variables in ({"p": 1}, {"p": 0}, {"p": None}, {})] == [8, 8, 1, 1]
     for written, expected in (("1", 8), ("null", 1)):
-        assert priced.find(f"{{ shelf(first: 1, page: {written}) {{ total }} }}", None).cost.points({}) == expected
+        operation = priced.find(f"{{ shelf(first: 1, page: {written}) {{ total }} }}", name=None)
+        assert operation.cost.points({}) == expected
 
 
 def test_strings_may_cost_points_by_their_values():
@@ -94,7 +97,8 @@ def test_strings_may_cost_points_by_their_values():
     assert [operation.cost.points(variables) for variables in ({}, {"s": "abcd"}, {"s": None})] == [3, 5, 1]
     assert [operation.cost.points({"s": odd}) for odd in (7, ["abcd"], "")] == [1, 1, 1]
     for written, expected in (('"abc"', 4), ('"""abc"""', 4), ("null", 1)):
-        assert priced.find(f"{{ down(note: {written}) {{ hello }} }}", None).cost.points({}) == expected
+        operation = priced.find(f"{{ down(note: {written}) {{ hello }} }}", name=None)
+        assert operation.cost.points({}) == expected
 
 
 def test_fields_may_have_longer_lists_and_larger_pages():

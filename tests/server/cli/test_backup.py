@@ -203,7 +203,7 @@ def test_records_with_many_voters_are_restored_in_smaller_batches(kind):
     many = ["voter"] * 15_000
     records = [kind(number, fields={}, upvoters=many, downvoters=many) for number in range(5)]
 
-    assert [len(batch) for batch in batches(records)] == [2, 2, 1]
+    assert [len(batch) for batch in batches(records)] == [2, 2, 1]  # a batch ends at 50,000 voters
 
 
 @pytest.mark.parametrize(
