@@ -250,7 +250,7 @@ class Pair:
         """Check that both stores hold the same, as `shown` tells it."""
         found, expected = self.world.shown(), self.other.shown()
         differing = {key: (found.get(key), expected.get(key)) for key in {*found, *expected}}
-        differing = {key: pair for key, pair in differing.items() if pair[0] != pair[1]}
+        differing = {key: values for key, values in differing.items() if values[0] != values[1]}
         assert not differing, differing
 
     async def findings(self) -> list[str]:

@@ -49,8 +49,8 @@ COMMENTS = """query($name: String!, $first: Int, $after: String, $last: Int, $be
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
 REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
 DAY = 86_400  # seconds
-BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
 MUTATIONS = {
+    "banUser": f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}",
     "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
       {ERRORS} comment {{ {COMMENT} article {{ commentCount }} }} }} }}""",
     "editComment": f"""mutation($input: EditCommentInput!) {{ editComment(input: $input) {{
@@ -183,7 +183,8 @@ class Talk:
         Let time pass, often so much that conversations may leave, and move them until only `articles` stay in Redis.
         The process that moves them may end before that, once or more.
         """
-        self.pair.clock.advance(self.chance.choice((60, DAYS * DAY + 700, DAYS * DAY + 700)))
+        enough = DAYS * DAY + WINDOW + 100
+        self.pair.clock.advance(self.chance.choice((60, enough, enough)))
         for _ in range(5):
             await self.pair.run_mover(articles, articles_per_user=1_000)
         await self.look()
@@ -377,7 +378,7 @@ async def in_redis(world: World, numbers: Sequence[int]) -> set[int]:
 
 async def write(pair: Pair, name: str, who: str, **input: Any) -> dict[str, Any]:
     """The payload of a mutation, which is the same in both stores."""
-    answer = await pair.ask(MUTATIONS.get(name, BAN), who, input=input)
+    answer = await pair.ask(MUTATIONS[name], who, input=input)
     assert answer["data"], answer
     payload: dict[str, Any] = answer["data"][name]
     return payload

@@ -189,7 +189,11 @@ async def test_deletion_of_a_user_removes_or_keeps_older_comments(
     assert database
     following = asyncio.create_task(follow(Mirror(store.site, database)))
     leaver = await leaving.begin(
-        store.site, "carol", "", removes_texts=texts is DeletedTexts.REMOVE, pseudonym=keys.pseudonym("carol")
+        store.site,
+        "carol",
+        password_hash="",
+        removes_texts=texts is DeletedTexts.REMOVE,
+        pseudonym=keys.pseudonym("carol"),
     )
     await archived_leaving.settle(store, database, leaver)
     following.cancel()

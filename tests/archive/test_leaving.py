@@ -162,7 +162,7 @@ def kept(site: Site) -> list[str]:
 
 
 def counts_of_others(site: Site) -> dict[int, tuple[int, int]]:
-    """Upvotes and downvotes of what stays in Redis even if Zelda's texts are removed: see `Site`."""
+    """Upvotes and downvotes of what stays in Redis even if Zelda's texts, and comments on her article, are removed."""
     own = {site.old[0], site.articles[2], *site.comments[:1], *site.comments[2:4]}
     return {number: counts for number, counts in counts_of(site).items() if number not in own}
 

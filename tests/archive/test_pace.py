@@ -47,6 +47,7 @@ async def step(seconds: Seconds, how_long: float) -> str:
 async def test_the_time_of_a_step_decides_the_size_of_the_next(
     seconds: Seconds, how_long: float, sizes: list[int]
 ) -> None:
+    """After a quick step the next is a quarter larger, up to 200; after a slow one it is half as large, down to 10."""
     of_steps, found = Pace(), list[int]()
     for _ in sizes:
         found.append(of_steps.size)

@@ -172,7 +172,7 @@ async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, mo
         for window in windows(await all_positions(store, listing), [], chance):
             plans |= await database.run(plan_of, places.page, listing, window, without)
     position = Position(articles[9].posted_at, keys.member(articles[9].number))
-    plans |= await database.run(plan_of, places.feed_page, PEOPLE, Window(3, beyond=position), None)
+    plans |= await database.run(plan_of, places.feed_page, PEOPLE, Window(3, beyond=position), None)  # no floor
     for order in (Order.TIME, Order.GRAVITY):
         plans |= await database.run(plan_of, places.ranks, listings.whole(store.site, order), [position])
 

@@ -93,7 +93,7 @@ async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pai
 @pytest.mark.parametrize("seed", first(range(3)))
 async def test_comments_that_are_posted_while_conversations_leave_are_there_once(pair: Pair, seed: int) -> None:  # D5
     talk = await grown(pair, seed)
-    moving = asyncio.create_task(talk.move_often(12))
+    moving = asyncio.create_task(talk.move_often(times=12))
     posted: list[str] = []
     while not moving.done():
         posted += await asyncio.gather(*(talk.post_alone() for _ in range(2)))
@@ -168,13 +168,17 @@ async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_u
         assert await talk.answer(world, question) == right, question
     assert not await findings(world)
 
-    parts = records_of(site, world.database), records_since(site, world.database, 0)
-    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", partitions=4, policy=site.policy, clock=pair.clock)
-    async for records in dump.records_of(site, lambda count: None, lambda key: None, *parts):
+    archived, departed = records_of(site, world.database), records_since(site, world.database, since=0)
+    restoration = await Restoration.begin(
+        f"{redis_url}?db=2", "a backup", partitions=4, policy=site.policy, clock=pair.clock
+    )
+    async for records in dump.records_of(
+        site, progress=lambda count: None, on_skipped=lambda key: None, archived=archived, departed=departed
+    ):
         await restoration.put(records)
     await restoration.end()
     await restoration.close()
-    await require_answers(talk, f"{redis_url}?db=2", 4, questions, expected)
+    await require_answers(talk, f"{redis_url}?db=2", partitions=4, questions=questions, expected=expected)
 
 
 @on_both
@@ -192,7 +196,7 @@ async def test_a_move_takes_conversations_along(pair: Pair, redis_url: str, data
 
     assert await asyncio.to_thread(move, source, f"{redis_url}?db=2", partitions=2) == 0
 
-    await require_answers(talk, f"{redis_url}?db=2", 2, questions, expected)
+    await require_answers(talk, f"{redis_url}?db=2", partitions=2, questions=questions, expected=expected)
 
 
 @on_both

@@ -161,9 +161,8 @@ async def test_annulled_members_are_those_of_whom_no_vote_counts(store, each_dat
     await bans.ban(store.site, OPERATOR, RING[2], group=None, until=None, reason="a ring", annuls_votes=True)
     reverted = await annul(RING[3])
     await annul(RING[4])
-    assert [user["id"] for user in (await asked(http, token))["annulledMembers"]] == [
-        *("user:ring-2", "user:ring-3", "user:ring-4")
-    ]
+    annulled = (await asked(http, token))["annulledMembers"]
+    assert [user["id"] for user in annulled] == ["user:ring-2", "user:ring-3", "user:ring-4"]
 
     await reverts.revert(store.site, OPERATOR, reverted, "no ring")
 

@@ -192,8 +192,8 @@ async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
     site = pair.world.store.site
     again = await steps.annul(site, OPERATOR, "mallory", since=since + 1, until=until, reason="once more")
     assert not again.changed and again.action and again.action.number == action.number
-    for wider in ((since - 1, until), (since, until + 1), (None, until)):
-        done = await steps.annul(site, OPERATOR, "mallory", *wider, reason="more")
+    for begin, end in ((since - 1, until), (since, until + 1), (None, until)):  # each is wider
+        done = await steps.annul(site, OPERATOR, "mallory", since=begin, until=end, reason="more")
         assert done.changed and done.action
         await pair.world.revert(done.action)
     counts = counts_of(pair.world)
