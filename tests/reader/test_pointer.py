@@ -273,7 +273,7 @@ async def test_tap_hits_what_is_seen(visit, site, group):
     site.post(alice, f"{group} 3", groups=[group])
     move_up(site, articles[0])
     await expect(page.get_by_role("button", name="1 new article")).to_be_visible()
-    await page.wait_for_timeout(1_500)
+    await page.wait_for_timeout(1_500)  # longer than a list is held after the last pointing
     await page.touchscreen.tap(up["x"] + up["width"] / 2, up["y"] + up["height"] / 2)
 
     await expect_votes(line(page, f"{group} 1"), 2, "UP")

@@ -167,7 +167,7 @@ async def test_each_record_is_read_once(store, proxy, ask, alice, token):
       c: nodes(ids: [$id, $id]) { id } }"""
 
     stats = await cost(ask, proxy, twice, token, id=posted.id)
-    assert stats == {"roundTrips": 2, "commands": 3}
+    assert stats == {"roundTrips": 2, "commands": 3}  # of the session, the article, and the viewer's vote
 
 
 async def test_count_of_a_feed_costs_one_round_trip_more_than_its_page(store, proxy, ask, alice, token):
