@@ -421,7 +421,7 @@ async def test_no_address_in_the_keys_of_resets(store, alice):
 
     (waiting,) = await mails.due(store.site, 10)
     assert waiting.subject == mailboxes.digest(ADDRESS) and waiting.fields == {}
-    assert replace(waiting, due=0).since == 0
+    assert replace(waiting, due=0).since == 0  # without fields that say more, it waits since it is due
 
 
 async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):

@@ -28,9 +28,7 @@ def honest(random: Random) -> Votes:
     return votes
 
 
-def mutual(
-    random: Random, members: range, share: Callable[[], float], *, are_comments: bool = False
-) -> Iterator[tuple]:
+def mutual(random: Random, people: range, share: Callable[[], float], *, are_comments: bool = False) -> Iterator[tuple]:
     """Votes of people for five texts of each other; `share` gives the probability of each vote."""
     for poster in people:
         for number in range(5):
