@@ -93,7 +93,7 @@ def _changed_ranges(ranges: Sequence[CountedRange], changes: KeyChanges) -> list
     return [(ranges[place], change) for place, change in sorted(counter.items()) if change]
 
 
-TYPES = {
+TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "low", "high") else "BIGINT"
     for name in ("listing", "value", "number", "change", "low", "low_number", "high", "high_number")
 }

@@ -93,7 +93,8 @@ def page_of(found: Sequence[Key], window: Window, has_behind: bool, total: int, 
     `window.count` + 1 keys beyond the window's position, nearest first: the last one shows that there are more.
 
     `has_behind` says whether there are places on the other side of that position. `total` is the size of the listing,
-    and `at` the instant of the values if these change with time. See `PartitionPage` for what `above` says.
+    and `at` the instant of the values if these change with time. The page's `above`, how many places are above it, is
+    exact at both ends of the listing; elsewhere it is 1, which means some.
     """
     shown, has_more = found[: window.count], len(found) > window.count
     has_above, has_below = (has_more, has_behind) if window.upwards else (has_behind, has_more)

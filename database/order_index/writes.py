@@ -166,7 +166,7 @@ def _large(connection: "Connection", indexes: Collection[int]) -> list[int]:
 LOCK = Statement("LOCK TABLE listings IN SHARE ROW EXCLUSIVE MODE")
 CREATE_INDEXES = Statement("""
 INSERT INTO listings (name, votes_class, size, weights) VALUES (:name, :votes_class, :size, :weights)""")
-TYPES = {
+TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "old") else "BIGINT"
     for name in ("listing", "value", "number", "extra", "old", "id", "change")
 }

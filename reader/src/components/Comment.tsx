@@ -270,7 +270,10 @@ function Body({ comment }: { comment: Content }) {
         <Actions {...{ comment, doing, setDoing }} />
         <LineMenu
           subject={{
-            ...{ id: comment.id, name: nameOf(comment), poster: comment.poster?.username ?? null, groups },
+            id: comment.id,
+            name: nameOf(comment),
+            poster: comment.poster?.username ?? null,
+            groups,
             isHidden: comment.state !== "VISIBLE",
           }}
         />

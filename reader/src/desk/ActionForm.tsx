@@ -146,7 +146,7 @@ const LENGTHS = [
   { value: String(365 * DAY), text: "one-year" },
   { value: "", text: "for-good" },
 ];
-/** Of how long before now votes are annulled; no value is for all votes. */
+/** How far back the annulled votes were cast; no value is for all votes. */
 const SPANS = [
   { value: "", text: "votes-all" },
   { value: String(DAY), text: "votes-of-day" },
