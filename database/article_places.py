@@ -60,7 +60,7 @@ class PlaceKind(NamedTuple):
     """
     What places in an index are made of. In indexes with the same order and weights, such as the indexes of the site and
     of groups without weights of their own, an article has equal places, which are computed once. `number` tells kinds
-    apart, `policy` has the weights, and `listed` is one of the listings.
+    apart, `policy` has the weights, and `listed` is any of these listings.
     """
 
     number: int
@@ -235,7 +235,7 @@ def _listed(name: str) -> Listed:
 def _kinds(
     site: Site, stored: Mapping[IndexName, Index], wanted: Mapping[IndexName, Listed]
 ) -> dict[IndexName, tuple[int, PlaceKind]]:
-    """By name, the id of each of the wanted indexes that are stored, and the kind of its places."""
+    """For each wanted index that is stored: its id, and the kind of its places."""
     kinds: dict[tuple[Order | None, str], PlaceKind] = {}
     found: dict[IndexName, tuple[int, PlaceKind]] = {}
     for index_name, listed in wanted.items():

@@ -200,7 +200,7 @@ class Rebuild:
         return ("ZSCORE", followed.followed_groups(partition, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))
+        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))  # what is written about it
 
     def _action_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.action(self.site.partition_of_article(row.number), row.number))

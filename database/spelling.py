@@ -74,7 +74,7 @@ def _corrected(connection: "Connection", text: str) -> list[str]:
     best = [_unchanged("")]
     for choices in _choices(connection, text):
         longer = (each.followed_by(choice) for each in best for choice in choices)
-        best = nsmallest(TRIED + 1, longer)  # and the text itself
+        best = nsmallest(TRIED + 1, longer)  # one more, as the text itself may be among them
         if not best:
             break
     return [each.text for each in best if each.text != text][:TRIED]

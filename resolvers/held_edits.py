@@ -1,6 +1,6 @@
 """
-Texts that rules of the site hold, and edits, until a moderator approves or rejects them. Until then the texts that are
-edited do not change.
+Texts and edits that rules of the site hold until a moderator approves or rejects them. A text does not change while an
+edit of it is held.
 
 Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
 """

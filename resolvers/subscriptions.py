@@ -2,8 +2,8 @@
 Root fields of Subscription. Each yields a record for every event, read after the event.
 
 An event says that an article was posted or changed; it comes by Redis pub/sub to the mailbox of a subscriber. An event
-MISSED says that others were lost, as the connection was or the mailbox was full: then new articles are read from the
-listing by time, oldest first. Each article is sent once.
+MISSED says that others were lost, because the connection broke or the mailbox was full: then new articles are read from
+the listing by time, oldest first. Each article is sent once.
 
 A topic names the events that a mailbox gets. `Sent` knows what a subscriber was sent; its floor is the position in the
 listing below which nothing needs to be read again.

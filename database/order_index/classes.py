@@ -23,7 +23,7 @@ def votes_class(votes: int) -> int:
 
 @cache
 def bases(votes_class: int) -> tuple[int, int]:
-    """The lowest and the highest |votes - 1| of a class."""
+    """The lowest and the highest base of a class: |votes - 1|, of which the formula of GRAVITY takes a power."""
     number = abs(votes_class)
     if number < 2 * CLASSES:
         return number, number

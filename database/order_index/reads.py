@@ -156,7 +156,7 @@ def values(connection: "Connection", part: Range, count: int, upwards: bool) -> 
         "listing": part.listing, "low": low, "low_number": low_number, "high": high, "high_number": high_number,
         "count": count,
     }  # fmt: skip
-    named["beyond"] = LAST_NUMBER if upwards else -1
+    named["beyond"] = LAST_NUMBER if upwards else -1  # beyond all places with the same value
     return list((VALUES_UP if upwards else VALUES_DOWN).run(connection, named).scalars())
 
 

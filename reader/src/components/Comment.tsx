@@ -241,7 +241,7 @@ function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: 
 type Doing = "reply" | "edit" | "delete" | null;
 
 function Body({ comment }: { comment: Content }) {
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const [doing, setDoing] = useState<Doing>(() => unfinished(writer, comment.id));
   const actions = useRef<HTMLDivElement>(null);
   const { isLocked, groups } = useSurroundings();

@@ -223,7 +223,7 @@ function useFocus(): (ids: readonly string[]) => void {
 
 function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: string) => void }) {
   const session = useSession();
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const draft = writer === null ? null : commentDraft(writer, "answer", articleId);
   const [posted, setPosted] = useState<string | null>(null); // the id of the last comment from here
   if (draft === null || (session === null && !hasDraft(draft))) {

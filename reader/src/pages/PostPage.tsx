@@ -42,7 +42,7 @@ const POST = graphql(`
  * a draft of its own.
  */
 export default function PostPage() {
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const search = useSearch();
   usePageQuery(POST_PAGE, {});
   return (
