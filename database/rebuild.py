@@ -183,6 +183,7 @@ class Rebuild:
                 await self.database.write(remove, absent)
             last = rows[-1]
 
+    # the numbers of comments and actions tell their partition as those of articles do
     def _article_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.article(self.site.partition_of_article(row.number), row.number))
 

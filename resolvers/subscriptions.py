@@ -297,7 +297,7 @@ async def _comments_after(
 ) -> AsyncGenerator[tuple[Event, Comment], None]:
     """
     The events about comments of an article, each with its comment, which `read` finds, if the viewer may read it. Ends
-    as `article_changed`. What is read after up to `COMMENTS_AT_ONCE` pending events is read together.
+    as `article_changed`. The comments of up to `COMMENTS_AT_ONCE` pending events are read together.
 
     Raises:
         SubscriberTooSlow, ChangesLost: events were missed.

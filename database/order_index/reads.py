@@ -46,7 +46,7 @@ class Index(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The places of an index, given by its id, above `low` and below `high`, both excluded."""
+    """The places of an index above `low` and below `high`, both excluded. `listing` is the id of the index."""
 
     listing: int
     low: Key

@@ -1,7 +1,7 @@
 """
 Writes the places of archived articles, which only the database has. A place is an article with its value in a listing;
-an index has the places of one listing, and is named by its id, an integer. `counts` keeps how many places are in each
-range of an index.
+an index has the places of one listing, and is named by its id, an integer, which the column `listing` has. `counts`
+keeps how many places are in each range of an index.
 """
 
 from collections import defaultdict

@@ -148,7 +148,7 @@ const NONE: ReadonlySet<string> = new Set();
  */
 function useDeletions(list: RefObject<HTMLElement | null>) {
   const [kept, setKept] = useState(NONE);
-  const [own] = useState(() => new Set<string>());
+  const [own] = useState(() => new Set<string>()); // the ids of comments that the viewer deletes
   const release = () => {
     for (const id of kept) rowOf(id)?.style.removeProperty("min-block-size");
     setKept(NONE);
