@@ -90,7 +90,7 @@ def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> Non
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
-    """Remove all places of articles, which are not archived from then on. Others are passed over."""
+    """Remove all places of archived articles, which are not archived from then on. Other numbers are passed over."""
     writes.lock(connection)
     writes.remove(connection, numbers)
     _set_archived(connection, numbers, archived=False)
@@ -333,7 +333,7 @@ def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]
 
 
 def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) -> Iterator[Article]:
-    """Articles as their rows are. One that left Redis with its conversation has in its row when that was (`left`)."""
+    """Articles as their rows are, where `left` is when an article left Redis with its conversation, else None."""
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for number, name in GROUPS.run(connection, {"numbers": numbers}):
         groups[number].append(name)

@@ -39,7 +39,7 @@ SQLITE_SETTINGS = (
 )
 SQLITE_READER_SETTINGS = ("query_only=1", "cache_size=-8000")  # kB of each connection
 MIGRATION_LOCK = 7_811_605  # the number of an advisory lock of PostgreSQL: any that no other program takes
-# A connection whose server has vanished fails after about ten seconds.
+# Seconds, but `tcp_user_timeout` milliseconds: a connection whose server has vanished fails after about ten seconds.
 POSTGRESQL_OPTIONS: dict[str, Any] = {
     "connect_timeout": 5,
     "keepalives_idle": 5,
@@ -57,8 +57,8 @@ class Engines:
     One engine (SQLAlchemy's pool of connections) for writes, one for reads, and one for searches, so that no other read
     waits for a search.
 
-    A call is one use of a connection, with a deadline. Then the interrupter, a thread, ends the statement that runs,
-    and the call can begin no other statement. PostgreSQL also ends statements by itself (`statement_timeout`).
+    A call is one use of a connection, with a deadline, at which the interrupter, a thread, ends the statement that
+    runs, and the call can begin no other. PostgreSQL also ends statements by itself (`statement_timeout`).
     """
 
     writer: Engine

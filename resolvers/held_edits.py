@@ -34,8 +34,8 @@ class ShownEdit(NamedTuple):
 
 async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[ShownEdit | None]:
     """
-    The edit of each, for its poster and for moderators of its groups or of the site. One round trip for all, one more
-    for the articles of comments; none if nobody is logged in.
+    The held edit of each, for its poster and for moderators of its groups or of the site. One round trip for all, one
+    more for the articles of comments; none if nobody is logged in.
     """
     reads = [held_edits.of(context.store.site, thing.number) for thing in things]
     edits = await _read(reads, await _may_read(things, context), context)

@@ -457,8 +457,8 @@ async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notifi
 
 async def _new_notifications(viewer: str, event: Event, sent: Sent[Position], reads: Reads) -> list[Notification]:
     """
-    The unsent notifications that an event is about, oldest first. There are none if its effect is not applied yet: then
-    the event is published again.
+    The unsent notifications that an event is about, oldest first. There are none if the effect of the event is not
+    applied yet: then it is published again.
     """
     if event.kind is EventKind.MISSED:
         window = Window(INBOX_SIZE, upwards=True, beyond=sent.floor)
