@@ -4,7 +4,7 @@ Articles are in one class if their `votes - 1` have the same sign, the same numb
 `DIGITS` of them. Within a class, votes change the value by a few percent only, so it follows the posting time, and an
 index by that time is enough.
 
-A class is numbered from `votes - 1` = 0, the class 0, upwards; negative ones are numbered likewise with a minus.
+Classes are numbered upwards from 0, that of `votes - 1` = 0; those of negative numbers likewise, with a minus.
 """
 
 from functools import cache
