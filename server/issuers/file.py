@@ -240,7 +240,7 @@ def _fault(fault: ErrorDetails) -> str:
 
 
 def _where(loc: Sequence[int | str]) -> str:
-    """The path of a field in the file, such as `issuers[0].claims.name`. Indexes of lists below it are left out."""
+    """The path of a field in the file, such as `issuers[0].claims.name`, without the indexes of inner lists."""
     parts: list[str] = []
     for part in loc:
         if isinstance(part, int) and len(parts) == 1:
