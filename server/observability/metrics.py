@@ -307,7 +307,7 @@ class Counters:
         return self._indexes.setdefault(name, len(self._indexes))
 
     def totals(self, *live: str) -> dict[Name, float]:
-        """The sums over all processes; over the running ones only for names that begin with one of `live`."""
+        """The sums over all processes; for names that begin with one of `live`, over those that still run."""
         if self._folder is None:
             return {name: self.values[index] for name, index in list(self._indexes.items())}
         totals: dict[Name, float] = defaultdict(float)

@@ -67,8 +67,8 @@ async def head_of(request: Request) -> Head:
     not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
-    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. The
-    address of a comment below a wrong article is permanently redirected to the one below its own.
+    ranking, and the status of the failure. The page is sent all the same, and its script asks again. The address of a
+    comment below a wrong article is permanently redirected to the one below its own.
     """
     try:
         async with asyncio.timeout(QUERY_TIMEOUT):

@@ -199,7 +199,7 @@ class Sender:
         """The HTTP client for a webhook. Private receivers may listen on any port."""
         ports = frozenset({port_of(hook.url)}) if hook.allows_private else WEB_PORTS
         if ports not in self._clients:
-            self._clients[ports] = GuardedClient(allows_private=ports is not WEB_PORTS, ports=ports)
+            self._clients[ports] = GuardedClient(allows_private=hook.allows_private, ports=ports)
         return self._clients[ports]
 
 
