@@ -18,7 +18,7 @@ def main() -> int:
         return run()
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        if missing in OUR_PACKAGES:
+        if missing in OUR_PACKAGES:  # a fault of this program
             raise
         return _refuse("this Python has no module " + missing)
 

@@ -151,7 +151,7 @@ class Contexts:
         self._store, self._live, self._database = store, live, database
 
     def receiving_votes(self) -> AbstractAsyncContextManager[object]:
-        """What a subscription enters, so that this process receives the events that only subscriptions need."""
+        """A context that a subscription enters: this process then receives the events that only subscriptions need."""
         return self._live.events.receiving_votes()
 
     async def find_user(self, token: str) -> str | None:
@@ -474,6 +474,7 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     if found is None:
         return None
     tokens = AcceptedTokens(found, app.state.rate_limiter)
+    # what is open with tokens whose key was withdrawn is closed
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
 

@@ -288,7 +288,7 @@ class Export:
             yield [_flag_line(id, flag) for id, (_, flag) in zip(ids, own, strict=True)]
 
     async def _moderation(self) -> AsyncIterator[Sequence[Line]]:
-        """The actions about the viewer. Those about a text stand with it."""
+        """The actions about the viewer. Those about an article or a comment are in its line."""
         found = await self._actions([f"user:{self._username.lower()}"])
         yield [action for actions in found.values() for action in actions]
 

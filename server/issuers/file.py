@@ -91,7 +91,7 @@ class Issuer(_Table):
     audience_claim: Literal["aud", "azp", "client_id"] = "aud"
     algorithms: frozenset[Algorithm]
     token_use: str | None = None  # what this claim of a token must be; None allows any
-    typ: str | None = None  # likewise
+    typ: str | None = None  # the same of the claim `typ`, or else of the header's `typ`
     leeway: int = Field(60, ge=0, le=MAX_LEEWAY)  # seconds by which its clock may differ from that of this server
     discovery: URL | None = None
     jwks_url: URL | None = None

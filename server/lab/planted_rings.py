@@ -5,7 +5,7 @@ accounts that vote for each other far more often than chance explains.
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
 other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well. What they
-post gets few votes of others: as many as a story of the half that has the fewest. A stratum is a group in one period:
+post gets few votes of others: as many as a story of the half with the fewest votes. A stratum is a group in one period:
 the search compares votes with those for other stories of the same stratum.
 """
 

@@ -262,11 +262,11 @@ class Metrics(Collector):
         seconds = [index(SECONDS[0], name, bucket) for bucket in (*BUCKETS, "sum")]
         return Series(
             name,
-            index("operations", name),
-            index("store_round_trips", name),
-            index("store_commands", name),
-            seconds[0],
-            seconds[-1],
+            operations=index("operations", name),
+            round_trips=index("store_round_trips", name),
+            commands=index("store_commands", name),
+            seconds=seconds[0],
+            sum_of_seconds=seconds[-1],
         )
 
 

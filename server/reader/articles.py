@@ -85,7 +85,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     canonical = path if other_order else address(path, {"after": after})
     public_url = request.app.state.public_url.setting  # without it addresses are relative
     data = partial(posting, f"{public_url}/" if public_url else "", article, text, thread)
-    return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, data)
+    return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, posting=data)
 
 
 def page_of_comments(
