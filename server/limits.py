@@ -84,7 +84,7 @@ def max_request_bytes() -> int:
 def document_limits(settings: Settings) -> Limits:
     is_open = settings.introspection == "on"
     return Limits(
-        exclusive=PASSWORD_MUTATIONS | {"logInWithToken"},
+        exclusive=PASSWORD_MUTATIONS | {"logInWithToken"},  # this one may wait for the keys of an issuer
         introspection=is_open,
         weights=WEIGHTS,
         answer=settings.max_answer,

@@ -43,7 +43,7 @@ class Token:
 
 
 def is_issuer_token(text: str) -> bool:
-    """Whether a text is the token of an issuer, if it is any: tokens of sessions have no dots."""
+    """Whether a token is that of an issuer and not of a session, which has no dots."""
     return "." in text
 
 

@@ -59,8 +59,8 @@ class Letter:
 
     - `template` is the name of its two templates, for plain text and for HTML; `values` are what they show.
     - `about` has the entries of `WaitingMail.about` that the mail covers: notifications, or an address.
-    - `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user. The token
-      itself is issued when the mail is composed.
+    - `tokens` has, by the name of a user, the purpose of the token in the link for that user, and the address that the
+      link confirms, or "". The token itself is issued when the mail is composed.
     - `unsubscribing` is a link that ends such mails; None for mails that users cannot end.
     """
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from server import documents
 from server.markdown_html import cut
 from server.reader.frames import address, render_page
-from server.reader.rendering import json_in_html, page, segment
+from server.reader.rendering import json_in_html, page_path, segment
 from server.reader.texts import PLAIN_LENGTH, RenderedText, render_texts
 from server.reader.threads import ShownThread, thread_of
 from server.reader.translations import words_of
@@ -72,7 +72,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     edges = article["thread"]["edges"]
     text, *texts = await render_texts([each["content"] or "" for each in (article, *(edge["node"] for edge in edges))])
     thread = thread_of(words, article, edges, texts, datetime.now(UTC), size=len(text.html.encode()))
-    path, other_order = page(article["id"]), None if order == "BEST" else order
+    path, other_order = page_path(article["id"]), None if order == "BEST" else order
     html = render_page(
         request,
         "article.html",
@@ -125,7 +125,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
     `PLAIN_LENGTH`. All addresses in it begin with `base`.
     """
     link = web_address(article["link"])
-    path = page(article["id"])
+    path = page_path(article["id"])
     data = {
         "@context": "https://schema.org",
         "@type": "DiscussionForumPosting",
@@ -137,7 +137,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
         "comment": [],
     }
     answers = [
-        {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
+        {"@type": "Comment", "url": f"{base}{path}/{page_path(comment['id'])}", **written(base, comment, text)}
         for comment, text in thread.comments
         if comment["content"] is not None
     ]

@@ -25,7 +25,7 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import page, render_template
+from server.reader.rendering import page_path, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
@@ -193,7 +193,7 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
 
 def other_article(request: Request, comment: Mapping[str, Any]) -> str:
     """The address, relative to that of a comment below a wrong article, of the comment below its own."""
-    path = f"../../{page(comment['article']['id']).partition('/')[2]}/{page(comment['id'])}"
+    path = f"../../{page_path(comment['article']['id']).partition('/')[2]}/{page_path(comment['id'])}"
     return f"{path}?{request.url.query}" if request.url.query else path
 
 
