@@ -22,7 +22,7 @@ from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
-# (HTML, its bytes) of rows, by `key_of` and what is the article's; one takes about so long to render
+# rows, each as (HTML, its number of bytes), by `key_of` and what is the article's; rendering one takes so long
 ROWS = POOL.cache("rows", microseconds=50)
 
 Comment = Mapping[str, Any]
