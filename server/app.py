@@ -110,10 +110,10 @@ STATS_HEADER = "X-Upvote-Stats"  # a request with it gets the cost of its execut
 # A server that sends requests on behalf of its visitors names its server key and the visitor.
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"
 CORS_REQUEST_HEADERS = [  # headers that pages of other origins may send, beside those that browsers always allow
-    *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER, VIEWER_HEADER),
-    *("traceparent", "tracestate", "baggage", "sentry-trace"),
-    *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
-]
+    "Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER, VIEWER_HEADER,
+    "traceparent", "tracestate", "baggage", "sentry-trace",
+    "apollographql-client-name", "apollographql-client-version", "apollo-require-preflight",
+]  # fmt: skip
 CORS_OPTIONS: dict[str, Any] = {
     "allow_methods": ["GET", "POST"],
     "allow_headers": CORS_REQUEST_HEADERS,

@@ -262,9 +262,9 @@ SESSIONS: Topic = ("sessions", None)  # ends of sessions, by others than moderat
 EVERY_ENTRY: Topic = ("entries", None)  # all changes
 RARE_TOPICS = (RANKINGS, STATES, SESSIONS, of_moderation(None))  # to which every process listens
 RARE = (
-    *(EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED),
-    *(*ENDS_SESSIONS, EventKind.USER_DELETED),
-)
+    EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED,
+    EventKind.USER_DELETED, *ENDS_SESSIONS,
+)  # fmt: skip
 # the beginnings of messages that concern no listener to RARE_TOPICS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 

@@ -107,9 +107,18 @@ def key_of(
     comment, parent, depth, is_current = edge["node"], *place
     removal, edited = comment["removal"], comment["editedAt"]
     return (
-        *(comment["id"], edge["hiddenReplyCount"], text.digest, depth, is_current, comment["state"], comment["votes"]),
-        *(comment["content"] is None, author(comment), removal and removal["reason"]),
-        *(age(words, comment["postedAt"], now), edited and age(words, edited, now)),
+        comment["id"],
+        edge["hiddenReplyCount"],
+        text.digest,
+        depth,
+        is_current,
+        comment["state"],
+        comment["votes"],
+        comment["content"] is None,
+        author(comment),
+        removal and removal["reason"],
+        age(words, comment["postedAt"], now),
+        edited and age(words, edited, now),
         *((parent["id"], author(parent), parent["state"]) if parent else ()),
     )
 

@@ -181,7 +181,9 @@ class Sender:
         if await self._database.write(webhooks.switch_off, hook.id, reason, self._clock()):
             logger.error(
                 "webhook %d is off: %s. Its messages are kept for 7 days; `upvote webhook replay %d` goes on",
-                *(hook.id, reason, hook.id),
+                hook.id,
+                reason,
+                hook.id,
             )
 
     async def _request(self, hook: Webhook, message: PendingMessage) -> tuple[int, str]:

@@ -23,8 +23,8 @@ from store.client.urls import Address
 HASH_SLOTS = 16_384  # of every cluster
 SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
 KEYLESS_COMMANDS = {
-    *("PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO"),
-}
+    "PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO",
+}  # fmt: skip
 
 
 class Cluster:

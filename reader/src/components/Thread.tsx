@@ -319,8 +319,15 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
   const groups = article.groups.map(({ name }) => name).join(" "); // a new array would render all comments again
   const surroundings = useMemo(
     () => ({
-      ...{ articleId, isLocked, isCommentingOpen, poster: poster.username },
-      ...{ firstDepth, current, visitedBefore, fold, onPosted },
+      articleId,
+      isLocked,
+      isCommentingOpen,
+      poster: poster.username,
+      firstDepth,
+      current,
+      visitedBefore,
+      fold,
+      onPosted,
       groups: groups.split(" ").filter(Boolean),
       leave: (id: string) => {
         letGo(id);
@@ -329,8 +336,18 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
       },
     }),
     [
-      ...[articleId, isLocked, isCommentingOpen, groups, poster.username, firstDepth, current, visitedBefore, fold],
-      ...[onPosted, focus, letGo],
+      articleId,
+      isLocked,
+      isCommentingOpen,
+      groups,
+      poster.username,
+      firstDepth,
+      current,
+      visitedBefore,
+      fold,
+      onPosted,
+      focus,
+      letGo,
     ],
   );
   if (rows.length === 0) {
