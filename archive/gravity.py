@@ -37,7 +37,7 @@ TOLERANCE = 1e-9  # relative error of a computation with floats: bounds are wide
 NEVER = 2**42  # milliseconds: above any posting time
 MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
-MOST_READ = 500  # places of a class to read next
+MOST_READ = 500  # places of each class to read in the second turn at most; each later turn reads twice as many
 MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 
 
@@ -213,10 +213,10 @@ class GravityReader:
         instant. The set may have further keys, too.
 
         First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
-        at the magnitude of the last of the best `count`, and the rest is read.
+        at the magnitude of the last of the nearest `count`, and the rest is read.
         """
         formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()
-        unread, at_once = self._unread_of(sign, *self._times(outward)), FIRST_READ
+        unread, at_once = self._unread_of(sign, *self._bounds(outward)), FIRST_READ
         if edge:
             unread = _beyond(formula, unread, abs(edge[0]), outward)
         while unread := [each for each in unread if each.part.low < each.part.high]:
@@ -237,8 +237,8 @@ class GravityReader:
             at_once = max(2 * at_once, min(count, MOST_READ))
         return found
 
-    def _times(self, outward: bool) -> tuple[Key, Key]:
-        """The times before the instant, from the oldest article or (outward) up to the newest."""
+    def _bounds(self, outward: bool) -> tuple[Key, Key]:
+        """The keys by time before the instant: from the oldest article on or, outward, up to the newest one."""
         end = (self.formula.at, -1)
         whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
         nearest = reads.places(self.connection, whole, count=1, upwards=not outward)[0].key
@@ -287,8 +287,8 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
 
 def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
-    The parts of classes, cut to the times at which an article can have at least (outward: away from 0) or at most this
-    magnitude.
+    The parts of classes, cut to the posting times with which an article can have this magnitude or, outward, a larger
+    one; else this or a smaller one.
     """
     if outward:
         times = formula.first_times((each.heaviest for each in unread), magnitude)

@@ -126,7 +126,7 @@ async def settle_all(store: Store, database: Database | None) -> None:
 
 async def note(site: Site, leaver: Leaver) -> None:
     """
-    Append a deletion to the file of deletions, if the site has one, unless it is there. A file that cannot be written
+    Append a deletion to the file of deletions, if the site has one that lacks it. A file that cannot be written
     is logged, and keeps nobody from leaving.
     """
     if site.deletions is None:

@@ -141,10 +141,10 @@ async def run_moderation(
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
 
-    async def is_back(refusal: NotFound) -> bool:
+    async def bring_subject_back(refusal: NotFound) -> bool:
         return await bring_back(store, database, number, waker)
 
-    return await _run(command, is_back)
+    return await _run(command, bring_subject_back)
 
 
 async def run_flag(
@@ -159,7 +159,7 @@ async def run_flag(
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
 
-    async def is_back(refusal: NotFound) -> bool:
+    async def bring_subject_back(refusal: NotFound) -> bool:
         archived, comment = await _find_subject(store, database, number)
         if archived is None or (comment and comment.state is ContentState.DELETED):
             return False
@@ -169,7 +169,7 @@ async def run_flag(
             raise Forbidden(f"comment:{number} is not visible", "subjectId") from None
         return await _bring_back(store, database, archived, waker)
 
-    return await _run(command, is_back)
+    return await _run(command, bring_subject_back)
 
 
 async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:

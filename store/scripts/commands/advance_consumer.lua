@@ -3,5 +3,5 @@
 -- flags: allow-oom
 -- KEYS  1 consumers:{p}
 -- ARGV  1 name of the consumer   2 id of the entry
--- Reply how many consumers are new
+-- Reply 1 if the consumer is a new one, else 0
 return redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])

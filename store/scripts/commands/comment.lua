@@ -23,8 +23,8 @@
 --       11 slot of the poster (one of 1,024; it decides their partition)
 --       12-16 for idempotency.lua, so that a call which is repeated posts once: 12 digest of the idempotency key, 13 of
 --       the input, 14-15 for how long (milliseconds), 16 "keyed" or ""
---       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
---       it, which announces it, "refuse", or ""
+--       17 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a
+--       moderator approves it), "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
 --       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
 --       20 how many mentions notify at most

@@ -21,9 +21,9 @@
 --       13-17 for idempotency.lua, so that a call which is repeated posts once: 13 digest of the idempotency key, 14 of
 --       the input, 15-16 for how long (milliseconds), 17 "keyed" or ""
 --       18 digest of the link, or ""   19 groups to check, separated by spaces
---       20 their condition: "listed", "known" or "none"
---       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
---       it, which announces it, "refuse", or ""
+--       20 what these have to be: "listed", "known" (listed, or with articles), or "none" if they are refused anyway
+--       21 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a
+--       moderator approves it), "refuse", or ""
 --       22 how many mentions notify at most
 --       23 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the log's entry, {another partition whose users this

@@ -43,7 +43,7 @@ local subject_count, with_voters = count_keys(KEY.voted, PER_SUBJECT)
 local function add_voter(subject, value)
   if with_voters < subject_count and redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
   if value == 1 then
-    redis.call("SADD", KEY.voted .. subject.number, voter) -- the poster is in it, so it expires
+    redis.call("SADD", KEY.voted .. subject.number, voter) -- it exists, with its expiry, as the poster is in it
   else
     redis.call("SADD", KEY.downvoted .. subject.number, voter)
     expire_voters(KEY.downvoted, subject)

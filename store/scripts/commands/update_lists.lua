@@ -33,7 +33,7 @@ if not article_info then return {"missing"} end
 local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, from_member, "+", "LIMIT", 0, limit)
 local away = article_info.state and "1" or nil -- what the field `away` has to be
 local changed = ARGV[11] -- "1" once this pass has changed something
--- Of comments: those that were changed, whom they notify, whom those notify that are announced now; and the latter.
+-- Of comments that were changed: NUMBER:POSTER:TIME; whom they notify. Of those announced now: whom they notify; the records.
 local words, notified, announced, new_comments = {}, {}, {}, {}
 local slots = {} -- of all users whom this concerns
 

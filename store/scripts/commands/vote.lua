@@ -21,7 +21,7 @@ if not voter then return {"unauthenticated"} end
 
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
--- Once voting is closed, everybody is told so, also where the article is archived.
+-- Once voting is closed, banned users, too, are told that, as they are for an archived article.
 if now <= article.time + window then require_not_banned(article.groups) end
 
 local before, change = cast_vote(article, voter, tonumber(ARGV[8]))

@@ -27,7 +27,7 @@ if not voter then return {"unauthenticated"} end
 local comment = find_comment(ARGV[8])
 local article_info = comment and comment.state ~= "deleted" and find_article_info(comment.article)
 if not article_info then return {"missing"} end
--- Once voting is closed, everybody is told so, also where the comment is archived.
+-- Once voting is closed, banned users, too, are told that, as they are for an archived comment.
 if now <= comment.time + window then require_not_banned(article_info.groups) end
 
 comment.locked, comment.state = article_info.locked, comment.state or article_info.state -- `cast_vote` looks at both

@@ -16,7 +16,7 @@
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       groups: names of groups that are listed or have articles   good: articles with many votes, by time
 --       held: a user's pending and removed articles   heldedit: an edit that waits for approval
 --       queue: what waits for moderators   links: articles by the digest of their link
@@ -74,7 +74,7 @@ local function expect_in_order(order)
     local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_member(KEY.group .. group .. ":" .. order, article.member, value)
     local own, weight = ranking.own[group], WEIGHTED_BY[order]
-    if has_homes and own and weight and rawget(own, weight) then
+    if has_homes and own and weight and rawget(own, weight) then -- `rawget`: without the weights of the site
       local site_value = is_written and order_value(article, order, SITE_WEIGHTS)
       expect_member(KEY.siteranked .. group .. ":" .. order, article.member, site_value)
     end

@@ -163,7 +163,7 @@ async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annull
 async def test_request_of_a_moderator_waits_for_some_votes_only(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ):  # what a query reads is annulled before it is asked whether that is enough
-    monkeypatch.setattr(annulments, "AT_ONCE", 4)
+    monkeypatch.setattr(annulments, "WAITED_FOR", 4)
     await pair.fill()
     action = await pair.world.annul()
     await pair.world.mirror()
