@@ -44,23 +44,24 @@ MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 @dataclass(frozen=True, slots=True)
 class Formula:
     """
-    `Policy.gravity` at an instant: base ** `votes` / ((minutes of age + `delay`) / 60) ** `age`, where the base is
-    the article's votes - 1. A base below 0 is divided without the exponent.
+    `Policy.gravity` at an instant: base ** votes_exponent / ((minutes of age + delay) / 60) ** age_exponent, where
+    the base is the article's votes - 1. A base below 0 is divided without the exponent.
 
     Below, a *weight* is the dividend without its sign, a *decay* the divisor, and a *magnitude* the value without its
     sign: magnitude = weight / decay.
     """
 
     at: int  # the instant, unix milliseconds
-    votes: float  # exponent of the base
-    age: float  # exponent of the age
+    votes_exponent: float  # of the base
+    age_exponent: float  # of the age
     delay: float  # minutes that are added to the age
 
     def value_of(self, place: Place) -> float:
         """The value of an article by its place in an index by time, which has its votes as `extra`."""
         base = (place.extra or 0) - 1
         minutes = max(self.at - int(place.value), 0) / 60_000
-        value: float = (base**self.votes if base > 0 else base) / ((minutes + self.delay) / 60) ** self.age
+        weight = base**self.votes_exponent if base > 0 else base
+        value: float = weight / ((minutes + self.delay) / 60) ** self.age_exponent
         return value
 
     def first_value(self, votes: int) -> float:
@@ -85,7 +86,7 @@ class Formula:
 
     def _times(self, weights: Iterable[float], factor: float) -> list[float]:
         """When articles were posted whose decays at the instant are their weights x `factor`."""
-        exponent, origin, times = 1 / self.age, self.at + self.delay * 60_000, []
+        exponent, origin, times = 1 / self.age_exponent, self.at + self.delay * 60_000, []
         for weight in weights:
             try:
                 times.append(origin - (weight * factor) ** exponent * 3_600_000)
@@ -246,9 +247,9 @@ class GravityReader:
 
     def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
         """The classes of a sign, with the times between two keys."""
-        votes = self.formula.votes
+        exponent = self.formula.votes_exponent
         return [
-            UnreadPart(Range(index.id, low, high), *_weights(votes, index.votes_class))
+            UnreadPart(Range(index.id, low, high), *_weights(exponent, index.votes_class))
             for index in self.indexes.classes
             if index.votes_class * sign > 0
         ]

@@ -234,7 +234,7 @@ class _Sweep:
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)
         await self.replace_rows()  # what comes back from the archive until now is found by the scan
-        async for found in scan.known_keys(self.store.site, lambda count: None):
+        async for found in scan.known_keys(self.store.site, lambda count: None):  # without a report of progress
             await self._replace_in(found)
         if self.drops_entries:
             await self._drop_entries_of_archived()

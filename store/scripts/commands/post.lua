@@ -61,8 +61,8 @@ add_notified(KEY.article .. number, nil, notified)
 note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
+  -- `unannounced`: subscribers and users are told of it when it is approved; `away`: until then it is out of inboxes
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
-  -- `away` says that it is out of inboxes, as it is not visible
   if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
   local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
   log_state(article, poster)

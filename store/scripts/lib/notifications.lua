@@ -10,7 +10,7 @@
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       effects: the last entry with an effect in another partition, by partition
 -- ARGV  7 number of partitions; in scripts that require roles.lua, which has 7, it is 8   1-6 for prelude.lua
-local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
+local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- how many there are
 local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
 

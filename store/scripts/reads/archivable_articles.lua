@@ -1,6 +1,6 @@
 -- Read articles that may be archived, which means that they leave Redis and stay in the SQL database, with a digest of
 -- each, by which archive.lua sees whether it has changed since.
--- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:, its comments
+-- KEYS  of partition p: 1 article:{p}:   2 flags:{p}:   3 tree:{p}:, its comments
 --       4 heldedit:{p}:, an edit that waits for approval (an article number is appended to each)
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; ""
 --       if these stay

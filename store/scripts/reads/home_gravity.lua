@@ -8,11 +8,12 @@
 --   budget (articles and classes that this step may still read)
 -- from gravity_search: next_positions(beyond, count, resumed, known, limit) -> (positions, where it stopped | nil)
 -- from home_places: hides (whether the viewer hides articles),
---   most_to_bound (articles of a listing to read at most to get there),
+--   most_to_bound (articles of a listing to read at most to get to the bound),
 --   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
---   from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   from (the value of the position beyond which places are wanted, nil without one),
+--   from_member (the member of that position),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (its member),
+--   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (the member of the bound),
 --   articles_left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,

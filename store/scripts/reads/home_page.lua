@@ -1,11 +1,12 @@
 -- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
 -- indexes of one partition. The order is one whose values do not change with age.
 -- requires: home_places, index_rank
--- from home_places: most_read (about how many articles to look at in all), is_down (the direction of the page),
---   from (the value of the position beyond which they are, nil without one), from_member (its member),
---   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
---   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
---   articles_left (articles that may still be read), hides (whether the viewer hides articles),
+-- from home_places: most_read (about how many articles to look at in all), is_down (whether the page goes down),
+--   from (the value of the position beyond which places are wanted, nil without one),
+--   from_member (the member of that position),
+--   bound (the value of the place down to which to look, nil without one; of a page down only),
+--   bound_member (the member of the bound), unzipped(flat) -> (members, values), not_hidden(members) -> members,
+--   add_place(member, value), articles_left (articles that may still be read), hides (whether the viewer hides articles),
 --   COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)

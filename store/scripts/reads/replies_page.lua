@@ -6,7 +6,7 @@
 -- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list, size_of(index) -> number,
 --   count_before(index, value, member, including, is_ascending) -> number,
 --   members_at(index, first, last, is_ascending) -> {member, value, ...}
--- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}:NUMBER: (an order is appended)
+-- KEYS  of partition p: 1 comment:{p}: (a comment's number is appended)   2 replies:{p}:NUMBER: (an order is appended)
 -- ARGV  1 order: best, votes, time, controversial   2 "desc": highest values first; "asc": lowest first
 --       3 "down": the replies that follow a position; "up": those that precede it   4 number of replies
 --       5 replies to skip at the top, if there is no position   6 value and 7 member of the position, or ""

@@ -6,7 +6,7 @@
 --   INDEX (keys of the site's indexes, by order), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
 --   ORDERS (of articles), good_votes (how many votes make an article good), find_article(number) -> fields by name | nil
--- from notifications: partitions (their number)
+-- from notifications: partitions (how many there are)
 -- from article_states: set_state(article, state, actor, rule), set_locked(article, is_locked, actor)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)

@@ -7,7 +7,7 @@
 --   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from branch_paths: label_of(path) -> text, decode(text, place) -> (number, next place),
 --   tree_member(path, number) -> LABEL NUMBER
--- from notifications: partitions (their number)
+-- from notifications: partitions (how many there are)
 -- from recent_comments: recent.places_of(groups)
 -- from comments: find_comment(number) -> fields by name | nil,
 --   ARTICLE_PATH (what the branch paths of first answers begin with),

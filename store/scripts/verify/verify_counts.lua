@@ -32,7 +32,7 @@ if ARGV[9] == "article" then
   article.comments = redis.call("ZCARD", KEY.tree .. name) - redis.call("ZCARD", KEY.stubs .. name)
   expect_number(article.hash, "comments", found or 0, article.comments)
   if article.time then verify_activity(article) end
-  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end
+  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end -- `reply[2]`: a finding
   return reply
 end
 
