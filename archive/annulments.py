@@ -172,7 +172,7 @@ async def _annul_closed(
     """
     await caught_up(store.site)
     votes = await database.run(_read_on, _span(action, voter), numbers)
-    await _annul_some(store, database, action, voter, None, votes, pace)
+    await _annul_some(store, database, action, voter, complete_at=None, votes=votes, pace=pace)
 
 
 async def _annul_these(

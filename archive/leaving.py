@@ -331,10 +331,10 @@ async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
         async for numbers in _listed(site, kind(own, leaver.name)):
             placed = [(site.partition_of_article(number), str(number)) for number in numbers]
             yield [
-                Key(listed(partition, number), listed, listed.name, partition, suffix=number)
+                Key(text=listed(partition, number), kind=listed, name=listed.name, partition=partition, suffix=number)
                 for partition, number in placed
             ]
-        yield [Key(kind(own, leaver.name), kind, kind.name, own, suffix=leaver.folded)]
+        yield [Key(text=kind(own, leaver.name), kind=kind, name=kind.name, partition=own, suffix=leaver.folded)]
 
 
 async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:

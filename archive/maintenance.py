@@ -209,7 +209,7 @@ class _Checks:
         for number in misplaced.found:
             if not self.repair or await self.database.write(_place_again, self.site, number):
                 where = f"places of article {number} in the database"
-                self.report(Finding(where, "others", "those of its record", self.repair))
+                self.report(Finding(where, found="others", expected="those of its record", repaired=self.repair))
 
     async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
         """Those of some articles that are archived now, and whose places are wrong."""

@@ -220,8 +220,9 @@ async def _find_subject(store: Store, database: Database | None, number: int) ->
 
 async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFound], Awaitable[bool]]) -> T:
     """
-    Run a command. If it does not find an article, call `bring_back`, and if that wrote the article back to Redis, run
-    the command again. This repeats, as the archiver may remove the article from Redis before the command runs.
+    Run a command. If it does not find an article, call `bring_back` with this refusal, and if that wrote the article
+    back to Redis, run the command again; repeatedly, as the archiver may remove the article again before the command
+    runs. What `bring_back` refuses is raised `from None`, as it takes the place of the first refusal.
     """
     for _ in range(moments.TRIES):
         try:

@@ -22,7 +22,7 @@
 --       7 number of partitions   8 number of the article   9 number of the parent comment, or ""   10 content
 --       11 slot of the poster (one of 1,024; it decides their partition)
 --       12-16 for idempotency.lua, so that a call which is repeated posts once: 12 digest of the idempotency key, 13 of
---       the input, 14-15 for how long (milliseconds), 16 "keyed" or ""
+--       the input, 14 for how long it counts as repeated, 15 how long that is stored (milliseconds), 16 "keyed" or ""
 --       17 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a
 --       moderator approves it), "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
@@ -62,7 +62,7 @@ if verdict == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % SLOTS) -- with the slot of the article
 local answered = parent or {poster = article_info.poster, slot = article_number % SLOTS}
-local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- a new one has no earlier versions
+local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- `before`: no earlier versions
 local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,

@@ -13,7 +13,7 @@
 -- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
--- replies kept in case the call is sent again, by status (callers read part 3 anew): changed without part 3, hides
+-- replies kept in case the call is sent again, by status (part 3 of the reply is read anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

@@ -19,7 +19,7 @@
 --       7 number of partitions   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster (one of 1,024; it decides their partition)
 --       13-17 for idempotency.lua, so that a call which is repeated posts once: 13 digest of the idempotency key, 14 of
---       the input, 15-16 for how long (milliseconds), 17 "keyed" or ""
+--       the input, 15 for how long it counts as repeated, 16 how long that is stored (milliseconds), 17 "keyed" or ""
 --       18 digest of the link, or ""   19 groups to check, separated by spaces
 --       20 what these have to be: "listed", "known" (listed, or with articles), or "none" if they are refused anyway
 --       21 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a

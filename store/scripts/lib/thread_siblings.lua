@@ -27,7 +27,7 @@ local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or 
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512 -- siblings read at once, at first and at most
 local best_z = tonumber(ARGV[7])
 local newest = tonumber(ARGV[9]) -- the highest number of a comment that a pinned walk shows
-local pin = index .. ":" .. moves_before -- its name
+local pin = index .. ":" .. moves_before -- the name of the pin of a pinned walk
 local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
 
 local function number_of(member)

@@ -36,7 +36,7 @@
 -- class has articles of similar votes by time, so those that come before the bound are one range of the index.
 local FEW = 40 -- articles that are read by time at most, if none are read by votes
 local TOP = 16 -- articles that are read by votes, if those to be read by time are more
-local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside those
+local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside these
 local MOST = (hides and HIDDEN_AT_ONCE or 1) * most_to_bound -- articles that are read at most by class, or down to a bound of 0
 local ZEROS_AT_ONCE = 50 -- articles of value 0 that are read at once
 local position = from and {value = from, member = from_member} or nil

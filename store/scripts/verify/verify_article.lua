@@ -28,7 +28,7 @@
 --       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes `siteranked` are complete, else ""
 -- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local digest_of_link = ARGV[12]
-partitions = tonumber(ARGV[13])
+partitions = tonumber(ARGV[13]) -- notifications.lua takes it from ARGV 7 or 8, which are something else here
 local article = examine(name)
 if not article then return reply end
 

@@ -17,7 +17,7 @@
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
---   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
+--   count_voters(subject), expect_number(hash, field, found, value), expect_expiry(key, instant),
 --   expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps

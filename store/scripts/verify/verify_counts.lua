@@ -58,7 +58,7 @@ if is_leftover and not has_descendants(comment) then
   end)
   return reply
 end
-if count > 0 then
+if count > 0 then -- hidden replies with visible comments below are in the index, too
   local from, to = descendants_of(comment.path)
   for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
     local number = string.match(member, " (%d+)$")
