@@ -8,10 +8,9 @@
 --   add_notified(hash, before, notified), is_here(slot), note_effects(id, slots) -> {partition, entry id, ...},
 --   slots_of(notified, ...) -> {slot, ...}, notify_here(notified, type, number, poster)
 -- from comments: find_comment(number) -> fields by name | nil,
---   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
---   comment_hash(number) -> {field, value, ...}
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, ARTICLE_PATH (the branch path of any article),
+--   update_replies(comment, before), count_comment(comment, change) -> groups,
+--   publish_comment(kind, comment, id, groups, channel), comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)

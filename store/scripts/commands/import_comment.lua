@@ -8,7 +8,7 @@
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
---   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
+--   ARTICLE_PATH (the branch path of any article), update_replies(comment, before),
 --   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change) -> groups,
 --   add_comment_karma(comment, votes)
 -- from comment_tree: add_to_tree(comment, parent_path)

@@ -57,7 +57,7 @@ local function newly_notified(poster, before, answered, most, mentioned) --> KIN
   return table.concat(words, " ")
 end
 
--- Keeps whom a text has notified in its hash: `before` and, if there are any, `notified`.
+-- Keeps whom a text has notified in its hash: those `before` and, if there are any, the new ones, `notified`.
 local function add_notified(hash, before, notified)
   if notified ~= "" then redis.call("HSET", hash, "notified", before and before .. " " .. notified or notified) end
 end
@@ -106,7 +106,7 @@ local function put_back_here(notified, type, number, poster)
   end
 end
 
--- Removes the notifications by a deleted or hidden text from the inboxes of this partition.
+-- Removes the notifications of a deleted or hidden text from the inboxes of this partition.
 local function remove_notifications_here(notified, type, number)
   for kind, name, slot in string.gmatch(notified or "", NOTIFIED) do
     if is_here(slot) then redis.call("ZREM", KEY.inbox .. name, notification(number, kind, type)) end

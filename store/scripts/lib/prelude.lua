@@ -215,7 +215,7 @@ local function expire_voters(prefix, subject)
   redis.call("PEXPIRE", prefix .. subject.number, subject.time + window - now + GRACE)
 end
 
--- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.
+-- Appends an entry to the log, and returns its id. It has new values, not differences, so that it can be applied again.
 local function append_log(kind, actor, subject, ...) --> entry id
   return redis.call("XADD", KEY.log, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
 end

@@ -26,10 +26,10 @@
 -- With a bound, a place below which nothing is wanted, one index after another is read down to it. Without one, the first
 -- place of each is read, and then more of the indexes that may still have a place before the last of the page. While much is
 -- hidden, that last place is not known yet: then more is read of the indexes that have come the least far.
-local MOST_AT_ONCE = most_read -- places of an index that are read
+local MOST_AT_ONCE = most_read -- places of an index to read at once
 local DIRECTION = is_down and {"REV"} or {} -- argument of ZRANGE by rank
 local MANY = 8 -- places of an index to read at once: of so many, or more, values are read only of those that are not hidden
-local lowest = tonumber(ARGV[1]) -- value of the listing, nil without one
+local lowest = tonumber(ARGV[1]) -- the lowest value of the listing, nil without one
 
 -- The keys of the indexes to read. A group that has its own value of the weight ARGV[2] is read by its index with the weights
 -- of the site: else its values could not be compared with those of other groups.

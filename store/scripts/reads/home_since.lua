@@ -108,7 +108,7 @@ local function open_listing(i)
   local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
   classes, by_votes, by_time = unpack(keys)
   if bound and read_to_bound() or not bound and read_all() then return end
-  local member = from and from_member == LAST and END or from_member -- LAST would have the class read again
+  local member = from and from_member == LAST and END or from_member -- with LAST the class would be read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   listings[#listings + 1] = {keys = keys, page = page}
 end

@@ -1,5 +1,5 @@
--- Read a page of the replies to a comment or an article: by value, then by member. These orders have an index, but few replies
--- have only that of `best`.
+-- Read a page of the replies to a comment or an article: by the value of an order, then by member. Each order has an
+-- index, but few replies have only that of `best`.
 -- requires: page_ranks, reply_indexes
 -- from page_ranks: page_ranks(direction, count, skip, total, count_before) -> (from, to),
 --   page_reply(above, total, entries) -> "above total member value ..."

@@ -9,8 +9,7 @@
 --   tree_member(path, number) -> LABEL NUMBER
 -- from notifications: partitions (how many there are)
 -- from recent_comments: recent.places_of(groups)
--- from comments: find_comment(number) -> fields by name | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with),
+-- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (the branch path of any article),
 --   siblings_of(comment) -> what the keys of their indexes have before the order, has_all_orders(siblings),
 --   fill_other_orders(siblings), REPLY_ORDERS (in which replies have an index)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
