@@ -111,7 +111,7 @@ async def _annul(
     if database is None:
         reaches_back_to = await _reaches_back_to(site)
     else:
-        complete_at = await caught_up(site)
+        complete_at = await wait_for_database(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
         unsure = await _annul_some(store, database, action, voter, complete_at, votes, pace)
@@ -170,7 +170,7 @@ async def _annul_closed(
         ConsumerBehind: the database does not have these entries in time.
         Reverted: the action was reverted.
     """
-    await caught_up(store.site)
+    await wait_for_database(store.site)
     votes = await database.run(_read_on, _span(action, voter), numbers)
     await _annul_some(store, database, action, voter, complete_at=None, votes=votes, pace=pace)
 
@@ -257,7 +257,7 @@ async def _take_step(
         if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return unsure, step.absent
         if turn:
-            await caught_up(site)
+            await wait_for_database(site)
         archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))
         unsure += step.unsure
@@ -320,7 +320,7 @@ async def _reaches_back_to(site: Site) -> int | None:
     return max(posting_times) + site.policy.voting_window * 1000 if posting_times else None
 
 
-async def caught_up(site: Site) -> int:
+async def wait_for_database(site: Site) -> int:
     """
     Wait until the database has all votes up to now, and return that instant (unix milliseconds). Two round trips, and
     one every `PAUSE`.

@@ -38,7 +38,7 @@ NEVER = 2**42  # milliseconds: above any posting time
 MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
 MOST_READ = 500  # places of each class to read in the second turn at most; each later turn reads twice as many
-MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
+MOST_UNSURE = 2**31 - 1  # places of a class to read if their order is not sure: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Formula:
         """The value of an article by its place in an index by time, which has its votes as `extra`."""
         base = (place.extra or 0) - 1
         minutes = max(self.at - int(place.value), 0) / 60_000
-        weight = base**self.votes_exponent if base > 0 else base
-        value: float = weight / ((minutes + self.delay) / 60) ** self.age_exponent
+        dividend = base**self.votes_exponent if base > 0 else base
+        value: float = dividend / ((minutes + self.delay) / 60) ** self.age_exponent
         return value
 
     def first_value(self, votes: int) -> float:

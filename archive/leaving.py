@@ -98,7 +98,7 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
     await _require_no_steps(site, leaver)
     await effects.complete(site)  # changes by the user that other partitions have still to follow, such as follows
     if database:
-        await annulments.caught_up(site)  # the database has all changes up to now
+        await annulments.wait_for_database(site)  # the database has all changes up to now
     sweep = _Sweep(store, database, leaver, drops_entries=True)
     await sweep.run()
     await sweep.replace_rows()  # what was archived while the store was read
