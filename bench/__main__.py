@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     queries = [QUERIES[name] for name in chosen.queries or QUERIES]
     is_missed = False
     for workers in chosen.workers:
+        # inherited by Valkey and the load generator
         os.sched_setaffinity(0, {servers.OTHER_CORE} if workers == 1 else set(servers.CORES))
         sizes = {articles: run(chosen, peers, queries, workers, articles) for articles in chosen.articles}
         if len(sizes) > 1:

@@ -160,7 +160,7 @@ class Left:
             self._counts[partition].update(["count", *(f"count:group:{group}" for group in each.groups)])
             self._counts[partition][f"user:{each.poster}"] += 1
             self._newest[each.poster] = max(self._newest.get(each.poster, 0), each.posted_at)
-            self._karma[each.poster] += each.votes - 1
+            self._karma[each.poster] += each.votes - 1  # the poster's own vote is no karma
             for order, name, decays in ORDERS:
                 if not decays:
                     value = self._site.policy.value(order, each)

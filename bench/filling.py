@@ -52,7 +52,7 @@ async def fill(store: Store, count: int, before: int = 0) -> list[str]:
     karma, partitions = dict.fromkeys(POSTERS, 0), store.site.partitions
     while batch := list(islice(articles, BATCH)):
         for posted in batch:
-            karma[posted.article.poster] += posted.article.votes - 1
+            karma[posted.article.poster] += posted.article.votes - 1  # the poster's own vote is no karma
         await write(store, commands(store, batch))
     await write(store, list(user_commands(store, karma, chance)))
     await write(store, [("SET", keys.sequence(each), before + count) for each in range(partitions)])

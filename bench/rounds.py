@@ -1,6 +1,6 @@
 """
-Measures all servers of a query in turn, in several rounds, so that disturbances affect all of them equally. The servers
-are the project and its peers, with which it is compared.
+Measures all servers in turn with each query, in several rounds, so that disturbances affect all of them equally. The
+servers are the project and its peers, with which it is compared.
 """
 
 import subprocess
@@ -24,7 +24,7 @@ CONNECTIONS = 16  # of the load generator to the server that is measured
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
     """
-    What a run measures, and how. A round lasts `seconds` for each server, which has so many `workers`, processes, and
+    What a run measures, and how. A round lasts `seconds` for each server, which has so many processes (`workers`) and
     this `environment`. If `unequal`, all requests differ. Otherwise the project executes only one of equal requests
     that arrive together.
     """

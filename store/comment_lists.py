@@ -37,7 +37,7 @@ def floor(site: Site, username: str) -> Read[int]:
     list, as more may be cut off meanwhile.
     """
     account = keys.user(site.partition_of_user(username), username)
-    context = (moving.new_call(),)  # so that it is always sent
+    context = (moving.new_call(),)  # so that it is always sent: a request sends equal reads only once
     return Read(("HGET", account, FLOOR_FIELD), _instant, context)
 
 

@@ -121,7 +121,7 @@ class Mailboxes:
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round
-        trip; two more with an address, and those of a log-in if it changes. `address` is that of the client.
+        trip; two more with an address, and those of a log-in if it changes. `address` is the client's IP address.
 
         Raises:
             Invalid: it is no address, or this site sends no mail.

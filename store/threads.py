@@ -344,9 +344,8 @@ def _thread_page(newest: int | None, reply: str) -> ThreadPage:
 def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
     moves, pinned, before, after, ancestor_count, *flat = reply.split(" ")
     is_pinned = pinned == "1"
-    end = 3 * int(
-        ancestor_count
-    )  # so many words are the ancestors of the first place; the rest are four words for each place
+    # three words for each ancestor of the first place, then four for each place
+    end = 3 * int(ancestor_count)
     path = [
         ThreadLevel(int(depth), Position(float(value), member))
         for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)

@@ -54,7 +54,7 @@ class EventSource:
 class PlanResult(NamedTuple):
     """The result of a plan, which never has errors. `data` is the JSON of the result as dicts and lists."""
 
-    data: Variables
+    data: dict[str, Any]
     errors: None = None
 
 

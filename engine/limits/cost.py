@@ -201,7 +201,7 @@ class Cost:
     @property
     def memory(self) -> int:
         """The largest number of bytes that the cached costs take."""
-        return MAX_CACHED_COSTS * (200 + 40 * len(self.sizes))
+        return MAX_CACHED_COSTS * (200 + 40 * len(self.sizes))  # of an entry, and of each value in its key
 
 
 def cost_of(
