@@ -82,8 +82,8 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
     """
-    Start a Valkey with so many articles. Yields the environment variables of the servers, the data from which requests
-    are made, and a temporary folder.
+    Start a Valkey with this number of articles. Yields the environment variables of the servers, the data from which
+    requests are made, and a temporary folder.
     """
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()

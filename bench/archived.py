@@ -48,7 +48,7 @@ AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
 async def archive(store: Store, database_url: str, count: int) -> list[Position]:
     """
-    Make a database of the articles that the store has, and archive so many older ones, which are numbered from 1. Takes
+    Make a database of the articles that the store has, and archive `count` older ones, which are numbered from 1. Takes
     the time of a dump of the store, and about 0.1 ms for each archived article.
 
     Returns the places by score of some archived articles, which are spread over all of them.

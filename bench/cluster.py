@@ -33,9 +33,9 @@ SERVERS = (1, 2, 3)  # primaries
 PARTITIONS = 16
 POSTERS = 2_000
 ARTICLES = 10_000
-VOTES = 20_000
-PAGES = 1_000
-AT_ONCE = 64
+VOTES = 20_000  # that are measured
+PAGES = 1_000  # that are measured
+AT_ONCE = 64  # tasks of the client
 HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 22 + "$" + "x" * 43  # as long as the hash of a password
 
 MILLION = 1_000_000
@@ -127,7 +127,7 @@ def delete_posted(servers: Sequence["Redis"]) -> None:
 
 
 def of_a_vote(server: "Redis", voters: int) -> float:
-    """Bytes of a voter in a set of so many. Sets of more than 128 have another encoding, three times as large."""
+    """Bytes of each of `voters` in a set. Sets of more than 128 have another encoding, three times as large."""
     key = keys.voted(0, 0)
     server.sadd(key, *(f"voter-{number:06d}" for number in range(voters)))
     size = server.memory_usage(key, samples=0)  # type: ignore[no-untyped-call]
@@ -136,7 +136,7 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
-    """What it costs to do something so often, as `all_of` does."""
+    """What it costs to do something this number of times, as `all_of` does."""
     await all_of(AT_ONCE, doing)  # loads the scripts
     before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
@@ -146,7 +146,7 @@ async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Aw
 
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
-    """Do something so often, with the number of the turn, `AT_ONCE` at a time."""
+    """Do something this number of times, each with the number of its turn, `AT_ONCE` at a time."""
     turns = iter(range(times))  # each of the tasks takes the next one
 
     async def some() -> None:

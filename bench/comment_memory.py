@@ -74,7 +74,7 @@ class Measured:
             self.bytes_each[f"of this: {what}"] = size / len(comments)
 
     async def _note(self, what: str, count: int) -> None:
-        """Note what was added since the last call, of so many."""
+        """Note what each of `count` things took that were added since the last call."""
         site = self.store.site
         await site.redis.run(("XTRIM", keys.log(0), "MAXLEN", 0))
         await site.redis.run(("DEL", keys.logged(0)))

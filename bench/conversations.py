@@ -82,7 +82,7 @@ def with_chain(size: int, depth: int, chance: random.Random) -> Conversation:
 
 
 def with_siblings(size: int, siblings: int, chance: random.Random) -> Conversation:
-    """So many replies to the article; all other comments answer any earlier one."""
+    """`siblings` replies to the article; all other comments answer any earlier one."""
     top: Conversation = [None] * siblings
     return top + [chance.randrange(each) for each in range(siblings, size)]
 

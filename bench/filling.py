@@ -44,7 +44,7 @@ class Posted:
 
 async def fill(store: Store, count: int, before: int = 0) -> list[str]:
     """
-    Write so many articles and return the tokens of the viewers. `before` is how many older ones there are besides: the
+    Write `count` articles and return the tokens of the viewers. `before` is how many older ones there are besides: the
     first articles are numbered after them.
     """
     chance = random.Random(1)

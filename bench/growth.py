@@ -45,7 +45,7 @@ HOT = 5_000  # articles that are not archived, at most
 FOLLOWED = 10  # groups that a viewer follows: the home has their articles
 MOST_FAILED = 0.1  # share of the answers: on a busy machine some are too late
 MIN_ANSWERS = 1_000  # of each query, before it is measured and while it is
-LARGE_PARTITIONS = 32
+LARGE_PARTITIONS = 32  # of a site with 100 million users
 LISTED_HOME = f"edges {{ cursor node {{ {FIELDS} }} }}"
 HOME = f"query Home {{ home {{ articles(first: 25) {{ {LISTED_HOME} pageInfo {{ hasNextPage endCursor }} }} }} }}"
 THREAD = """query Thread($id: ID!) { article(id: $id) { thread(first: 100) { edges { cursor
@@ -192,7 +192,7 @@ def figure(server: Server, redis: "Redis", requests: list[Request], seconds: flo
 
 
 def ask(server: Server, requests: list[Request], seconds: float) -> int:
-    """Send requests for so long, and again until there are `MIN_ANSWERS`. Returns how many answers came."""
+    """Send requests for `seconds`, and again until there are `MIN_ANSWERS`. Returns how many answers came."""
     answers = 0
     while answers < MIN_ANSWERS:
         found = rounds.load(server, requests, seconds)

@@ -58,7 +58,7 @@ async def fill(store: Store, count: int, comments: int) -> None:
 
 
 def entries(chance: random.Random, count: int, share: float) -> Iterator[Command]:
-    """The commands that append so many entries. Of those that are no posts, `share` (0 to 1) is about comments."""
+    """The commands that append `count` entries. Of those that are no posts, `share` (0 to 1) is about comments."""
     articles: list[int] = []
     comments: list[tuple[int, int]] = []  # each with its article
     for at in range(START, START + count):  # one a millisecond

@@ -20,7 +20,7 @@ from store.site import Site
 
 CUT_COMMENTS = Script("cut_comments")
 FLOOR_FIELD = "older_comments"  # of a user
-MOST_CUT = 1_000  # comments that are cut off a list at once: so many are removed in about a millisecond
+MOST_CUT = 1_000  # comments that are cut off a list at once, in about a millisecond
 
 
 class Excess(NamedTuple):

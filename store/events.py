@@ -40,7 +40,7 @@ class EventKind(Enum):
     UNFOLLOWED = "unfollowed"
     GROUP_FOLLOWED = "group_followed"
     GROUP_UNFOLLOWED = "group_unfollowed"
-    SEEN = "seen"
+    SEEN = "seen"  # a user has marked their feed as seen
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
     PROFILE_EDITED = "profile_edited"
@@ -60,7 +60,7 @@ class EventKind(Enum):
     APPEAL_ANSWERED = "appeal_answered"
     VOTES_ANNULLED = "votes_annulled"  # votes of a user count no more, on some articles and comments
     VOTES_RESTORED = "votes_restored"  # they count again
-    REPAIRED = "repaired"
+    REPAIRED = "repaired"  # by `verify`: an article, a comment or a user
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
 
@@ -346,7 +346,7 @@ class Mailbox:
         return event
 
     async def take(self, most: int) -> list[Event]:
-        """The oldest pending events, at most so many, and at least one: without any, wait for the next."""
+        """The oldest pending events, at least one and at most `most`: without any, wait for the next."""
         while not self._events:
             self._filled.clear()
             await self._filled.wait()

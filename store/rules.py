@@ -109,7 +109,7 @@ class DomainRules:
 
 @dataclass(frozen=True, slots=True)
 class FirstTextRules:
-    """Texts of an account are held until so many were approved, or stood without a flag for a day."""
+    """Texts of an account are held until `hold` of them were approved, or stood without a flag for a day."""
 
     hold: int = _between(1, MOST_HELD)
 

@@ -35,7 +35,7 @@ CREATE_USER = Script("create_user")
 REGISTER = Script("register")
 RESET_PASSWORD = Script("reset_password")
 
-FAILURES_WINDOW = 15 * 60  # seconds in which so many log-ins may fail:
+FAILURES_WINDOW = 15 * 60  # seconds in which the following numbers of log-ins may fail
 FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50  # with any names
 FAILURES_OF_NAME = 100  # from any addresses

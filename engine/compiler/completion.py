@@ -228,7 +228,7 @@ FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length
 
 
 class TemplateCache:
-    """Templates by the number of a level, which is that of a place in a plan, and the `id` of a record."""
+    """Templates by the number of a level of a plan, and the `id` of a record."""
 
     def __init__(self, pool: Pool = POOL) -> None:
         self.levels = count()  # numbers of levels: each is used once

@@ -81,8 +81,8 @@ class Weights:
     - `true_arguments`: the points of boolean arguments that are true, by argument, or by type, field and argument.
     - `given_arguments`: the points of other arguments that are given and not null, by argument.
     - `string_costs`: functions that compute the points of a string argument from its value, by argument.
-    - `bytes_per_point`: a response costs at least one point for so many bytes.
-    - `skipped_per_point`: a page that is selected by number costs one point for so many items before it.
+    - `bytes_per_point`: a response costs at least one point for this number of bytes.
+    - `skipped_per_point`: a page that is selected by number costs one point for this number of items before it.
     - `sizes`: arguments beside `first` and `last` that give the size of a page.
     - `largest_page`: resolvers refuse larger pages with an error of their own. Fields below such a page count nothing,
       so that the client gets that error and not one about the cost.

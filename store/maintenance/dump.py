@@ -97,8 +97,8 @@ async def records_of(
     is_move: bool = False,
 ) -> AsyncIterator[Sequence[Record]]:
     """
-    All records of what Redis has, and the ones of `archived` articles, some at a time. `departed` are of articles that
-    have left Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
+    All records of what Redis has, and those of `archived` articles, some at a time. `departed` are those of articles
+    that have left Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
     """
     yield await read_ranking(site)
     yield await read_server_keys(site, on_skipped)
