@@ -112,7 +112,7 @@ def _config(url: str) -> dict[str, object]:
     """
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)
-    texts = {key.name: key(0, "%s") for key in named}  # 0: the one partition of the store
+    texts = {key.name: key(0, "%s") for key in named}  # 0: the one partition (share of the data)
     return {
         "url": url,
         "redis": url.removeprefix("unix://"),

@@ -30,7 +30,7 @@ from store.store import Store
 from tests.servers import running_cluster
 
 SERVERS = (1, 2, 3)  # primaries
-PARTITIONS = 16
+PARTITIONS = 16  # shares of the data
 POSTERS = 2_000
 ARTICLES = 10_000
 VOTES = 20_000  # that are measured

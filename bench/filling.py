@@ -102,7 +102,7 @@ def invented(chance: random.Random, count: int, now: int, before: int) -> Iterat
 
 
 def article(chance: random.Random, sequence: int, poster: str, time: int, up: int, down: int) -> Article:
-    """A random article. Its number consists of its sequence, which counts articles, and the slot of its poster."""
+    """A random article. Its number has its sequence, which counts articles, and the slot (0 to 1023) of its poster."""
     groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
     number = sequence * keys.SLOTS + keys.slot(poster)
     title = f"Article {sequence}: what {poster} found, and why others should read it too"

@@ -45,7 +45,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 async def page(group: str | None, after: str | None, authorization: str) -> dict[str, Any]:
-    """The connection of a page, as the JSON of GraphQL has it. All keys are in the one partition of the store, 0."""
+    """The connection of a page, as the JSON of GraphQL has it. All keys are in partition 0, which has all data."""
     listing, index = plain.listing(group)
     reading = ("ZRANGE", index, plain.below(after), "-inf", "BYSCORE", "REV", "LIMIT", 0, SIZE + 1, "WITHSCORES")
     session, places = await connection.pipeline(

@@ -37,8 +37,8 @@ STUBS_AT_ONCE = 500  # empty places in a thread, above a changed comment, that o
 class Commented:
     """
     What `Comments.post` returns. `replayed` says that an earlier comment with the same input was found and nothing
-    posted. Then `comment` is None if it was deleted, or is archived. `held_by` is the rule of the site that holds it;
-    None if none does, or if a moderator has approved it since.
+    posted. Then `comment` is None if it was deleted, or if only the database has it. `held_by` is the rule of the site
+    that holds it; None if none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None

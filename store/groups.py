@@ -125,8 +125,8 @@ class Groups:
         The arguments of `refused_groups` in Lua for articles that are added to some groups: the names to check,
         separated by spaces, and what a group must be, `listed` or `known`; `none` if the names are refused already.
 
-        With several partitions a script does not see all groups: then this checks them, in one round trip. No round
-        trip if there is nothing to check.
+        With several partitions (shares of the data) a script does not see all groups: then this checks them, in one
+        round trip. No round trip if there is nothing to check.
         """
         names = self._rules.restricted(groups)
         if not names or self._site.partitions == 1:

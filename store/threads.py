@@ -147,9 +147,9 @@ class ThreadPosition(NamedTuple):
     """
     A place of a thread: its levels from the outermost ancestor to itself, of which some in the middle may be missing.
 
-    `moves` is the number of the last vote on a comment of the partition when the walk began. A page that goes on from
-    here leaves out each comment that, at some time since then, had a place which earlier pages may have shown. Without
-    levels it is the beginning of the thread, or, upwards, its end.
+    `moves` is how many votes had changed comments of the partition (the share of the data) when the walk began. A page
+    that goes on from here leaves out each comment that, at some time since then, had a place which earlier pages may
+    have shown. Without levels it is the beginning of the thread, or, upwards, its end.
 
     A position with `newest` is of a pinned walk, which shows the comments as they were ordered when the pin was made:
     `moves` is from that time, `newest` the highest number of a comment that the walk shows.

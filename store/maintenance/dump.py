@@ -7,7 +7,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     users, deleted ones, identities, what is written about groups, idempotency keys, lists of users (such as saved
     articles), sessions, tokens, addresses, mails, actions of moderators, appeals, flags, edits that wait, annulled
     votes
-    sequences: of each partition the last one given to a post
+    sequences: of each partition, a share of the data, the last one given to a post
 
 `kinds` says which keys are in records, which are derived from others, and which are left out. Each record is read
 atomically. What refers to something is read before it: an article before its poster. So a dump has everything from

@@ -102,7 +102,7 @@ async def read_mailboxes(site: Site, found: Sequence[Key], on_skipped: OnSkipped
 
 
 async def read_mailing(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[MailingRecord]:
-    """The mails that wait in some partitions."""
+    """The mails that wait in some partitions (shares of the data)."""
     read = []
     for key in found:
         for member, due in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):
