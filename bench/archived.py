@@ -2,9 +2,9 @@
 Fills the SQL database in bulk with archived articles, which only the database has, and Valkey with what the archiver
 leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
-They are older than the articles of `bench.filling`, and closed to votes: one a minute, with votes as unevenly spread as
-on a real site. None has more votes than articles of `bench.filling` may have, so none is on the first page of a listing
-by score. The names of their voters are not stored. The same seed gives the same articles.
+The archived ones are older than those of `bench.filling`, and closed to votes: one a minute, with votes as unevenly
+spread as on a real site. None has more votes than articles of `bench.filling` may have, so none is on the first page of
+a listing by score. The names of their voters are not stored. The same seed gives the same articles.
 
 An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
 posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.

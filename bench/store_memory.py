@@ -123,7 +123,7 @@ async def archive(store: Store, database: Database, hot: int) -> float:
 
 async def articles(store: Store) -> int:
     """How many are in Valkey."""
-    return await steps.count(store.site, 0)
+    return await steps.count(store.site, partition=0)
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:

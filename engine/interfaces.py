@@ -18,7 +18,7 @@ from engine.requests import OperationRequest
 STOPPING = "stopping"  # key of the ASGI state: an event that is set when the server stops
 
 # An extension of ASGI, of servers that take the text of a message also in parts, as UTF-8: an event that is encoded
-# once is sent to many WebSockets, each with its own id around it. A message has them under this key, not `text`.
+# once is sent to many WebSockets, each with its own id around it. The message has the parts under this key, not `text`.
 TEXT_PARTS = "engine.text_parts"
 
 

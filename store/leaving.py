@@ -275,7 +275,7 @@ async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
 
 
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
-    """As `log.read_on`, with the pseudonyms of deleted users. One round trip; two if users were deleted."""
+    """As `log.read_on`: entries after positions, with the pseudonyms of deleted users. One round trip, or two."""
     probes: list[Command] = [("EXISTS", departed(partition)) for partition in range(site.partitions)]
     found, has_deleted = await log.read_on_and(site, positions, count, probes)
     if not any(has_deleted):

@@ -176,8 +176,8 @@ class Mailboxes:
 
     async def end_replies(self, token: str) -> bool:
         """
-        Mail a user no replies any more, by the token of a link in such a mail. Returns whether it is one. Two round
-        trips.
+        End the mails of replies to a user, by the token of a link in such a mail. False if the text is no such token.
+        Two round trips.
         """
         name = token.partition(".")[0]
         if not validation.USERNAME.fullmatch(name) or not is_unsubscribing(token, (await self.get(name)).key):

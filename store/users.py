@@ -192,7 +192,7 @@ class Users:
         return opened
 
     async def edit_profile(self, actor: Actor, changes: Mapping[str, str]) -> str:
-        """See `profiles.edit`."""
+        """Change the profile of the actor as given, and return the username: see `profiles.edit`."""
         return await profiles.edit(self._site, actor, changes, self._reserved_names)
 
     async def delete(

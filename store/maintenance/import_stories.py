@@ -113,7 +113,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     """
     Make each user follow the next `count` users by name, in a circle, and return the number of users.
 
-    It can be repeated.
+    Safe to repeat.
     """
     folded = sorted({poster.lower() for poster in posters})
     users = [("HGET", keys.user(store.site.partition_of_user(name), name), "name") for name in folded]
