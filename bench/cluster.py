@@ -81,8 +81,8 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
     voting = await cost(servers, VOTES, load.vote)
     reading = await cost(servers, PAGES, load.page)
     await store.close()
-    each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
-    return voting, reading, Memory(*each, vote=0)  # that of a vote is measured apart: see `of_a_vote`
+    bytes_each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
+    return voting, reading, Memory(*bytes_each, vote=0)  # that of a vote is measured apart: see `of_a_vote`
 
 
 class Load:
@@ -141,8 +141,8 @@ async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Aw
     before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
     seconds = perf_counter() - started_at
-    each = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
-    return Cost(times / seconds, 1e6 * sum(each) / times, max(each) / sum(each))
+    cpu = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
+    return Cost(rate=times / seconds, cpu=1e6 * sum(cpu) / times, share=max(cpu) / sum(cpu))
 
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:

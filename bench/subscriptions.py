@@ -176,7 +176,7 @@ async def listening(port: int, count: int, query: str) -> AsyncIterator[Listener
 
 
 async def until_subscribed(vote: Callable[[], Awaitable[object]], listeners: list[Listeners]) -> None:
-    """Vote until all have a message: no other one says that a subscription has begun."""
+    """Vote until all have a message: nothing else says that a subscription has begun."""
     waiting = asyncio.gather(*(arrivals(each) for each in listeners))
     while not waiting.done():
         await vote()

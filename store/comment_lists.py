@@ -24,7 +24,7 @@ MOST_CUT = 1_000  # comments that are cut off a list at once, in about a millise
 
 
 class Excess(NamedTuple):
-    """The comments that a list has beyond its newest, as members, and the time of the newest of them (milliseconds)."""
+    """Comments that are older than those a list keeps, as members, and the time of the newest of these (unix ms)."""
 
     key: Key
     members: Sequence[str]
