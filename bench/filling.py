@@ -30,7 +30,7 @@ SPAN_MS = 5 * DAY * 1000  # in which the articles are posted, until now
 BATCH = 1_000  # articles
 GRACE_MS = 60_000  # from the end of voting until the sets of voters expire
 WRITTEN_AT_ONCE = 2_000  # commands
-PATIENCE = 60.0  # seconds that a store on a busy machine may take for them
+PATIENCE = 60.0  # seconds that a store on a busy machine may take for these commands
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 The peer `hand`, a server that the project is compared with: a page written by hand, without GraphQL, with only the
 Redis client of the store and orjson. Two round trips.
 
-Its cost is the lower bound of that of an operation that the project compiles.
+It shows what an operation that the project compiles costs at least.
 """
 
 import time

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from store import phrases
 
 T = TypeVar("T")
-Check = Callable[[str, object], object]  # the value of a key as it is kept; its first argument says where it stands
+Check = Callable[[str, object], object]  # takes where a key is in the file and its value, and returns what is kept
 
 MOST_UPVOTERS = 10  # of a user, that are known by name (in `upvoters.lua`, too)
 MOST_OUTCOMES = 10  # of flags of a user, that are kept (in `flag_outcomes.lua`, too)

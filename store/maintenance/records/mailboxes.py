@@ -61,8 +61,8 @@ class MailboxRecord(Record):
 class MailingRecord(Record):
     """
     A mail that waits to be sent: `subject` is a username or the digest of an address, `what` what the mail is for,
-    `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` that has notifications or
-    addresses, each with the instant at which it came.
+    `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` the hash has notifications
+    or addresses, each with the instant at which it came.
     """
 
     kind = "mailing"
