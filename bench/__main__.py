@@ -62,9 +62,9 @@ def run(
     requests = "unequal requests" if chosen.unequal else "requests as they are"
     setting = f"{articles} articles, {workers} worker(s), {requests}, {chosen.rounds} rounds of {chosen.seconds:g} s"
     found: dict[str, Samples] = {}
-    with filled(articles) as (environment, ground, folder):
+    with filled(articles) as (environment, data, folder):
         plan = BenchPlan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
-        for query, samples in measure(plan, queries, ground):
+        for query, samples in measure(plan, queries, data):
             found[query.name] = samples
             print(f"\n{query.name}: {setting}\n\n{table(samples)}", flush=True)
     print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)
@@ -87,11 +87,11 @@ def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
     """
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
-        found = asyncio.run(_fill(url, articles))
+        data = asyncio.run(_fill(url, articles))
         print(f"{articles} articles written in {time.perf_counter() - started:.1f} s", flush=True)
         (folder / "config.json").write_bytes(orjson.dumps(_config(url)))
         files = {"BENCH_CONFIG": str(folder / "config.json"), "BENCH_READY": str(folder / "ready")}
-        yield {"UPVOTE_REDIS_URL": url, **files}, found, folder
+        yield {"UPVOTE_REDIS_URL": url, **files}, data, folder
 
 
 async def _fill(url: str, articles: int) -> Ground:

@@ -19,7 +19,8 @@ from itertools import islice
 from sqlalchemy import Connection, text
 
 from archive import mover
-from bench.filling import MOST_VOTES, POSTERS, article
+from bench import filling
+from bench.filling import MOST_VOTES, POSTERS
 from bench.since import DISTRIBUTIONS, MINUTE
 from database.database import Database
 from database.mirror import Mirror
@@ -132,7 +133,7 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
         up = min(max(votes(chance), 1), MOST_VOTES)
-        yield article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
+        yield filling.article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
 
 
 class Left:

@@ -79,8 +79,8 @@ class FlagRules:
     When flags hide an article or a comment until a moderator has looked at it: as soon as `hide_at` flags count, and
     one for each `votes_per_flag` votes of it.
 
-    The flag of a user counts whose account has a least age and karma, who was upvoted by `least_voters` different
-    users, and of whose last `last_flags` decided flags moderators have upheld more than overruled; 0 asks for none.
+    A user's flag counts if the account has the least age and karma, if `least_voters` different users have upvoted it,
+    and if moderators have upheld more of its last `last_flags` decided flags than overruled; 0 asks for none.
     """
 
     hide_at: int = _between(1, 1000)

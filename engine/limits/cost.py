@@ -285,10 +285,10 @@ class CostReader:
                 self.sizes.append(self._size(measure, argument.value))
         return tuple(found)
 
-    def _measures(self, parent: str, field: str, name: str) -> Iterator[tuple[int, Measure]]:
+    def _measures(self, parent: str, field_name: str, name: str) -> Iterator[tuple[int, Measure]]:
         """How an argument is measured, with the points of each unit."""
         weights = self.weights
-        if points := weights.true_arguments.get((parent, field, name), weights.true_arguments.get(name)):
+        if points := weights.true_arguments.get((parent, field_name, name), weights.true_arguments.get(name)):
             yield points, flag_value
         if points := weights.given_arguments.get(name):
             yield points, given_value
