@@ -151,7 +151,7 @@ class Listeners:
     async def answer(self) -> str:
         """
         Raises:
-            SubscriptionLost: it has ended, because a connection was refused or lost.
+            SubscriptionLost: the process has ended, because a connection was refused or lost.
         """
         if not (line := await self._output.readline()):
             raise SubscriptionLost("the listeners have ended")

@@ -74,9 +74,9 @@ async def submit(site: Site, actor: Actor, number: int, text: str) -> Moderation
 
     Raises:
         NotFound: there is no such action, or what it is about is gone or not in Redis.
-        Forbidden: it is about somebody else.
-        Invalid: the text breaks a rule, it is a revert, or there is another appeal.
-        AlreadyReverted: it was reverted before.
+        Forbidden: the action is about somebody else.
+        Invalid: the text breaks a rule, the action is a revert, or there is another appeal.
+        AlreadyReverted: the action was reverted before.
         Unauthenticated: the session has ended.
     """
     checked = validation.appeal(text)

@@ -36,7 +36,7 @@ async def block(site: Site, actor: Actor, username: str) -> Blocked:
 
     Raises:
         NotFound: there is no such user.
-        Invalid: it is the actor, or the actor blocks `MAX_BLOCKED` users already.
+        Invalid: the user is the actor, or the actor blocks `MAX_BLOCKED` users already.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
     blocked = await _set(site, actor, username, limit=MAX_BLOCKED)

@@ -42,7 +42,7 @@ async def fill(site: Site) -> None:
     of its own in each partition (a share of the data), and one for about 40 articles of these.
 
     Raises:
-        StoreUnavailable: it does not answer, or takes no writes.
+        StoreUnavailable: the store does not answer, or takes no writes.
     """
     await site.rankings.read(site.redis)
     for partition in range(site.partitions):

@@ -43,7 +43,7 @@ class Record(ABC):
     def check(self) -> None:
         """
         Raises:
-            MalformedRecord: it cannot be restored.
+            MalformedRecord: the record cannot be restored.
         """
 
     @abstractmethod
