@@ -139,7 +139,7 @@ async def watch_article(store: Store, number: int, server: Server, count: int) -
 
 
 class Listeners:
-    """A process of `bench.listeners`."""
+    """A process of `bench.listeners`, which subscribes many sockets and says when messages have arrived."""
 
     def __init__(self, process: "asyncio.subprocess.Process") -> None:
         assert process.stdin and process.stdout
