@@ -1,7 +1,7 @@
 """
 The archive: old articles that are in the SQL database only. A listing, such as the site by SCORE, is merged from the
-partitions of the store in Redis, which are shares of the data with indexes of their own; to it the archive is one more
-partition. A place is an article with its value in a listing.
+partitions of the store in Redis, which are shares of the data with indexes of their own; for listings the archive is
+one more partition. A place is an article with its value in a listing.
 
 An article leaves Redis in this order: it is marked as moving, which means that its number is in the set `moving` of its
 partition; the database writes its places; `archive.lua` removes the article and the mark from Redis. To change it,

@@ -33,8 +33,8 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-READ_AT_ONCE = 5_000  # votes, in a query of the task; after each it is noted how far the action is
-AT_ONCE = 1_000  # votes that the request of a moderator waits for: those of one query
+READ_AT_ONCE = 5_000  # votes that a query of the task reads; then the action notes how many are done
+WAITED_FOR = 1_000  # votes: the request of a moderator does so many itself, in one query
 MAX_BEHIND = 10_000  # entries of the log, the stream of all changes: with a consumer further behind, the steps wait
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
@@ -62,11 +62,11 @@ class Span(NamedTuple):
 
 async def begin(store: Store, database: Database | None, number: int) -> None:
     """
-    Annul the votes of the action with a number, or restore them if it is reverted: about `AT_ONCE` of them. More, and
-    what cannot be done yet, are left to the task of `WORK`, which every server runs.
+    Annul the votes of the action with a number, or restore them if it is reverted: about `WAITED_FOR` of them. More,
+    and what cannot be done yet, are left to the task of `WORK`, which every server runs.
     """
     with suppress(StoreUnavailable, DatabaseUnavailable, ConsumerBehind):
-        await settle(store, database, number, AT_ONCE)
+        await settle(store, database, number, WAITED_FOR)
 
 
 async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:
@@ -105,13 +105,13 @@ WORK = StepwiseWork(annulments.annulling, settle, INTERVAL, "votes were not annu
 async def _annul(
     store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
 ) -> bool:
-    """Annul the votes of an action. False if `most` were looked at before the end."""
+    """Annul the votes of an action. False if `most` were looked at before the end, or it was reverted at the end."""
     site, seen, total, reaches_back_to = store.site, 0, None, None
     complete_at, pace = 0, Pace()  # 0: there is no database
     if database is None:
         reaches_back_to = await _reaches_back_to(site)
     else:
-        complete_at = await caught_up(site)
+        complete_at = await wait_for_database(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
         unsure = await _annul_some(store, database, action, voter, complete_at, votes, pace)
@@ -140,8 +140,8 @@ async def _annul_some(
 ) -> list[int]:
     """
     Annul some votes, also those on what is archived. Returns the numbers of articles and comments whose voters are gone
-    from Redis, while the database may lack votes on them. What it has is given by `complete_at`, as for
-    `annulments.annul_some`.
+    from Redis, while the database may lack votes on them. It has all votes up to `complete_at` (unix milliseconds; 0:
+    there is no database; None: it has all votes on these).
 
     Raises:
         Reverted: the action was reverted.
@@ -163,16 +163,16 @@ async def _annul_closed(
     store: Store, database: Database, action: ModerationAction, voter: str, numbers: Sequence[int], pace: Pace
 ) -> None:
     """
-    Annul the votes on some articles and comments whose voters are gone from Redis. They take no votes any more, so that
-    the database has all of these once it has the entries up to now.
+    Annul the votes on some articles and comments whose voters are gone from Redis. Their voting is closed, so the
+    database has all votes on them once it has the entries of the log up to now.
 
     Raises:
-        ConsumerBehind: it does not have them in time.
+        ConsumerBehind: the database does not have these entries in time.
         Reverted: the action was reverted.
     """
-    await caught_up(store.site)
+    await wait_for_database(store.site)
     votes = await database.run(_read_on, _span(action, voter), numbers)
-    await _annul_some(store, database, action, voter, None, votes, pace)
+    await _annul_some(store, database, action, voter, complete_at=None, votes=votes, pace=pace)
 
 
 async def _annul_these(
@@ -257,7 +257,7 @@ async def _take_step(
         if not step.absent or site.rankings.archive is None:  # None: the store has no archive
             return unsure, step.absent
         if turn:
-            await caught_up(site)
+            await wait_for_database(site)
         archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))
         unsure += step.unsure
@@ -309,18 +309,18 @@ async def _reaches_back_to(site: Site) -> int | None:
     When voting closed on the newest thing whose voters are gone (unix milliseconds): who voted before that may not be
     known. None if all voters are known.
     """
-    closed: list[int] = []
+    posting_times: list[int] = []  # of things whose voters are gone
     async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         things = [key for key in found if key.name in ("article", "comment")]
         times: list[Command] = [("HGET", key.text, "time") for key in things]
         known: list[Command] = [("EXISTS", keys.voted(key.partition, int(key.suffix))) for key in things]
         replies = await site.redis.pipeline([*times, *known])
         pairs = zip(replies[: len(things)], replies[len(things) :], strict=True)
-        closed += [int(time) for time, is_known in pairs if time and not is_known]
-    return max(closed) + site.policy.voting_window * 1000 if closed else None
+        posting_times += [int(time) for time, is_known in pairs if time and not is_known]
+    return max(posting_times) + site.policy.voting_window * 1000 if posting_times else None
 
 
-async def caught_up(site: Site) -> int:
+async def wait_for_database(site: Site) -> int:
     """
     Wait until the database has all votes up to now, and return that instant (unix milliseconds). Two round trips, and
     one every `PAUSE`.

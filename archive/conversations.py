@@ -115,7 +115,7 @@ class Conversation:
         levels, has_more, has_others = found[:count], len(found) > count, walk.has_others(window)
         if window.upwards:
             levels.reverse()
-        moves = beyond.moves if beyond else 0
+        moves = beyond.moves if beyond else 0  # of a walk in Redis: passed on, as no comment moves here
         places = tuple(walk.places(levels, moves, newest_shown))
         has_before, has_after = (has_more, has_others) if window.upwards else (has_others, has_more)
         return ThreadPage(places, has_before, has_after, is_pinned)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from archive.conversations import Conversation, conversation
 from archive.steps import Archivable
-from database import conversations as rows
+from database import conversations as conversation_rows
 from database.conversations import KeptOfArticle, KeptOfComment
 from database.database import Database
 from store import conversations as stored
@@ -49,7 +49,7 @@ async def of(site: Site, database: Database, found: Archivable) -> Departure | N
     hashes = await stored.stored(site, number)
     if hashes is None or len(hashes) != found.comments:
         return None
-    comments = await database.run(rows.comments, number)
+    comments = await database.run(conversation_rows.comments, number)
     departure = await asyncio.to_thread(partial(_departure, found, hashes, comments, site.policy.best_z))
     if departure is None:
         logger.warning("article:%d stays in Redis, as the database has other comments of it: see upvote verify", number)

@@ -37,30 +37,31 @@ TOLERANCE = 1e-9  # relative error of a computation with floats: bounds are wide
 NEVER = 2**42  # milliseconds: above any posting time
 MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
-MOST_READ = 500  # places of a class to read next
-MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
+MOST_READ = 500  # places of each class to read in the second turn at most; each later turn reads twice as many
+MOST_UNSURE = 2**31 - 1  # places of a class to read if their order is not sure: all
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
     """
-    `Policy.gravity` at an instant: base ** `votes` / ((minutes of age + `delay`) / 60) ** `age`, where the base is
-    the article's votes - 1. A base below 0 is divided without the exponent.
+    `Policy.gravity` at an instant: base ** votes_exponent / ((minutes of age + delay) / 60) ** age_exponent, where
+    the base is the article's votes - 1. A base below 0 is divided without the exponent.
 
     Below, a *weight* is the dividend without its sign, a *decay* the divisor, and a *magnitude* the value without its
     sign: magnitude = weight / decay.
     """
 
     at: int  # the instant, unix milliseconds
-    votes: float  # exponent of the base
-    age: float  # exponent of the age
+    votes_exponent: float  # of the base
+    age_exponent: float  # of the age
     delay: float  # minutes that are added to the age
 
     def value_of(self, place: Place) -> float:
         """The value of an article by its place in an index by time, which has its votes as `extra`."""
         base = (place.extra or 0) - 1
         minutes = max(self.at - int(place.value), 0) / 60_000
-        value: float = (base**self.votes if base > 0 else base) / ((minutes + self.delay) / 60) ** self.age
+        dividend = base**self.votes_exponent if base > 0 else base
+        value: float = dividend / ((minutes + self.delay) / 60) ** self.age_exponent
         return value
 
     def first_value(self, votes: int) -> float:
@@ -85,7 +86,7 @@ class Formula:
 
     def _times(self, weights: Iterable[float], factor: float) -> list[float]:
         """When articles were posted whose decays at the instant are their weights x `factor`."""
-        exponent, origin, times = 1 / self.age, self.at + self.delay * 60_000, []
+        exponent, origin, times = 1 / self.age_exponent, self.at + self.delay * 60_000, []
         for weight in weights:
             try:
                 times.append(origin - (weight * factor) ** exponent * 3_600_000)
@@ -213,10 +214,10 @@ class GravityReader:
         instant. The set may have further keys, too.
 
         First a few articles of each class are read. Once there are `count`, what is left to read of the classes is cut
-        at the magnitude of the last of the best `count`, and the rest is read.
+        at the magnitude of the last of the nearest `count`, and the rest is read.
         """
         formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()
-        unread, at_once = self._unread_of(sign, *self._times(outward)), FIRST_READ
+        unread, at_once = self._unread_of(sign, *self._bounds(outward)), FIRST_READ
         if edge:
             unread = _beyond(formula, unread, abs(edge[0]), outward)
         while unread := [each for each in unread if each.part.low < each.part.high]:
@@ -237,8 +238,8 @@ class GravityReader:
             at_once = max(2 * at_once, min(count, MOST_READ))
         return found
 
-    def _times(self, outward: bool) -> tuple[Key, Key]:
-        """The times before the instant, from the oldest article or (outward) up to the newest."""
+    def _bounds(self, outward: bool) -> tuple[Key, Key]:
+        """The keys by time before the instant: from the oldest article on or, outward, up to the newest one."""
         end = (self.formula.at, -1)
         whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
         nearest = reads.places(self.connection, whole, count=1, upwards=not outward)[0].key
@@ -246,9 +247,9 @@ class GravityReader:
 
     def _unread_of(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
         """The classes of a sign, with the times between two keys."""
-        votes = self.formula.votes
+        exponent = self.formula.votes_exponent
         return [
-            UnreadPart(Range(index.id, low, high), *_weights(votes, index.votes_class))
+            UnreadPart(Range(index.id, low, high), *_weights(exponent, index.votes_class))
             for index in self.indexes.classes
             if index.votes_class * sign > 0
         ]
@@ -287,8 +288,8 @@ def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
 
 def _beyond(formula: Formula, unread: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
     """
-    The parts of classes, cut to the times at which an article can have at least (outward: away from 0) or at most this
-    magnitude.
+    The parts of classes, cut to the posting times with which an article can have this magnitude or, outward, a larger
+    one; else this or a smaller one.
     """
     if outward:
         times = formula.first_times((each.heaviest for each in unread), magnitude)

@@ -184,7 +184,7 @@ def _names(listing: HomeListing, weighted: Collection[str]) -> list[str]:
 
 def _serials(site: Site) -> list[Read[Any]]:
     """Values that change when articles leave Redis, come back, or are marked as moving."""
-    call = moving.new_call()
+    call = moving.new_call()  # makes the reads unequal to earlier ones, so that they are sent again
     return [
         Read(("HMGET", keys.archived(partition), "serial", "marks"), _texts, (call,))
         for partition in range(site.partitions)
@@ -201,7 +201,7 @@ def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> l
     if weighted or not groups:
         groups.append("top:")
     fields = [group + order for order in orders for group in groups]
-    call = moving.new_call()
+    call = moving.new_call()  # as in `_serials`
     return [Read(("HMGET", keys.archived(partition), *fields), _tops, (call,)) for partition in range(site.partitions)]
 
 

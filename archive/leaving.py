@@ -98,7 +98,7 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
     await _require_no_steps(site, leaver)
     await effects.complete(site)  # changes by the user that other partitions have still to follow, such as follows
     if database:
-        await annulments.caught_up(site)  # the database has all changes up to now
+        await annulments.wait_for_database(site)  # the database has all changes up to now
     sweep = _Sweep(store, database, leaver, drops_entries=True)
     await sweep.run()
     await sweep.replace_rows()  # what was archived while the store was read
@@ -126,7 +126,7 @@ async def settle_all(store: Store, database: Database | None) -> None:
 
 async def note(site: Site, leaver: Leaver) -> None:
     """
-    Append a deletion to the file of deletions, if the site has one, unless it is there. A file that cannot be written
+    Append a deletion to the file of deletions, if the site has one that lacks it. A file that cannot be written
     is logged, and keeps nobody from leaving.
     """
     if site.deletions is None:
@@ -234,7 +234,7 @@ class _Sweep:
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)
         await self.replace_rows()  # what comes back from the archive until now is found by the scan
-        async for found in scan.known_keys(self.store.site, lambda count: None):
+        async for found in scan.known_keys(self.store.site, lambda count: None):  # without a report of progress
             await self._replace_in(found)
         if self.drops_entries:
             await self._drop_entries_of_archived()
@@ -331,10 +331,10 @@ async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
         async for numbers in _listed(site, kind(own, leaver.name)):
             placed = [(site.partition_of_article(number), str(number)) for number in numbers]
             yield [
-                Key(listed(partition, number), listed, listed.name, partition, suffix=number)
+                Key(text=listed(partition, number), kind=listed, name=listed.name, partition=partition, suffix=number)
                 for partition, number in placed
             ]
-        yield [Key(kind(own, leaver.name), kind, kind.name, own, suffix=leaver.folded)]
+        yield [Key(text=kind(own, leaver.name), kind=kind, name=kind.name, partition=own, suffix=leaver.folded)]
 
 
 async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:

@@ -209,7 +209,7 @@ class _Checks:
         for number in misplaced.found:
             if not self.repair or await self.database.write(_place_again, self.site, number):
                 where = f"places of article {number} in the database"
-                self.report(Finding(where, "others", "those of its record", self.repair))
+                self.report(Finding(where, found="others", expected="those of its record", repaired=self.repair))
 
     async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
         """Those of some articles that are archived now, and whose places are wrong."""
@@ -432,17 +432,17 @@ async def _find_counts(
 
 
 class VerifyCall(NamedTuple):
-    """What a script of `store/scripts/verify` is called with. `name` is the number of an article, or ""."""
+    """What a script of `store/scripts/verify` is called with. `number` is that of an article, or ""."""
 
     partition: int
-    name: str
+    number: str
     arguments: Sequence[Argument]
 
 
 async def _run_script(site: Site, script: Script, calls: Sequence[VerifyCall], repair: bool) -> list[list[str]]:
     """The replies to some calls, each a status or cursor, and then the values of findings. One round trip."""
     repairing = "repair" if repair else ""
-    commands = [site.command(script, each.partition, repairing, each.name, *each.arguments) for each in calls]
+    commands = [site.command(script, each.partition, repairing, each.number, *each.arguments) for each in calls]
     replies: list[list[str]] = await site.redis.pipeline(commands)
     return replies
 

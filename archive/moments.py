@@ -45,7 +45,7 @@ class Moments:
     before: Serials = field(default_factory=dict)
 
     async def read(
-        self, partitions: Sequence[int], reads: Sequence[Read[Any]], known: Sequence[Read[Known[Any]]]
+        self, partitions: Sequence[int], reads: Sequence[Read[Any]], known_reads: Sequence[Read[Known[Any]]]
     ) -> Moment:
         """
         The results of reads, and of the further reads that they result in, with what Redis knows of the archive of
@@ -57,12 +57,12 @@ class Moments:
         for partition in partitions:
             if partition in seen:
                 self.before.setdefault(partition, seen[partition])
-        moment = await _try(self.site, self.load, self.before, partitions, reads, known)
-        return moment or await of_one_moment(self.site, partitions, reads, known)
+        moment = await _try(self.site, self.load, self.before, partitions, reads, known_reads)
+        return moment or await of_one_moment(self.site, partitions, reads, known_reads)
 
 
 async def of_one_moment(
-    site: Site, partitions: Sequence[int], reads: Sequence[Read[Any]], known: Sequence[Read[Known[Any]]]
+    site: Site, partitions: Sequence[int], reads: Sequence[Read[Any]], known_reads: Sequence[Read[Known[Any]]]
 ) -> Moment:
     """
     As `Moments.read`, without what was read before. One round trip, and one for each further read, for each try.
@@ -71,7 +71,7 @@ async def of_one_moment(
         StoreUnavailable: articles have moved during each of `TRIES` tries.
     """
     for _ in range(TRIES):
-        if moment := await _try(site, partial(load_again, site), {}, partitions, reads, known):
+        if moment := await _try(site, partial(load_again, site), {}, partitions, reads, known_reads):
             return moment
     raise StoreUnavailable(MOVED)
 
@@ -88,11 +88,11 @@ async def _try(
     before: Serials,
     partitions: Sequence[int],
     reads: Sequence[Read[Any]],
-    known: Sequence[Read[Known[Any]]],
+    known_reads: Sequence[Read[Known[Any]]],
 ) -> Moment | None:
     """A moment; None if articles have moved meanwhile. Serials that `before` lacks are read first, and noted there."""
     first = summaries.serials(partition for partition in partitions if partition not in before)
-    found = await load([*first, *reads, *known])
+    found = await load([*first, *reads, *known_reads])
     before |= _serials_of(found[: len(first)])
     results, after = found[len(first) : len(first) + len(reads)], found[len(first) + len(reads) :]
     values = [each.value for each in after]

@@ -23,7 +23,7 @@ from archive import comment_lists, departures, places, steps
 from archive.departures import Departure
 from archive.steps import MAY_BE_LOST, Archivable
 from database import article_places
-from database import conversations as conversations_of
+from database import conversations as conversation_rows
 from database.conversations import KeptOfComment
 from database.database import Database, DatabaseUnavailable
 from database.positions import has_entry
@@ -64,7 +64,7 @@ class HotLimits:
     listed_comments: int = LISTED_COMMENTS  # that stay in the list of each user
 
     def quiet_since(self, site: Site) -> int | None:
-        """The instant since which nothing was written in conversations that leave (unix milliseconds)."""
+        """Conversations leave if nothing was written there since this instant (unix milliseconds); None: all stay."""
         if self.days is None:
             return None
         return site.clock() - max(self.days * DAY * 1000, site.policy.voting_ms + steps.GRACE)
@@ -112,7 +112,7 @@ class Mover:
         moved = 0
         for partition in range(self.site.partitions):
             try:
-                if await self._has_lease(partition):
+                if await self._hold_lease(partition):
                     await self._renew_listings(partition)
                     await self._mark_lost(partition)
                     await self._remove_old_places(partition)
@@ -127,11 +127,11 @@ class Mover:
 
     async def cut_lists(self) -> int:
         """Cut the lists of users' comments down to the limit. Returns how many comments were cut off."""
-        return await comment_lists.cut(self.site, self._claimed, self.limits.listed_comments, self._has_all)
+        return await comment_lists.cut(self.site, self._claimed, self.limits.listed_comments, self._wait_for_all)
 
-    async def _has_all(self) -> bool:
+    async def _wait_for_all(self) -> bool:
         """Wait until the database has all changes up to now. False if the store has no archive and cannot begin one."""
-        if not await self._has_begun():
+        if not await self._begin():
             return False
         for partition in range(self.site.partitions):
             await self._wait_for_mirror(partition)
@@ -142,7 +142,7 @@ class Mover:
         for partition in range(self.site.partitions):
             await steps.lease(self.site, partition, self.token).end()
 
-    async def _has_lease(self, partition: int) -> bool:
+    async def _hold_lease(self, partition: int) -> bool:
         """
         Take or extend the lease of a partition; False if another process has it. A claim writes the token into the
         database: it is made again after the lease was lost, as another process may have made its own.
@@ -171,7 +171,7 @@ class Mover:
         limits, so that others find room: Redis takes only so many of their comments.
         """
         moved, numbers = 0, await conversations.that_came_back(self.site, partition)
-        if not numbers or not await self._has_begun():
+        if not numbers or not await self._begin():
             return 0
         for start in range(0, len(numbers), BATCH):
             moved += await self._move_batch(partition, numbers[start : start + BATCH])
@@ -185,7 +185,7 @@ class Mover:
         above = (0, 0)  # posting time and number of the last article that was looked at
         while found := await self.database.run(article_places.removed, quiet_since, above, BATCH):
             numbers = [number for _, number in found if self.site.partition_of_article(number) == partition]
-            if numbers and await self._has_begun():
+            if numbers and await self._begin():
                 moved += await self._move_batch(partition, numbers)
             above = found[-1]
         return moved
@@ -193,7 +193,7 @@ class Mover:
     async def _move_oldest(self, partition: int, index: str, count: int) -> int:
         """Move the oldest `count` articles of an index, without those that are open to votes."""
         moved = stayed = 0
-        if count > 0 and not await self._has_begun():
+        if count > 0 and not await self._begin():
             return 0
         while moved + stayed < count:
             limit = min(BATCH, count - moved - stayed)
@@ -206,7 +206,7 @@ class Mover:
 
     async def _move_batch(self, partition: int, numbers: Sequence[int]) -> int:
         """Move those of some articles that may leave Redis. Return how many."""
-        if not await self._has_lease(partition):
+        if not await self._hold_lease(partition):
             raise LeaseLost
         found = await steps.archivable(self.site, partition, numbers, self.limits.quiet_since(self.site))
         if not found:
@@ -225,11 +225,11 @@ class Mover:
 
     async def _move_conversation(self, partition: int, found: Archivable, departure: Departure) -> int:
         """Move an article with its comments. These are removed from Redis after it."""
-        if not await self._have_conversations_begun() or not await self._has_lease(partition):
+        if not await self._begin_conversations() or not await self._hold_lease(partition):
             raise LeaseLost
         for rows in departure.rows():
             await self._write(partition, partial(_keep, rows))
-            if not await self._has_lease(partition):
+            if not await self._hold_lease(partition):
                 raise LeaseLost
         await self._mark(partition, [found.article.number], is_moving=True)
         await self._write(partition, partial(_write_conversation, self.site, partition, found.article, departure))
@@ -244,14 +244,14 @@ class Mover:
         """
         await _drop_left_of(self.site, partition)
 
-    async def _have_conversations_begun(self) -> bool:
+    async def _begin_conversations(self) -> bool:
         """
         Before the first conversation leaves Redis, let all processes know that some will be in the database. False if
         another process has to do that: the one with the lease of partition 0.
         """
         rankings = self.site.rankings
         if not rankings.has_archived_conversations:
-            if not await self._has_lease(partition=0):
+            if not await self._hold_lease(partition=0):
                 return False
             await steps.begin_conversations(self.site)
             await asyncio.sleep(self.notice)
@@ -267,7 +267,7 @@ class Mover:
                 raise DatabaseUnavailable(f"the database is more than {LAG:.0f} seconds behind")
             await asyncio.sleep(POLL)
 
-    async def _has_begun(self) -> bool:
+    async def _begin(self) -> bool:
         """
         Before the first article leaves Redis, let all processes know that from now on some are in the database. False
         if another process has to do that: the one with the lease of partition 0.
@@ -275,7 +275,7 @@ class Mover:
         rankings = self.site.rankings
         await rankings.read(self.site.redis)
         if rankings.archive is None:
-            if not await self._has_lease(partition=0):
+            if not await self._hold_lease(partition=0):
                 return False
             identity = secrets.token_hex(8)
             await self._write(partition=0, change=partial(_set_identity, identity))
@@ -405,19 +405,19 @@ def _fenced(connection: "Connection", partition: int, token: str, change: "Calla
 
 
 def _write_places(site: Site, partition: int, articles: Sequence[Article], connection: "Connection") -> None:
-    conversations_of.forget(connection, [article.number for article in articles])
+    conversation_rows.forget(connection, [article.number for article in articles])
     article_places.archive(connection, site, articles)
     _note_batch(connection, partition, articles)
 
 
 def _keep(rows: Sequence[tuple[int, KeptOfComment]], connection: "Connection") -> None:
-    conversations_of.keep(connection, rows)
+    conversation_rows.keep(connection, rows)
 
 
 def _write_conversation(
     site: Site, partition: int, article: Article, departure: Departure, connection: "Connection"
 ) -> None:
-    conversations_of.keep_article(connection, article.number, departure.of_article)
+    conversation_rows.keep_article(connection, article.number, departure.of_article)
     article_places.archive(connection, site, [article])
     _note_batch(connection, partition, [article])
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 T = TypeVar("T")
 S = TypeVar("S")
 
-FIRST, LEAST, MOST = 50, 10, 200  # articles and comments in the first step, in the smallest and in the largest
+FIRST, LEAST, MOST = 50, 10, 200  # articles and comments in the first, smallest and largest step; tests lower MOST
 QUICK, SLOW = 0.003, 0.006  # seconds until the answer of a step that is too small, and of one that is too large
 UNDER_WAY = 2  # steps: what one needs of the database is read while the server takes the other
 

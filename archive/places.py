@@ -1,7 +1,7 @@
 """
 Listings of archived articles, which are in the SQL database only: pages, ranks and totals. A listing is what is ranked
-together, such as the site by SCORE. In Redis each partition, a share of the data, holds a part of it; to a listing the
-archive is one more partition, so the functions here return what is read of a partition.
+together, such as the site by SCORE. In Redis each partition, a share of the data, holds a part of it; for listings
+the archive is one more partition, so the functions here return what is read of a partition.
 
 A place is an article with its value in a listing; a key is what places are sorted by: the value, then the number of the
 article. `without` are numbers of articles that have places here although Redis holds them, as they are about to leave

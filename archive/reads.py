@@ -2,7 +2,7 @@
 Reads of a store that has archived articles, which are in the SQL database only: they merge what Redis has with what the
 database has.
 
-A listing, such as the site by SCORE, is merged from partitions, which are shares of the data in Redis; to it the
+A listing, such as the site by SCORE, is merged from partitions, which are shares of the data in Redis; for listings the
 archive is one more partition. Redis has a summary of the archive, so the database is asked only if an archived article
 can be on the page, or before it. The results are of one moment, which means that no article has left Redis or come back
 between the reads (see `moments`). Articles that are between Redis and the database are marked as moving, and each
@@ -146,17 +146,17 @@ class ArchiveReads:
         load, results = self._load, dict[int, T]()  # results by the index in `wanted`
         for _ in range(moments.TRIES):
             unread = [
-                place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
+                index for index, (article, *_) in enumerate(wanted) if article not in archived and index not in results
             ]
             # An article leaves before its comments are removed: if it is still there after the reads, they found all.
-            checked = sorted({wanted[place][0] for place in unread} & old)
+            checked = sorted({wanted[index][0] for index in unread} & old)
             call, partition_of = moving.new_call(), self._site.partition_of_article
             exist_reads = [
                 Read(("EXISTS", keys.article(partition_of(each), each)), _exists, (call,)) for each in checked
             ]
-            found = await load([*(wanted[place][1] for place in unread), *exist_reads]) if unread else []
+            found = await load([*(wanted[index][1] for index in unread), *exist_reads]) if unread else []
             gone = {each for each, is_there in zip(checked, found[len(unread) :], strict=True) if not is_there}
-            results |= {place: each for place, each in zip(unread, found, strict=False) if wanted[place][0] not in gone}
+            results |= {index: each for index, each in zip(unread, found, strict=False) if wanted[index][0] not in gone}
             if not gone:
                 break
             now = await self.articles(sorted(gone))
@@ -167,8 +167,8 @@ class ArchiveReads:
             raise ArchiveUnavailable(MOVED)
         read = {number: await self.conversation(number) for number in {article for article, *_ in wanted} & archived}
         return [
-            results[place] if place in results else compute(read[article])
-            for place, (article, _, compute) in enumerate(wanted)
+            results[index] if index in results else compute(read[article])
+            for index, (article, _, compute) in enumerate(wanted)
         ]
 
     async def conversation(self, article: int) -> Conversation:

@@ -29,7 +29,7 @@ SET_GREATEST = Script("set_greatest")
 
 T = TypeVar("T")
 
-FIELDS_AT_ONCE = 500
+FIELDS_AT_ONCE = 500  # of a hash, in a round trip
 USER_FIELD, COUNT_FIELD = "user:", "count"  # what fields of the hash `archived` begin with
 ARCHIVER = "archiver"  # name of the lease of the one process that moves the articles of a partition
 LEASE_TIME = 30_000  # milliseconds after which another process takes over

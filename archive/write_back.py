@@ -141,10 +141,10 @@ async def run_moderation(
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
 
-    async def is_back(refusal: NotFound) -> bool:
+    async def bring_subject_back(refusal: NotFound) -> bool:
         return await bring_back(store, database, number, waker)
 
-    return await _run(command, is_back)
+    return await _run(command, bring_subject_back)
 
 
 async def run_flag(
@@ -159,7 +159,7 @@ async def run_flag(
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
 
-    async def is_back(refusal: NotFound) -> bool:
+    async def bring_subject_back(refusal: NotFound) -> bool:
         archived, comment = await _find_subject(store, database, number)
         if archived is None or (comment and comment.state is ContentState.DELETED):
             return False
@@ -169,7 +169,7 @@ async def run_flag(
             raise Forbidden(f"comment:{number} is not visible", "subjectId") from None
         return await _bring_back(store, database, archived, waker)
 
-    return await _run(command, is_back)
+    return await _run(command, bring_subject_back)
 
 
 async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:
@@ -220,8 +220,9 @@ async def _find_subject(store: Store, database: Database | None, number: int) ->
 
 async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFound], Awaitable[bool]]) -> T:
     """
-    Run a command. If it does not find an article, call `bring_back`, and if that wrote the article back to Redis, run
-    the command again. This repeats, as the archiver may remove the article from Redis before the command runs.
+    Run a command. If it does not find an article, call `bring_back` with this refusal, and if that wrote the article
+    back to Redis, run the command again; repeatedly, as the archiver may remove the article again before the command
+    runs. What `bring_back` refuses is raised `from None`, as it takes the place of the first refusal.
     """
     for _ in range(moments.TRIES):
         try:

@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     queries = [QUERIES[name] for name in chosen.queries or QUERIES]
     is_missed = False
     for workers in chosen.workers:
+        # inherited by Valkey and the load generator
         os.sched_setaffinity(0, {servers.OTHER_CORE} if workers == 1 else set(servers.CORES))
         sizes = {articles: run(chosen, peers, queries, workers, articles) for articles in chosen.articles}
         if len(sizes) > 1:
@@ -61,9 +62,9 @@ def run(
     requests = "unequal requests" if chosen.unequal else "requests as they are"
     setting = f"{articles} articles, {workers} worker(s), {requests}, {chosen.rounds} rounds of {chosen.seconds:g} s"
     found: dict[str, Samples] = {}
-    with filled(articles) as (environment, ground, folder):
+    with filled(articles) as (environment, data, folder):
         plan = BenchPlan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
-        for query, samples in measure(plan, queries, ground):
+        for query, samples in measure(plan, queries, data):
             found[query.name] = samples
             print(f"\n{query.name}: {setting}\n\n{table(samples)}", flush=True)
     print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)
@@ -81,16 +82,16 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
     """
-    Start a Valkey with so many articles. Yields the environment variables of the servers, the data from which requests
-    are made, and a temporary folder.
+    Start a Valkey with this number of articles. Yields the environment variables of the servers, the data from which
+    requests are made, and a temporary folder.
     """
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
-        found = asyncio.run(_fill(url, articles))
+        data = asyncio.run(_fill(url, articles))
         print(f"{articles} articles written in {time.perf_counter() - started:.1f} s", flush=True)
         (folder / "config.json").write_bytes(orjson.dumps(_config(url)))
         files = {"BENCH_CONFIG": str(folder / "config.json"), "BENCH_READY": str(folder / "ready")}
-        yield {"UPVOTE_REDIS_URL": url, **files}, found, folder
+        yield {"UPVOTE_REDIS_URL": url, **files}, data, folder
 
 
 async def _fill(url: str, articles: int) -> Ground:
@@ -111,7 +112,7 @@ def _config(url: str) -> dict[str, object]:
     """
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)
-    texts = {key.name: key(0, "%s") for key in named}  # 0: the one partition of the store
+    texts = {key.name: key(0, "%s") for key in named}  # 0: the one partition (share of the data)
     return {
         "url": url,
         "redis": url.removeprefix("unix://"),

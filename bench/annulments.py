@@ -1,17 +1,17 @@
 """
-Measures how long it takes to annul the votes of a user, which then count no more, and what a request beside waits.
+Measures how long it takes to annul the votes of a user, which then count no more, and how long requests wait meanwhile.
 
     python -m bench.annulments [URL] [--votes 100000]
 
-Without the URL of an empty database it is an SQLite file. Two users vote on as many articles as `--votes` says, by
+Without the URL of an empty database, an SQLite file is used. Two users vote on as many articles as `--votes` says, by
 1,000 others in 20 groups. The votes of the first are annulled while all articles are in Valkey, those of the second
 when all are archived, which means in the database only. Each annulment is reverted before the next step, so that the
 votes count again.
 
-One process does everything: it also writes the database, and the request that is sent beside, an article by id every 5
-milliseconds, waits for all of that. Garbage is collected, and threads take turns, as in a server. On a machine that has
-other work, compare with what the request waits while nothing is annulled, which is printed first, and see the processor
-time of this process and of Valkey.
+One process does everything: it also writes the database, and the request that is sent meanwhile, an article by id every
+5 milliseconds, waits for all of that. Garbage is collected, and threads take turns, as in a server. On a machine that
+has other work, compare with what the request waits while nothing is annulled, which is printed first, and see the
+processor time of this process and of Valkey.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from store.store import Store
 
 POSTERS, GROUPS = 1_000, 20
 AT_ONCE = 200  # articles that are posted, and voted on, at the same time
-PAUSE = 0.005  # seconds between two requests beside, and between two looks at whether something is done
+PAUSE = 0.005  # seconds between two measured requests, and between two looks at whether something is done
 IDLE = 5.0  # seconds in which the request is sent while nothing is annulled
 VOTING_CLOSED = 8 * 86_400_000  # milliseconds after a post, a day more than votes are open
 FIRST, SECOND = "mallory", "trudy"  # the users whose votes are annulled
@@ -99,26 +99,26 @@ async def _post(store: Store, n: int) -> int:
     return (await store.articles.post(f"poster-{n % POSTERS}", draft, idempotency_key=str(n))).number
 
 
-async def annul_and_revert(store: Store, database: Database, voter: str, beside: int, where: str) -> None:
-    """Annul all votes of a voter, and revert that. `beside` is the article that is read meanwhile."""
+async def annul_and_revert(store: Store, database: Database, voter: str, read: int, where: str) -> None:
+    """Annul all votes of a voter, and revert that. `read` is the number of the article that is read meanwhile."""
     done = await actions.annul(store.site, OPERATOR, voter, since=None, until=None, reason="a ring")
     assert done.action
     number = done.action.number
-    await measure(f"annulled, {where}", store, database, number, beside, AnnulmentState.DONE)
+    await measure(f"annulled, {where}", store, database, number, read, AnnulmentState.DONE)
     await reverts.revert(store.site, OPERATOR, number, "a mistake")
-    await measure(f"restored, {where}", store, database, number, beside, AnnulmentState.RESTORED)
+    await measure(f"restored, {where}", store, database, number, read, AnnulmentState.RESTORED)
 
 
-async def measure_idle(store: Store, beside: int) -> None:
-    async with requests_beside(store, beside) as waits:
+async def measure_idle(store: Store, article: int) -> None:
+    async with requests_beside(store, article) as waits:
         await asyncio.sleep(IDLE)
     print(f"nothing annulled: a request waits {shown(waits)}; {load()}", flush=True)
 
 
-async def measure(title: str, store: Store, database: Database, number: int, beside: int, end: AnnulmentState) -> None:
+async def measure(title: str, store: Store, database: Database, number: int, read: int, end: AnnulmentState) -> None:
     """Print how long it takes until the annulment of the action `number` has reached the state `end`."""
     started, used, of_valkey = time.perf_counter(), time.process_time(), await valkey_seconds(store)
-    async with requests_beside(store, beside) as waits:
+    async with requests_beside(store, read) as waits:
         while True:
             with suppress(Delayed):
                 await annulments.settle(store, database, number)

@@ -40,8 +40,8 @@ from store.ranking.formulas import Order, Policy
 from store.records import Article, Position
 from store.site import Site
 
-ROUNDS = 15
-USERS = 1_000
+ROUNDS = 15  # reads of each page
+USERS = 1_000  # with a timeline
 DEPTHS = (0.1, 0.5, 0.9)  # shares of a listing that are before a page
 APART = 97  # places from one measured position to the next
 # rows, as `Place`: value, number of the article, and `extra`: its votes by TIME, and its posting time by VOTES

@@ -2,9 +2,9 @@
 Fills the SQL database in bulk with archived articles, which only the database has, and Valkey with what the archiver
 leaves of them there: how many they are, by group and by poster, and the greatest value of each listing.
 
-They are older than the articles of `bench.filling`, and closed to votes: one a minute, with votes as unevenly spread as
-on a real site. None has more votes than articles of `bench.filling` may have, so none is on the first page of a listing
-by score. The names of their voters are not stored. The same seed gives the same articles.
+The archived ones are older than those of `bench.filling`, and closed to votes: one a minute, with votes as unevenly
+spread as on a real site. None has more votes than articles of `bench.filling` may have, so none is on the first page of
+a listing by score. The names of their voters are not stored. The same seed gives the same articles.
 
 An index of the database has the places of the articles of a listing: the value, the number, and the votes or the
 posting time, if pages need them. By GRAVITY, articles with about the same votes are a class, with an index of its own.
@@ -19,7 +19,8 @@ from itertools import islice
 from sqlalchemy import Connection, text
 
 from archive import mover
-from bench.filling import MOST_VOTES, POSTERS, article
+from bench import filling
+from bench.filling import MOST_VOTES, POSTERS
 from bench.since import DISTRIBUTIONS, MINUTE
 from database.database import Database
 from database.mirror import Mirror
@@ -48,7 +49,7 @@ AGE_MS = 10 * DAY * 1000  # of the newest: voting was closed long ago
 
 async def archive(store: Store, database_url: str, count: int) -> list[Position]:
     """
-    Make a database of the articles that the store has, and archive so many older ones, which are numbered from 1. Takes
+    Make a database of the articles that the store has, and archive `count` older ones, which are numbered from 1. Takes
     the time of a dump of the store, and about 0.1 ms for each archived article.
 
     Returns the places by score of some archived articles, which are spread over all of them.
@@ -132,7 +133,7 @@ def old(chance: random.Random, count: int, now: int) -> Iterator[Article]:
     for sequence in range(1, count + 1):
         time = now - AGE_MS - (count - sequence) * MINUTE
         up = min(max(votes(chance), 1), MOST_VOTES)
-        yield article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
+        yield filling.article(chance, sequence, chance.choice(POSTERS), time, up=up, down=0)
 
 
 class Left:
@@ -160,7 +161,7 @@ class Left:
             self._counts[partition].update(["count", *(f"count:group:{group}" for group in each.groups)])
             self._counts[partition][f"user:{each.poster}"] += 1
             self._newest[each.poster] = max(self._newest.get(each.poster, 0), each.posted_at)
-            self._karma[each.poster] += each.votes - 1
+            self._karma[each.poster] += each.votes - 1  # the poster's own vote is no karma
             for order, name, decays in ORDERS:
                 if not decays:
                     value = self._site.policy.value(order, each)

@@ -61,7 +61,7 @@ async def run(rounds: int) -> None:
 
 
 async def filled(store: Store) -> int:
-    """Post an article with its comments, every third an answer to the one before it, and return its number."""
+    """Post an article with comments, two of three an answer to the one before, and return the article's number."""
     for name in NAMES:
         await store.site.redis.run(("HSET", keys.user(0, name), "name", name, "joined", NOW, "karma", 0))
     posted = await store.articles.post(NAMES[0], Draft("A title", content=TEXT.format(number="")))

@@ -1,5 +1,5 @@
 """
-Counts what the pool of caches, which share a number of bytes, evicts, beside LRU, in traces recorded from the
+Compares with LRU what the pool of caches, which share a number of bytes, evicts in traces recorded from the
 application.
 
     python -m bench.caches [--articles 20000] [--costs]
@@ -38,7 +38,7 @@ from server.settings import Settings
 REQUESTS = 1_500  # of a trace
 FLOOD = "query Flood%d { a%d: articles(first: 5) { totalCount nodes { id title } } b%d: %s }"
 ROOM = 4_096  # megabytes of the pool while traces are recorded, in which nothing is evicted
-PARTS = (2, 4, 8)  # of the bytes of a trace, that a pool has
+PARTS = (2, 4, 8)  # a pool has a half, a quarter or an eighth of the bytes of a trace
 # each figure of the server's pool is followed by that of LRU
 HEAD = ["trace", "pool MB", "evictions", "LRU", "misses", "LRU", "ms to make them", "LRU", "saved"]
 

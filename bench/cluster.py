@@ -30,12 +30,12 @@ from store.store import Store
 from tests.servers import running_cluster
 
 SERVERS = (1, 2, 3)  # primaries
-PARTITIONS = 16
+PARTITIONS = 16  # shares of the data
 POSTERS = 2_000
 ARTICLES = 10_000
-VOTES = 20_000
-PAGES = 1_000
-AT_ONCE = 64
+VOTES = 20_000  # that are measured
+PAGES = 1_000  # that are measured
+AT_ONCE = 64  # tasks of the client
 HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 22 + "$" + "x" * 43  # as long as the hash of a password
 
 MILLION = 1_000_000
@@ -81,8 +81,8 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
     voting = await cost(servers, VOTES, load.vote)
     reading = await cost(servers, PAGES, load.page)
     await store.close()
-    each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
-    return voting, reading, Memory(*each, vote=0)  # that of a vote is measured apart: see `of_a_vote`
+    bytes_each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
+    return voting, reading, Memory(*bytes_each, vote=0)  # that of a vote is measured apart: see `of_a_vote`
 
 
 class Load:
@@ -127,7 +127,7 @@ def delete_posted(servers: Sequence["Redis"]) -> None:
 
 
 def of_a_vote(server: "Redis", voters: int) -> float:
-    """Bytes of a voter in a set of so many. Sets of more than 128 have another encoding, three times as large."""
+    """Bytes of each of `voters` in a set. Sets of more than 128 have another encoding, three times as large."""
     key = keys.voted(0, 0)
     server.sadd(key, *(f"voter-{number:06d}" for number in range(voters)))
     size = server.memory_usage(key, samples=0)  # type: ignore[no-untyped-call]
@@ -136,17 +136,17 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
-    """What it costs to do something so often, as `all_of` does."""
+    """What it costs to do something this number of times, as `all_of` does."""
     await all_of(AT_ONCE, doing)  # loads the scripts
     before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
     seconds = perf_counter() - started_at
-    each = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
-    return Cost(times / seconds, 1e6 * sum(each) / times, max(each) / sum(each))
+    cpu = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
+    return Cost(rate=times / seconds, cpu=1e6 * sum(cpu) / times, share=max(cpu) / sum(cpu))
 
 
 async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
-    """Do something so often, with the number of the turn, `AT_ONCE` at a time."""
+    """Do something this number of times, each with the number of its turn, `AT_ONCE` at a time."""
     turns = iter(range(times))  # each of the tasks takes the next one
 
     async def some() -> None:

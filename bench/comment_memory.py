@@ -7,8 +7,8 @@ Measures how much memory of Valkey an article, a comment, a vote on it and a not
 answer another one. Not counted are the log, which is trimmed, the comments in the list of a user that only the database
 keeps, and what expires within minutes, such as answers to repeated calls.
 
-Valkey's table of keys doubles when it is full, and stays as large when keys go. So it is counted as it is on average,
-not as large as what has expired here has made it.
+Valkey's table of keys doubles when it is full, and stays as large when keys go. So it is counted at its average size,
+not at the size to which keys that have expired here have grown it.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from store.users import creation
 COMMENTS_OF_EACH, VOTES_ON_EACH, CHARACTERS = 5, 5, 200
 NAMES, VOTERS = ([f"{kind}{number:02}" for number in range(40)] for kind in ("person", "voters"))
 SETTING = "hash-max-listpack-value"  # of Valkey: a hash with a longer value (in bytes) takes a larger encoding
+VALUES = (64, 1024)  # of the setting: Valkey's default, and that of `server.managed_valkey`
 VOTED = (keys.voted, keys.downvoted, moved)  # kinds that go when voting is closed, or a day after the last vote
 TABLE_BYTES = 17  # of the table of keys, for a key: 7 take 64 bytes, and the table is 54 % full on average
-VALUES = (64, 1024)  # of the setting: Valkey's default, and that of `server.managed_valkey`
 
 
 class Measured:
@@ -74,7 +74,7 @@ class Measured:
             self.bytes_each[f"of this: {what}"] = size / len(comments)
 
     async def _note(self, what: str, count: int) -> None:
-        """Note what was added since the last call, of so many."""
+        """Note what each of `count` things took that were added since the last call."""
         site = self.store.site
         await site.redis.run(("XTRIM", keys.log(0), "MAXLEN", 0))
         await site.redis.run(("DEL", keys.logged(0)))

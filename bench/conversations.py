@@ -82,7 +82,7 @@ def with_chain(size: int, depth: int, chance: random.Random) -> Conversation:
 
 
 def with_siblings(size: int, siblings: int, chance: random.Random) -> Conversation:
-    """So many replies to the article; all other comments answer any earlier one."""
+    """`siblings` replies to the article; all other comments answer any earlier one."""
     top: Conversation = [None] * siblings
     return top + [chance.randrange(each) for each in range(siblings, size)]
 
@@ -115,9 +115,9 @@ def items(stories: int, comments: int, seed: int, first_id: int = 1) -> Iterator
     for story, size in enumerate(sizes(stories, comments), 1):
         asks = chance.random() < 0.1
         at = FIRST_TIME + story * PAUSE * max(comments // stories, 1)
-        about = {"title": f"{'Ask HN: ' * asks}{words(chance, 8)} {story}", "score": _skewed(chance, 500)}
-        place = {"text": text(chance)} if asks else {"url": f"https://www.host{_skewed(chance, 200)}.example/{story}"}
-        made.append({"type": "story", "by": _person(chance), "time": at, "descendants": size, **about, **place})
+        head = {"title": f"{'Ask HN: ' * asks}{words(chance, 8)} {story}", "score": _skewed(chance, 500)}
+        body = {"text": text(chance)} if asks else {"url": f"https://www.host{_skewed(chance, 200)}.example/{story}"}
+        made.append({"type": "story", "by": _person(chance), "time": at, "descendants": size, **head, **body})
         made += _discussion(made[-1], like_hacker_news(size, chance), chance)
     made.sort(key=lambda item: item["time"])
     for id, item in enumerate(made, first_id):
@@ -131,8 +131,8 @@ def items(stories: int, comments: int, seed: int, first_id: int = 1) -> Iterator
 
 def sizes(stories: int, comments: int) -> list[int]:
     """How many comments each of some stories has: by Zipf's law, so that most have few or none."""
-    whole = sum(1 / rank for rank in range(1, stories + 1))
-    return [round(comments / rank / whole) for rank in range(1, stories + 1)]
+    total = sum(1 / rank for rank in range(1, stories + 1))
+    return [round(comments / rank / total) for rank in range(1, stories + 1)]
 
 
 def write(file: Path, made: Sequence[Item] | Iterator[Item]) -> Path:

@@ -34,7 +34,7 @@ from store.store import Store
 FOLLOWEES = [10, 100, 1_000, 5_000]
 POSTED = [20, 500]  # articles of each followee
 FOLLOWERS = [10, 100_000]  # of a poster
-ROUNDS = 30
+ROUNDS = 30  # reads of a feed, and posts
 START = 1_470_000_000_000  # unix milliseconds
 BATCH = 2_000  # commands in a pipeline
 SLOW = 50  # microseconds of a call from which Valkey keeps it in its slow log
@@ -61,7 +61,7 @@ async def pulls(store: Store, redis: "Redis") -> None:
 
 
 async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[str]:
-    """The row of the table for a feed with `count` followees, each of whom has posted so many articles."""
+    """The row of the table for a feed with `count` followees, each of whom has posted `posted` articles."""
     reader = f"reader-{count}-{posted}"
     names = [f"poster-{each}" for each in range(count)]
     key = followed.following(store.site.partition_of_user(reader), reader)
@@ -129,7 +129,7 @@ async def piped(redis: "Redis", commands: Sequence[Command]) -> list[Any]:
 
 
 async def write_timelines(store: Store, count: int, posted: int) -> None:
-    """Write the timelines of so many posters, each of whom has posted so many articles."""
+    """Write the timelines of `count` posters, each of whom has posted `posted` articles."""
     commands: list[Command] = []
     for poster in range(count):  # the posters take turns: the n-th articles of all come before the next ones of all
         name = f"poster-{poster}"

@@ -30,7 +30,7 @@ SPAN_MS = 5 * DAY * 1000  # in which the articles are posted, until now
 BATCH = 1_000  # articles
 GRACE_MS = 60_000  # from the end of voting until the sets of voters expire
 WRITTEN_AT_ONCE = 2_000  # commands
-PATIENCE = 60.0  # seconds that a store on a busy machine may take for them
+PATIENCE = 60.0  # seconds that a store on a busy machine may take for these commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Posted:
 
 async def fill(store: Store, count: int, before: int = 0) -> list[str]:
     """
-    Write so many articles and return the tokens of the viewers. `before` is how many older ones there are besides: the
+    Write `count` articles and return the tokens of the viewers. `before` is how many older ones there are besides: the
     first articles are numbered after them.
     """
     chance = random.Random(1)
@@ -52,7 +52,7 @@ async def fill(store: Store, count: int, before: int = 0) -> list[str]:
     karma, partitions = dict.fromkeys(POSTERS, 0), store.site.partitions
     while batch := list(islice(articles, BATCH)):
         for posted in batch:
-            karma[posted.article.poster] += posted.article.votes - 1
+            karma[posted.article.poster] += posted.article.votes - 1  # the poster's own vote is no karma
         await write(store, commands(store, batch))
     await write(store, list(user_commands(store, karma, chance)))
     await write(store, [("SET", keys.sequence(each), before + count) for each in range(partitions)])
@@ -102,7 +102,7 @@ def invented(chance: random.Random, count: int, now: int, before: int) -> Iterat
 
 
 def article(chance: random.Random, sequence: int, poster: str, time: int, up: int, down: int) -> Article:
-    """A random article. Its number consists of its sequence, which counts articles, and the slot of its poster."""
+    """A random article. Its number has its sequence, which counts articles, and the slot (0 to 1023) of its poster."""
     groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
     number = sequence * keys.SLOTS + keys.slot(poster)
     title = f"Article {sequence}: what {poster} found, and why others should read it too"

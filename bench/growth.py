@@ -42,10 +42,10 @@ from store.records import Position
 from store.store import Store
 
 HOT = 5_000  # articles that are not archived, at most
-FOLLOWED = 10  # groups of a home
+FOLLOWED = 10  # groups that a viewer follows: the home has their articles
 MOST_FAILED = 0.1  # share of the answers: on a busy machine some are too late
 MIN_ANSWERS = 1_000  # of each query, before it is measured and while it is
-LARGE_PARTITIONS = 32
+LARGE_PARTITIONS = 32  # of a site with 100 million users
 LISTED_HOME = f"edges {{ cursor node {{ {FIELDS} }} }}"
 HOME = f"query Home {{ home {{ articles(first: 25) {{ {LISTED_HOME} pageInfo {{ hasNextPage endCursor }} }} }} }}"
 THREAD = """query Thread($id: ID!) { article(id: $id) { thread(first: 100) { edges { cursor
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def sizes(articles: Sequence[int], partitions: Sequence[int], comments: Sequence[int]) -> list[Size]:
-    """The first of all sizes, and every other one with the first of the others."""
+    """The first sizes of all lists together, then each further size of a list with the first ones of the others."""
     first = Size(articles[0], partitions[0], comments[0])
     return [
         *(first._replace(articles=each) for each in articles),
@@ -181,7 +181,7 @@ def requests_of(
 def figure(server: Server, redis: "Redis", requests: list[Request], seconds: float) -> Figure:
     """Measure a query: `redis` is the client of the server's Valkey."""
     ask(server, requests, seconds / 2)  # not measured
-    idle = servers.settle(server)
+    idle = servers.settle(server)  # CPU seconds that it takes each second
     cpu_before, valkey_before, started = server.cpu, sum(spent([redis])), time.perf_counter()
     answers = ask(server, requests, seconds)
     servers.settle(server)
@@ -192,7 +192,7 @@ def figure(server: Server, redis: "Redis", requests: list[Request], seconds: flo
 
 
 def ask(server: Server, requests: list[Request], seconds: float) -> int:
-    """Send requests for so long, and again until there are `MIN_ANSWERS`. Returns how many answers came."""
+    """Send requests for `seconds`, and again until there are `MIN_ANSWERS`. Returns how many answers came."""
     answers = 0
     while answers < MIN_ANSWERS:
         found = rounds.load(server, requests, seconds)

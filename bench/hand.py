@@ -2,7 +2,7 @@
 The peer `hand`, a server that the project is compared with: a page written by hand, without GraphQL, with only the
 Redis client of the store and orjson. Two round trips.
 
-Its cost is the lower bound of that of an operation that the project compiles.
+It shows what an operation that the project compiles costs at least.
 """
 
 import time
@@ -45,7 +45,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 async def page(group: str | None, after: str | None, authorization: str) -> dict[str, Any]:
-    """The connection of a page, as the JSON of GraphQL has it. All keys are in the one partition of the store, 0."""
+    """The connection of a page, as the JSON of GraphQL has it. All keys are in partition 0, which has all data."""
     listing, index = plain.listing(group)
     reading = ("ZRANGE", index, plain.below(after), "-inf", "BYSCORE", "REV", "LIMIT", 0, SIZE + 1, "WITHSCORES")
     session, places = await connection.pipeline(

@@ -117,9 +117,9 @@ class Listeners:
 
 
 def frame(message: object) -> bytes:
-    """A WebSocket message of a client. A mask of zeros changes nothing."""
+    """A WebSocket message of a client (RFC 6455): 128 says that there is a mask. One of zeros changes nothing."""
     payload, mask = orjson.dumps(message), bytes(4)
-    length = bytes([254, *len(payload).to_bytes(2, "big")]) if len(payload) > 125 else bytes([128 + len(payload)])
+    length = bytes([128 + 126, *len(payload).to_bytes(2, "big")]) if len(payload) > 125 else bytes([128 + len(payload)])
     return b"\x81" + length + mask + payload
 
 

@@ -17,7 +17,7 @@ import uvloop
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to send: `requests` are pairs of a body and a token, sent in turn by so many connections to `port`."""
+    """What to send: `requests`, pairs of a body and a token, in turn by this number of `connections` to `port`."""
 
     port: int
     requests: list[tuple[str, str]]

@@ -4,9 +4,9 @@ store. The log is a Redis stream with an entry for each change.
 
     python -m bench.mirror [URL] [--changes 100000] [--comments 0]
 
-Without the URL of an empty database it is an SQLite file. Of 20 changes one is a post, and the others are votes on one
-of the newest 2 000 articles. `--comments` is the percentage of the others that are about comments: of five of these one
-is a comment on one of these articles, and four are votes on one of the newest 2 000 comments.
+Without the URL of an empty database, an SQLite file is used. Of 20 changes one is a post, and the others are votes on
+one of the newest 2 000 articles. `--comments` is the percentage of the others that are about comments: of five of these
+one is a comment on one of these articles, and four are votes on one of the newest 2 000 comments.
 
 The figures are changes for each second, and for each second of CPU of this process with all its threads. They include
 reading from Valkey and the index of the search.
@@ -27,7 +27,7 @@ from store import keys
 from store.client import Command
 from store.store import Store
 
-BATCH = 1_000
+BATCH = 1_000  # entries written in a round trip
 CHANGES_PER_POST = 20
 CHANGES_PER_COMMENT = 5
 VOTED_SUBJECTS, VOTERS = 2_000, 5_000  # the newest articles, and the newest comments, that are voted on; users
@@ -58,7 +58,7 @@ async def fill(store: Store, count: int, comments: int) -> None:
 
 
 def entries(chance: random.Random, count: int, share: float) -> Iterator[Command]:
-    """The commands that append so many entries. Of those that are no posts, `share` (0 to 1) is about comments."""
+    """The commands that append `count` entries. Of those that are no posts, `share` (0 to 1) is about comments."""
     articles: list[int] = []
     comments: list[tuple[int, int]] = []  # each with its article
     for at in range(START, START + count):  # one a millisecond

@@ -40,12 +40,12 @@ from store.store import Store
 SIZES = [1_000, 20_000, 1_000_000]
 ROUNDS = 200  # reads of a page
 VOTES = 300  # that are measured together
-TURNS = 15  # how often so many votes are measured
+TURNS = 15  # how often `VOTES` votes are measured
 GROUPS = ["ask", "show", "video"]
 MINUTE = 60_000  # milliseconds
 NOW = 1_470_311_520_000  # unix milliseconds
 BATCH = 2_000  # articles
-MOST_VOTES = 5_000
+MOST_VOTES = 5_000  # of an article
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
 OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))  # bytes
@@ -115,7 +115,7 @@ def placing_command(store: Store, order: Order, articles: Sequence[Article]) -> 
 
 
 def made_up(chance: random.Random, each: int, size: int) -> Article:
-    """The article number `each` of so many, the oldest first. Only what orders it is set."""
+    """Article `each` of `size`, the oldest first. Only what orders it is set."""
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
     at = NOW - (size - each) * MINUTE

@@ -75,7 +75,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
 
 
 async def first_places(store: Store, listing: str) -> list[Position]:
-    """The first places of a listing, of all partitions. It has its name in cursors: `score` or `group:NAME:score`."""
+    """The first places of a listing, of all shares of the data. `listing` is `score` or `group:NAME:score`."""
     found: list[Position] = []
     for partition in range(store.site.partitions):
         group = listing.split(":")[1] if ":" in listing else None

@@ -1,5 +1,5 @@
 """
-Measures how long a browser takes from navigation to a readable front page of the reader.
+Measures how long a browser takes from navigation to a readable front page of the project's site.
 
     python -m bench.reader [FILE] [--loads 15] [--pages]
 

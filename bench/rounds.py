@@ -1,6 +1,6 @@
 """
-Measures all servers of a query in turn, in several rounds, so that disturbances affect all of them equally. The servers
-are the project and its peers, with which it is compared.
+Measures all servers in turn with each query, in several rounds, so that disturbances affect all of them equally. The
+servers are the project and its peers, with which it is compared.
 """
 
 import subprocess
@@ -24,9 +24,9 @@ CONNECTIONS = 16  # of the load generator to the server that is measured
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
     """
-    What a run measures, and how. A round lasts `seconds` for each server, which has so many `workers`, processes, and
-    this `environment`. If `unequal`, all requests differ. Otherwise the project executes only one of equal requests
-    that arrive together.
+    What a run measures, and how. A round lasts `seconds` for each server, which has `workers` processes and this
+    `environment`. If `unequal`, all requests differ. Otherwise the project executes only one of equal requests that
+    arrive together.
     """
 
     peers: Sequence[Peer]
@@ -126,7 +126,7 @@ def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
 
 
 def load(server: Server, requests: list[Request], seconds: float, connections: int = CONNECTIONS) -> Load:
-    """Send requests to a server for so long, from a process of its own (`bench.load`)."""
+    """Send requests to a server for `seconds`, from a process of its own (`bench.load`)."""
     job = Job(server.port, requests, connections, seconds)
     done = subprocess.run(
         [sys.executable, "-m", "bench.load"],

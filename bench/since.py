@@ -27,13 +27,13 @@ from store.ranking.formulas import DAY, Order
 from store.records import Article
 from store.store import Store
 
-SIZE = 1_000_000
-ROUNDS = 100
+SIZE = 1_000_000  # articles
+ROUNDS = 100  # reads of a page
 BATCH = 500  # articles
 MINUTE = 60_000  # milliseconds
 DAY_MS = DAY * 1000
 NOW = 1_470_311_520_000  # unix milliseconds
-MOST_VOTES = 5_000
+MOST_VOTES = 5_000  # of an article
 AGES = {"day": 1, "week": 7, "month": 30, "year": 365, "before all": 100_000}  # days
 DISTRIBUTIONS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
     "as on a site": lambda chance: min(int(chance.paretovariate(0.8)), MOST_VOTES) - chance.randrange(2),

@@ -5,7 +5,7 @@ Measures the memory of Valkey of a store that grows, before and after articles a
 
 `--hot` is how many articles stay in Valkey when all others are archived, which means moved to an SQLite file, with
 their comments. There is one article a minute, by one of 500 users, in one of five groups, with a link of its own. Each
-has so many comments as `--comments` says, of 200 characters; each answers the article or a comment before it. All are
+has as many comments as `--comments` says, of 200 characters; each answers the article or a comment before it. All are
 imported, which is fast; then the keys that only imports leave are removed, and the log is trimmed, as if they had been
 posted.
 """
@@ -123,7 +123,7 @@ async def archive(store: Store, database: Database, hot: int) -> float:
 
 async def articles(store: Store) -> int:
     """How many are in Valkey."""
-    return await steps.count(store.site, 0)
+    return await steps.count(store.site, partition=0)
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:

@@ -139,7 +139,7 @@ async def watch_article(store: Store, number: int, server: Server, count: int) -
 
 
 class Listeners:
-    """A process of `bench.listeners`."""
+    """A process of `bench.listeners`, which subscribes many sockets and says when messages have arrived."""
 
     def __init__(self, process: "asyncio.subprocess.Process") -> None:
         assert process.stdin and process.stdout
@@ -151,7 +151,7 @@ class Listeners:
     async def answer(self) -> str:
         """
         Raises:
-            SubscriptionLost: it has ended, because a connection was refused or lost.
+            SubscriptionLost: the process has ended, because a connection was refused or lost.
         """
         if not (line := await self._output.readline()):
             raise SubscriptionLost("the listeners have ended")
@@ -160,7 +160,7 @@ class Listeners:
 
 @asynccontextmanager
 async def listening(port: int, count: int, query: str) -> AsyncIterator[Listeners]:
-    """So many open sockets, which are not subscribed yet."""
+    """A process with `count` open sockets, which are not subscribed yet."""
     arguments = ("-m", "bench.listeners", str(port), str(count), query)
     process = await asyncio.create_subprocess_exec(
         sys.executable, *arguments, cwd=servers.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -176,7 +176,7 @@ async def listening(port: int, count: int, query: str) -> AsyncIterator[Listener
 
 
 async def until_subscribed(vote: Callable[[], Awaitable[object]], listeners: list[Listeners]) -> None:
-    """Vote until all have a message: no other one says that a subscription has begun."""
+    """Vote until all have a message: nothing else says that a subscription has begun."""
     waiting = asyncio.gather(*(arrivals(each) for each in listeners))
     while not waiting.done():
         await vote()
@@ -215,7 +215,7 @@ async def watch_rankings(store: Store, numbers: list[int], server: Server, what:
         each.subscribe(query)
     await until(lambda: all_have(subscribers, [1] * len(subscribers)))
     before, cpu = [each.messages for each in subscribers], server.cpu
-    votes = await send_votes(store, numbers, what)
+    votes = await send_votes(store, numbers, what[0])
     sent = sorted(each.messages - was for each, was in zip(subscribers, before, strict=True))
     least, most, spent = sent[0] / SECONDS, sent[-1] / SECONDS, (server.cpu - cpu) / SECONDS
     print(f"| {what} | {len(queries)} |")
@@ -226,16 +226,13 @@ async def watch_rankings(store: Store, numbers: list[int], server: Server, what:
         each.close()
 
 
-async def send_votes(store: Store, numbers: list[int], voters: str) -> int:
-    """Send `VOTES_A_SECOND`, and return how many. The first letter of `voters` begins the names of those who vote."""
+async def send_votes(store: Store, numbers: list[int], prefix: str) -> int:
+    """Send `VOTES_A_SECOND`, and return how many. The names of the voters begin with `prefix`."""
     chance, started_at, votes = random.Random(1), perf_counter(), 0
     while (now := perf_counter() - started_at) < SECONDS:
         due = int(now * VOTES_A_SECOND) - votes
         await asyncio.gather(
-            *(
-                store.articles.vote(chance.choice(numbers), f"{voters[0]}-{votes + each}", Vote.UP)
-                for each in range(due)
-            )
+            *(store.articles.vote(chance.choice(numbers), f"{prefix}-{votes + each}", Vote.UP) for each in range(due))
         )
         votes += due
         await asyncio.sleep(0.002)

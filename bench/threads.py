@@ -36,11 +36,11 @@ from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
 SIZES = (1_000, 100_000)
 ROUNDS = 9
 CALLS = 20  # of a round
-BATCH = 100
+BATCH = 100  # comments
 VOTERS = 40
 NOW = 1_470_311_520_000  # unix milliseconds
 UNLIMITED = 1_000_000  # greatest depth of the comments of a page
-# Columns of the two tables: pages of so many comments, counts of what is below 20 of them, and writes. In the second
+# Columns of the two tables: pages of 100 comments, counts of what is below 20 comments, and writes. In the second
 # one, "pinned" is the page before it with a pin; the last three are votes without a pin, with one and with 30.
 CASES = (
     "first 100", "last 100", "100 in the middle", "100 before it", "first 100, depth 10", "20 counts", "comment", "vote"

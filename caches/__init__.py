@@ -274,7 +274,7 @@ class Cache(Generic[K, V]):
         entry.rank = next(self._pool.ranks)
         priority = self._pool.age + (entry.hits + UNPROVEN) * self._microseconds / entry.size
         heappush(self._heap, (priority, entry.rank, entry))
-        if len(self._heap) > 2 * len(self.entries) + 100:
+        if len(self._heap) > 2 * len(self.entries) + 100:  # most items are invalid
             self._heap[:] = [(priority, rank, each) for priority, rank, each in self._heap if rank == each.rank]
             heapify(self._heap)
 

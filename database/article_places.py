@@ -3,8 +3,8 @@ Archived articles, which only the database has and Redis no longer: their record
 
 A place is a row of an index: an article with its value in a listing, such as the site by SCORE or the timeline of a
 user. This module writes places and verifies them; `archive/places.py` reads pages and ranks from them. A listing has
-one index. Values by GRAVITY change with time, so such a listing has an index by time for each class of votes, which has
-articles with about as many votes (`order_index/classes.py`).
+one index. Values by GRAVITY change with time, so such a listing has an index by time for each class of votes: the
+articles with about equally many votes (`order_index/classes.py`).
 
 Weights are the numbers in the formulas of the values, such as the seconds that a vote is worth (`Policy`). A group may
 have weights of its own.
@@ -60,7 +60,7 @@ class PlaceKind(NamedTuple):
     """
     What places in an index are made of. In indexes with the same order and weights, such as the indexes of the site and
     of groups without weights of their own, an article has equal places, which are computed once. `number` tells kinds
-    apart, `policy` has the weights, and `listed` is one of the listings.
+    apart, `policy` has the weights, and `listed` is any of these listings.
     """
 
     number: int
@@ -90,7 +90,7 @@ def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> Non
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
-    """Remove all places of articles, which are not archived from then on. Others are passed over."""
+    """Remove all places of archived articles, which are not archived from then on. Other numbers are passed over."""
     writes.lock(connection)
     writes.remove(connection, numbers)
     _set_archived(connection, numbers, archived=False)
@@ -192,15 +192,15 @@ def _expected(
     """The places of an article, each with the id of its index; None if an index that it must be in is missing."""
     # The index of good articles exists only if there is one.
     needed = [index_name for index_name, listed in listings if listed.name != GOOD]
-    if any(name not in stored for name in needed):
+    if any(index_name not in stored for index_name in needed):
         return None
     return set(_places(_kinds(site, stored, dict(listings)), article, listings))
 
 
 def _listings(article: Article) -> list[NamedListing]:
     """
-    The listings that an article is in, or may be in if it is good, by the names of their indexes. One that was removed
-    is in none.
+    The listings that an article is in, or may be in if it is good, by the names of their indexes. A removed article is
+    in none.
     """
     if article.state is not ContentState.VISIBLE:
         return []
@@ -235,15 +235,15 @@ def _listed(name: str) -> Listed:
 def _kinds(
     site: Site, stored: Mapping[IndexName, Index], wanted: Mapping[IndexName, Listed]
 ) -> dict[IndexName, tuple[int, PlaceKind]]:
-    """By name, the id of each of the wanted indexes that are stored, and the kind of its places."""
+    """For each wanted index that is stored: its id, and the kind of its places."""
     kinds: dict[tuple[Order | None, str], PlaceKind] = {}
     found: dict[IndexName, tuple[int, PlaceKind]] = {}
-    for name, listed in wanted.items():
-        if index := stored.get(name):
+    for index_name, listed in wanted.items():
+        if index := stored.get(index_name):
             by = listed.order, index.weights
             if by not in kinds:
                 kinds[by] = PlaceKind(len(kinds), _policy(site, index.weights), listed)
-            found[name] = index.id, kinds[by]
+            found[index_name] = index.id, kinds[by]
     return found
 
 
@@ -253,8 +253,8 @@ def _places(
     """The places of an article, each with the id of its index."""
     found: dict[int, Place | None] = {}
     places: list[tuple[int, Place]] = []
-    for name, _ in listings:
-        if known := kinds.get(name):
+    for index_name, _ in listings:
+        if known := kinds.get(index_name):
             index, (kind, policy, listed) = known
             if kind not in found:
                 found[kind] = _place(policy, listed, article)
@@ -333,7 +333,7 @@ def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]
 
 
 def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) -> Iterator[Article]:
-    """Articles as their rows are. One that left Redis with its conversation has in its row when that was (`left`)."""
+    """Articles as their rows are, where `left` is when an article left Redis with its conversation, else None."""
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for number, name in GROUPS.run(connection, {"numbers": numbers}):
         groups[number].append(name)

@@ -105,7 +105,7 @@ class CommentChanges:
         self.state_changed.add(number)
 
     def delete(self, entry: Entry, number: int) -> None:
-        """Remove a comment and those deleted ones above it that have no replies left, or leave one without a text."""
+        """Remove a comment and those stubs above it that have no replies left; or make it a stub if it has replies."""
         values = entry.values
         for each in (number, *map(int, values["removed"].split())):
             self.removed.add(each)

@@ -130,8 +130,8 @@ def forget(connection: "Connection", articles: Sequence[int]) -> None:
 
 def unknown_states(connection: "Connection", articles: Sequence[int]) -> list[tuple[int, int | None, str]]:
     """
-    The states of some articles and their comments that are no known words: each after the number of the article and
-    that of the comment; None for the article's own state.
+    The states of some articles and their comments that are no known words: each as the number of the article, that of
+    the comment (None if the state is the article's own), and the word.
     """
     return [
         (article, number, word)

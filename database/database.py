@@ -201,7 +201,10 @@ class Database:
         *arguments: object,
         **named: object,
     ) -> T:
-        """The result of a read in a thread, if it is there within `limit` seconds. Else the read is ended."""
+        """
+        The result of a read in a thread, if it is there within `limit` seconds. Else the read is ended. `read` gets the
+        method from the engines, as these may be opened while this waits.
+        """
         call = Call(monotonic() + limit)
         try:
             async with asyncio.timeout(limit):  # Python 3.11's `wait_for` may lose a cancellation

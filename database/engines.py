@@ -33,13 +33,13 @@ CALL = "call"  # key of a connection's `info`: the call that uses the connection
 QUERY_CANCELED = "57014"  # PostgreSQL's code for a statement ended by `statement_timeout` or by the interrupter
 SQLITE_SETTINGS = (
     "synchronous=NORMAL",  # safe with a write-ahead log, but for the last changes when the machine loses its power
-    "wal_autocheckpoint=4000",  # pages of the log until they are copied: with 1 000, changes take half as long again
+    "wal_autocheckpoint=4000",  # pages of the log until they are copied: with 1 000, changes take 1.5 times as long
     "temp_store=MEMORY",
     "cache_size=-16000",  # kB
 )
 SQLITE_READER_SETTINGS = ("query_only=1", "cache_size=-8000")  # kB of each connection
 MIGRATION_LOCK = 7_811_605  # the number of an advisory lock of PostgreSQL: any that no other program takes
-# A connection whose server has vanished fails after about ten seconds.
+# Seconds, but `tcp_user_timeout` milliseconds: a connection whose server has vanished fails after about ten seconds.
 POSTGRESQL_OPTIONS: dict[str, Any] = {
     "connect_timeout": 5,
     "keepalives_idle": 5,
@@ -57,8 +57,8 @@ class Engines:
     One engine (SQLAlchemy's pool of connections) for writes, one for reads, and one for searches, so that no other read
     waits for a search.
 
-    A call is one use of a connection, with a deadline. Then the interrupter, a thread, ends the statement that runs,
-    and the call can begin no other statement. PostgreSQL also ends statements by itself (`statement_timeout`).
+    A call is one use of a connection, with a deadline, at which the interrupter, a thread, ends the statement that
+    runs, and the call can begin no other. PostgreSQL also ends statements by itself (`statement_timeout`).
     """
 
     writer: Engine
@@ -72,7 +72,7 @@ class Engines:
         Connect, and bring the tables up to date.
 
         Raises:
-            DatabaseUnavailable: the database does not answer, cannot be written, or is not of this version in UTF-8.
+            DatabaseUnavailable: the database does not answer, cannot be written, is of a newer version or not in UTF-8.
         """
         is_sqlite = url.startswith(SQLITE)
         writer, reader, searcher = _sqlite(Path(url.removeprefix(SQLITE))) if is_sqlite else _postgresql(url)
@@ -246,7 +246,7 @@ def migrate(connection: Connection) -> None:
     Bring the tables up to date, within the transaction of the connection. One process at a time does this.
 
     Raises:
-        DatabaseUnavailable: a newer version of Upvote has made them, or the database cannot hold any text.
+        DatabaseUnavailable: a newer version of Upvote has made them, or the encoding of the database is not UTF-8.
     """
     if connection.dialect.name == "postgresql":
         encoding = connection.execute(text("SHOW server_encoding")).scalar()

@@ -32,7 +32,7 @@ async def joined(database: Database) -> dict[str, int]:
 
 
 async def texts(database: Database) -> AsyncIterator[PastText]:
-    """All articles and comments by their numbers, which is by their times, without those that are deleted."""
+    """All articles and comments that are not deleted, in the order of their numbers, and so of their times."""
     articles, comments = _walked(database, _articles), _walked(database, _comments)
     article, comment = await anext(articles, None), await anext(comments, None)
     while article or comment:

@@ -8,7 +8,7 @@ from snowballstemmer import stemmer
 SHORTEST = 3  # letters of a word that has other forms
 CACHED_WORDS = 10_000  # whose forms are kept in memory
 VOWELS = frozenset("aeiouy")
-SIBILANTS = ("s", "x", "z", "ch", "sh", "o")  # -es follows them
+TAKE_ES = ("s", "x", "z", "ch", "sh", "o")  # ends of words that take -es instead of -s
 UNDOUBLED = VOWELS | {"w", "x"}  # last letters that are not doubled before -ed and -ing
 
 
@@ -44,7 +44,7 @@ def _bases(word: str) -> Iterator[str]:
 def _inflected(base: str) -> Iterator[str]:
     """The forms of a verb or a noun."""
     yield base
-    yield f"{base}es" if base.endswith(SIBILANTS) else f"{base}s"
+    yield f"{base}es" if base.endswith(TAKE_ES) else f"{base}s"
     if base.endswith("e"):
         yield from (f"{base}d", f"{base[:-1]}ing")
     else:

@@ -134,7 +134,7 @@ class Mirror:
             self._positions[partition] = some[-1].id
             await log.advance(self._site, CONSUMER, partition, some[-1].id)
             if any(entry.kind in log.DELETIONS for entry in some):
-                # the database lacks these now, so that reads need no longer leave them out
+                # the database no longer has what was deleted, so reads need not leave it out any more
                 await deletions.forget(self._site, partition, some[-1].id)
             await self._lease.extend()
         return True

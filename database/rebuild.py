@@ -183,6 +183,7 @@ class Rebuild:
                 await self.database.write(remove, absent)
             last = rows[-1]
 
+    # the numbers of comments and actions tell their partition as those of articles do
     def _article_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.article(self.site.partition_of_article(row.number), row.number))
 
@@ -200,7 +201,7 @@ class Rebuild:
         return ("ZSCORE", followed.followed_groups(partition, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
-        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))
+        return ("EXISTS", keys.place(self.site.partition_of_group(row.name), row.name))  # what is written about it
 
     def _action_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.action(self.site.partition_of_article(row.number), row.number))

@@ -49,7 +49,7 @@ from store.maintenance.records.record import Record
 from store.moderation_records import ModerationKind
 from store.records import ContentState, is_pseudonym
 
-# votes that moderators have annulled, so that they do not count: by the number of the text and the voter, 1 or -1
+# votes that do not count, as moderators have annulled them: 1 or -1, by the number of the article or comment, and voter
 Annulled = Mapping[int, Mapping[str, int]]
 
 

@@ -34,7 +34,7 @@ class Upvote(NamedTuple):
 
 
 class RankedArticle(NamedTuple):
-    """A visible article with its upvotes minus downvotes. `posted_at` is in unix milliseconds."""
+    """A visible article with its upvotes minus downvotes."""
 
     number: int
     posted_at: int  # unix milliseconds

@@ -348,7 +348,7 @@ def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document
 
 
 def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
-    """The documents of visible comments of visible articles. They are in the groups of these."""
+    """The documents of visible comments of visible articles. Comments are in the groups of their articles."""
     groups: dict[int, list[str]] = {}
     of_articles = """SELECT comments.number, name FROM comments JOIN article_groups ON article_groups.number = article
         WHERE comments.number {among}"""

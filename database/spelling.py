@@ -55,7 +55,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
     one that begins almost so. A word that is much rarer than one an edit away may be replaced, too: others have
     misspelled it as well.
 
-    A short word and one with a digit is left as it is, and a query with quotation marks or of many words has none.
+    A short word or one with a digit stays as it is. A query with quotation marks or of many words has no suggestion.
     Costs some lookups and two reads of a part of the vocabulary for each other word, two more for each that no text
     has and that has no near one, and at most `TRIED` searches.
     """
@@ -74,7 +74,7 @@ def _corrected(connection: "Connection", text: str) -> list[str]:
     best = [_unchanged("")]
     for choices in _choices(connection, text):
         longer = (each.followed_by(choice) for each in best for choice in choices)
-        best = nsmallest(TRIED + 1, longer)  # and the text itself
+        best = nsmallest(TRIED + 1, longer)  # one more, as the text itself may be among them
         if not best:
             break
     return [each.text for each in best if each.text != text][:TRIED]
@@ -99,7 +99,7 @@ def _choices(connection: "Connection", text: str) -> Iterator[list[Correction]]:
 
 
 def _corrections(connection: "Connection", piece: str, word: str, is_last: bool) -> list[Correction]:
-    """A piece of a text as it is, unless nothing has its word, and words in its place."""
+    """The choices for a piece with one word: the piece as it is, if any text has the word, and words in its place."""
     texts = sum(vocabulary.count_of(connection, form) for form in forms(word))
     if is_last and len(word) >= PREFIX_LENGTH:
         texts = max(texts, vocabulary.count_of_beginning(connection, word))

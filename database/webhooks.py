@@ -211,24 +211,24 @@ def remove_texts_after(connection: "Connection", number: int) -> int | None:
     return rows[-1].number if rows else None
 
 
-def due(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
+def due(connection: "Connection", hook: int, now: int, being_sent: Collection[int]) -> PendingMessage | None:
     """
-    The next message that is due at a webhook at `now` (unix milliseconds), except those that are being sent: `sent` has
-    their numbers.
+    The next message that is due at a webhook at `now` (unix milliseconds), except those with the numbers
+    `being_sent`.
     """
-    return _message(DUE, connection, hook, now, sent)
+    return _message(DUE, connection, hook, now, being_sent)
 
 
-def probe(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
+def probe(connection: "Connection", hook: int, now: int, being_sent: Collection[int]) -> PendingMessage | None:
     """
     The message with which to try a webhook that does not answer: the oldest that has been tried and is due again, else
     the newest one due.
     """
-    return _message(TRIED, connection, hook, now, sent) or _message(NEWEST, connection, hook, now, sent)
+    return _message(TRIED, connection, hook, now, being_sent) or _message(NEWEST, connection, hook, now, being_sent)
 
 
 def delivered(connection: "Connection", message: PendingMessage, now: int) -> None:
-    """Remove a message that was taken, and let the next one of its subject follow."""
+    """Remove a message that the webhook has accepted, and make the next one of its subject due."""
     POSITION_LOCK.run(connection)
     REMOVE_MESSAGE.run(connection, {"number": message.number})
     MAKE_NEXT_DUE.run(connection, {"hook": message.hook, "subject": message.subject, "now": now})
@@ -236,8 +236,8 @@ def delivered(connection: "Connection", message: PendingMessage, now: int) -> No
 
 def failed(connection: "Connection", message: PendingMessage, fault: str, due: int | None) -> None:
     """
-    Note why an attempt to send a message has failed. If `due` is given, it counts as a try, and the next one is then
-    (unix milliseconds).
+    Note why an attempt to send a message has failed. If `due` (unix milliseconds) is given, the attempt counts as a
+    try, and the next one is due then.
     """
     SET_FAULT.run(connection, {"number": message.number, "fault": fault})
     if due is not None:
@@ -278,9 +278,9 @@ def _change(connection: "Connection", rows: Sequence[Any], change: Callable[[Bod
 
 
 def _message(
-    statement: Statement, connection: "Connection", hook: int, now: int, sent: Collection[int]
+    statement: Statement, connection: "Connection", hook: int, now: int, being_sent: Collection[int]
 ) -> PendingMessage | None:
-    row = statement.run(connection, {"hook": hook, "now": now, "sent": list(sent)}).first()
+    row = statement.run(connection, {"hook": hook, "now": now, "being_sent": list(being_sent)}).first()
     return (
         None if row is None else PendingMessage(row.number, row.hook, row.subject, row.id, row.body.encode(), row.tries)
     )
@@ -310,12 +310,12 @@ SPOOL = Statement(
     "THEN NULL ELSE CAST(:now AS BIGINT) END)"
 )
 ARE_DUE = (
-    "SELECT * FROM webhook_messages WHERE hook = :hook AND due_ms <= :now AND number NOT IN :sent "
+    "SELECT * FROM webhook_messages WHERE hook = :hook AND due_ms <= :now AND number NOT IN :being_sent "
     "AND EXISTS (SELECT 1 FROM webhooks WHERE id = :hook AND off_ms IS NULL) "
 )
-DUE = Statement(f"{ARE_DUE} ORDER BY due_ms, number LIMIT 1", "sent")
-TRIED = Statement(f"{ARE_DUE} AND tries > 0 ORDER BY number LIMIT 1", "sent")
-NEWEST = Statement(f"{ARE_DUE} ORDER BY due_ms DESC, number DESC LIMIT 1", "sent")
+DUE = Statement(f"{ARE_DUE} ORDER BY due_ms, number LIMIT 1", "being_sent")
+TRIED = Statement(f"{ARE_DUE} AND tries > 0 ORDER BY number LIMIT 1", "being_sent")
+NEWEST = Statement(f"{ARE_DUE} ORDER BY due_ms DESC, number DESC LIMIT 1", "being_sent")
 BACKLOGS = Statement(
     "SELECT hook, count(*) AS waiting, min(spooled_ms) AS oldest, "
     "min(CASE WHEN fault IS NOT NULL THEN number END) AS failing FROM webhook_messages GROUP BY hook"

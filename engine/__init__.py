@@ -13,8 +13,8 @@ What a schema can declare to be faster:
 - A method with `@strawberry.field` is called once for each object, with its permissions and field extensions. It may be
   `async`. It may read `info.path` at root fields only; elsewhere graphql-core executes the operation.
 - `metadata={RESOLVER: BatchResolver(function)}` (`engine.compiler.resolvers`) names a function that resolves the field
-  for all objects of a level: `function(parents, context, **arguments)`. With `is_pure` the value of a record, a Python
-  object of the application, is always the same, for every client. With permissions or extensions the Strawberry
+  for all objects of a level: `function(parents, context, **arguments)`. With `is_pure` a record, a Python object of the
+  application, always has the same value for the field, for every client. With permissions or extensions the Strawberry
   resolver is called instead.
 - `metadata={RESOLVER: RootResolver(function)}` names a coroutine function for a root field:
   `function(context, **arguments)`.

@@ -242,8 +242,8 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
 
     def _release(self) -> None:
         """
-        Free what was read for a response with it: graphql-core's executor is in a cycle of references, and the garbage
-        collector counts objects, whatever the size of their texts.
+        Free what was read for a response as soon as it is made: graphql-core's executor is in a cycle of references,
+        and the garbage collector counts objects, whatever the size of their texts.
         """
         self._dispose_of(self._awaitables)
         self._awaitables.clear()

@@ -42,7 +42,7 @@ class SessionCookie:
     viewer_header: bytes = b"x-viewer"
 
     def identified(self, client: Client, scope: MutableMapping[str, Any], headers: Headers) -> Client:
-        """The client with the token of its cookie, if that counts here. A header Authorization goes before it."""
+        """The client with the token of its cookie, if that counts here. An Authorization header takes precedence."""
         if b"authorization" in headers or not takes_cookies(scope, headers):
             return client
         token = self.token(scope, headers)

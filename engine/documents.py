@@ -184,7 +184,7 @@ class PersistedDocuments:
             return text
         if self._only_trusted:
             raise Refused(Code.DOCUMENT_NOT_LISTED, "no document has this id")
-        raise Refused(Code.DOCUMENT_NOT_PERSISTED, "PersistedQueryNotFound")  # by this text urql sends the document
+        raise Refused(Code.DOCUMENT_NOT_PERSISTED, "PersistedQueryNotFound")  # after this text urql sends the document
 
     def _matches(self, document_id: str, text: str) -> bool:
         return self._trusted.get(document_id) == text or sha256(text.encode()).hexdigest() == document_id

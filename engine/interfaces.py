@@ -18,7 +18,7 @@ from engine.requests import OperationRequest
 STOPPING = "stopping"  # key of the ASGI state: an event that is set when the server stops
 
 # An extension of ASGI, of servers that take the text of a message also in parts, as UTF-8: an event that is encoded
-# once is sent to many WebSockets, each with its own id around it. A message has them under this key, not `text`.
+# once is sent to many WebSockets, each with its own id around it. The message has the parts under this key, not `text`.
 TEXT_PARTS = "engine.text_parts"
 
 
@@ -191,7 +191,7 @@ class Options:
     trusted_documents: Mapping[str, str] = field(default_factory=dict)
     only_trusted: bool = False
     explorer_path: str | None = "/"
-    allowed_origins: Container[str] = ()
+    allowed_origins: Container[str] = ()  # of pages of other sites that may open WebSockets
     trusted_proxies: Container[str] = ()
     on_untrusted_proxy: Callable[[str], object] = lambda address: None
     ipv6_prefix: int = IPV6_PREFIX
@@ -199,11 +199,11 @@ class Options:
     rate_limiter: RateLimiter | None = None
     pool: Pool = POOL
     max_body: int = 100_000
-    max_message: int = 64_000
+    max_message: int = 64_000  # of a WebSocket
     max_messages: int = 200
     max_operations: int = 100
-    init_timeout: float = 5.0
-    keep_alive: float = 12.0
+    init_timeout: float = 5.0  # from the handshake of a WebSocket to `connection_init`
+    keep_alive: float = 12.0  # between two heartbeats of a stream
     observer: Observer = field(default_factory=NullObserver)
     viewer_key: ViewerKey | None = None
     event_id: Callable[[Any], EventId | None] = lambda value: None

@@ -21,7 +21,7 @@ class Timeouts:
         # For each task the time when it is cancelled (monotonic), and how many cancellations it had when it entered its
         # block; the oldest is the first.
         self._running: dict[Task[Any], tuple[float, int]] = {}
-        self._late: dict[Task[Any], int] = {}  # of those that were cancelled, until they leave their blocks
+        self._late: dict[Task[Any], int] = {}  # this number, of cancelled tasks, until they leave their blocks
         self._timer: TimerHandle | None = None
 
     def __enter__(self) -> None:

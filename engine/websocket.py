@@ -184,7 +184,7 @@ class WebSocketSession:
                 deadline.reschedule(None)
                 self._client = await self._identified(self._client)
                 self._watch_session(self._client, deadline)
-                # Not only with its first subscription: what the client sends after that must not be done before it.
+                # Not only when a subscription begins: what the client sends after it must not be executed before it.
                 while_subscribed = self._transport.options.while_subscribed()
                 await while_subscribed.__aenter__()
                 self._while_subscribed = while_subscribed
@@ -229,7 +229,7 @@ class WebSocketSession:
         if given.token is None or given.token == self._client.token:
             return
         refreshed = await self._identified(given)
-        self._watch_session(refreshed, deadline)  # first: it may end while it is checked
+        self._watch_session(refreshed, deadline)  # first: the session may end while its token is checked
         if not await self._handler.is_of_same_user(self._client, given.token):
             raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
         self._client = refreshed

@@ -2,7 +2,7 @@
 The account of the viewer: their address, which mails they get, and where they are logged in.
 
 Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
-An issuer is a service outside at which users may log in; who only does that has no password here.
+An issuer is a service outside at which users may log in; a user who logs in only there has no password here.
 """
 
 import asyncio

@@ -116,7 +116,7 @@ def known_or_read_viewer_votes(
 ) -> Sequence[Vote | None] | Awaitable[Sequence[Vote | None]]:
     """
     As `viewer_vote`, without waiting if this request knows who the viewer is, and all these votes: it has cast or read
-    them, or the client-side cache has them.
+    them, or this server's client-side cache of Redis has them.
     """
     viewer = context.known_viewer()
     if viewer and all(are_voters_stored(subjects, context)):
@@ -301,7 +301,7 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on an article. One that is archived is written back to Redis first."""
+    """Run a command on an article. An archived one is first written back to Redis; `waker` limits how often."""
     changed = write_back.run_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

@@ -38,7 +38,7 @@ NO_REPLIES = Page((), above=0, below=0)
 
 
 class Replies(NamedTuple):
-    """The replies to a comment of an article, or to the article itself if `parent` is its number."""
+    """The replies to the comment `parent` of an article, or to the article itself if both numbers are equal."""
 
     article: int
     parent: int
@@ -341,7 +341,7 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
 
 
 async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
-    """Run a command on a comment. One that is archived is written back to Redis first."""
+    """Run a command on a comment. An archived one is first written back to Redis; `waker` limits how often."""
     changed = write_back.run_comment_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 

@@ -270,7 +270,7 @@ class Reads:
         return {number for number, is_hidden in found.items() if is_hidden}
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
-        """Pages of listings. One round trip for all, a few more for deep pages where values decay."""
+        """Pages of listings. One round trip for all, a few more for deep pages where values change with age."""
         if self._archive:
             return await self._archive.pages(wanted)
         parts = [listings.partition_pages(listing, window) for listing, window in wanted]
@@ -285,7 +285,7 @@ class Reads:
         return listings.merge(await self._load_to_end(listings.partition_pages(listing, window)), window)
 
     async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
-        """The ranks of positions in a listing. One round trip, a few more for deep positions where values decay."""
+        """The ranks of positions in a listing. One round trip, a few more for deep ones if values change with age."""
         if not positions:
             return []
         if self._archive:

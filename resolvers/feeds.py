@@ -118,7 +118,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     ahead = await _shown(reads, username, last_posts, one_more, floor)
     if window.beyond is None:
         return Pull(ahead, behind=False)
-    # whether one that is shown is behind: at the position, or on the side from which the client comes
+    # whether an article that is shown is behind: at the position, or on the side from which the client comes
     from_here = homes_of_store.before(window.beyond, window.upwards)  # so that the position itself is read, too
     back = Window(1, upwards=not window.upwards, beyond=from_here)
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))

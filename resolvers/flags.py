@@ -117,9 +117,9 @@ async def queue(
     context: Context, kind: Queue | None = Queue.FLAGGED, group: str | None = None, *, paging: PageArguments
 ) -> QueueConnection | None:
     """
-    A queue of a group, or of all that the viewer moderates; None if that is none. Four round trips: for the roles as
-    they are stored, the positions in the queue, the articles and comments, and their flags with the rules that hold
-    them.
+    A queue of a group, or of all that the viewer moderates; None for viewers who moderate nothing there. Four round
+    trips: for the roles as they are stored, the positions in the queue, the articles and comments, and their flags with
+    the rules that hold them.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
@@ -173,7 +173,7 @@ def _shown_flag(flag: Flag) -> ShownFlag:
 
 
 async def _run_written_back(context: Context, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
-    """Run a command on an article, or a comment, which is written back to Redis before if it is archived."""
+    """Run a command on an article or a comment. An archived one is first written back; `waker` limits how often."""
     return await write_back.run_flag(context.store, context.database, number, command, context.waker())
 
 

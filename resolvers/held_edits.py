@@ -1,6 +1,6 @@
 """
-Texts that rules of the site hold, and edits, until a moderator approves or rejects them. Until then the texts that are
-edited do not change.
+Texts and edits that rules of the site hold until a moderator approves or rejects them. A text does not change while an
+edit of it is held.
 
 Public functions whose first argument is a sequence are batch resolvers: they return a value for each element, in order.
 """
@@ -34,8 +34,8 @@ class ShownEdit(NamedTuple):
 
 async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[ShownEdit | None]:
     """
-    The edit of each, for its poster and for moderators of its groups or of the site. One round trip for all, one more
-    for the articles of comments; none if nobody is logged in.
+    The held edit of each, for its poster and for moderators of its groups or of the site. One round trip for all, one
+    more for the articles of comments; none if nobody is logged in.
     """
     reads = [held_edits.of(context.store.site, thing.number) for thing in things]
     edits = await _read(reads, await _may_read(things, context), context)

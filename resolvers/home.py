@@ -93,7 +93,7 @@ async def _page(
     site, username, reads = context.store.site, home.username, context.reads
     whole = articles_by(site, order, group=None, posted_since=since)
     choice_reads = homes_of_store.chosen(site, username)
-    chosen = Chosen.of(username, await reads.load_all(choice_reads))
+    chosen = Chosen.of(username, await reads.load_all(choice_reads))  # `choices`, and what the viewer hides
     for tries_left in reversed(range(TRIES)):
         listing = homes_of_store.listing_of(chosen.choices, order, whole)
         window = article_window(whole._replace(name=listing.name), paging)

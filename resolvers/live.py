@@ -133,7 +133,7 @@ class Live:
     """
     What the subscriptions of a process share.
 
-    One address may subscribe to different rankings of `ranking_places` places together.
+    The different rankings that one address subscribes to may have `ranking_places` places together.
     """
 
     def __init__(

@@ -112,6 +112,7 @@ async def reverts(actions: Sequence[ModerationAction], context: Context) -> list
 
 
 async def ban(actions: Sequence[ModerationAction], context: Context) -> list[ModerationAction | None]:
+    """The ban because of which the server removed, or brought back, the text that each action is about."""
     return await _others(context, [action.ban for action in actions])
 
 

@@ -461,6 +461,7 @@ def _connection(name: str, page: Page, total: Total, found: Sequence[Any]) -> Co
     """
     more = () if page.at is None else (page.at, PINNED) if page.is_pinned else (page.at,)  # as in `decode_position`
     placed = zip(page.positions, found, strict=True)
+    # `make_tuple` is `Edge(...)` without a call of Python code
     edges = [make_tuple(Edge, (name, position + more, record)) for position, record in placed if record]
     ends = edges or [make_tuple(Edge, (name, position + more, None)) for position in page.positions]
     return Connection(edges, page_info(ends, page.above > 0, page.below > 0), total)

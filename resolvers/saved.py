@@ -31,7 +31,7 @@ class SavedSubject(NamedTuple):
 
 
 class FoundSubject(NamedTuple):
-    """An article or a comment; None if it was deleted. It is visible if its article is, too."""
+    """An article or a comment; None if it was deleted. A comment is visible only if its article is, too."""
 
     subject: Subject | None
     is_visible: bool

@@ -2,8 +2,8 @@
 Root fields of Subscription. Each yields a record for every event, read after the event.
 
 An event says that an article was posted or changed; it comes by Redis pub/sub to the mailbox of a subscriber. An event
-MISSED says that others were lost, as the connection was or the mailbox was full: then new articles are read from the
-listing by time, oldest first. Each article is sent once.
+MISSED says that others were lost, because the connection broke or the mailbox was full: then new articles are read from
+the listing by time, oldest first. Each article is sent once.
 
 A topic names the events that a mailbox gets. `Sent` knows what a subscriber was sent; its floor is the position in the
 listing below which nothing needs to be read again.
@@ -297,7 +297,7 @@ async def _comments_after(
 ) -> AsyncGenerator[tuple[Event, Comment], None]:
     """
     The events about comments of an article, each with its comment, which `read` finds, if the viewer may read it. Ends
-    as `article_changed`. What is read after up to `COMMENTS_AT_ONCE` pending events is read together.
+    as `article_changed`. The comments of up to `COMMENTS_AT_ONCE` pending events are read together.
 
     Raises:
         SubscriberTooSlow, ChangesLost: events were missed.
@@ -457,8 +457,8 @@ async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notifi
 
 async def _new_notifications(viewer: str, event: Event, sent: Sent[Position], reads: Reads) -> list[Notification]:
     """
-    The unsent notifications that an event is about, oldest first. There are none if its effect is not applied yet: then
-    the event is published again.
+    The unsent notifications that an event is about, oldest first. There are none if the effect of the event is not
+    applied yet: then it is published again.
     """
     if event.kind is EventKind.MISSED:
         window = Window(INBOX_SIZE, upwards=True, beyond=sent.floor)

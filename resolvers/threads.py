@@ -258,7 +258,7 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
 
 
 def _read(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> Awaitable[list[ThreadPage]]:
-    """One round trip for all. Each has its article, the read from Redis, and what gives the same if it is archived."""
+    """The pages of threads: from Redis, or from conversations that are archived. One round trip for all."""
     site = context.store.site
     return context.reads.of_conversations(
         [

@@ -2,7 +2,7 @@
 Articles: their fields, votes on them, listings of them, and what their posters may do.
 
 A field is an attribute of the record behind its type, or has the resolver that `field_of` names. With `is_pure`
-its value is always the same for a record, for every client.
+its value is always the same for a record, for every client. `planned` is a faster resolver if all values are known.
 """
 
 from operator import attrgetter
@@ -116,7 +116,7 @@ class Votable(Node):
 @strawberry.type(description="An article that users vote on.")
 class Article(Votable):
     is_type_of = instances_of(records.Article)
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the server may cache its JSON
 
     viewer_has_hidden: bool = field_of(
         hidden.viewer_has_hidden,

@@ -32,7 +32,7 @@ RECENT_ARGUMENTS = ARGUMENTS | {
 @strawberry.type(description="An answer to an article or to another comment of it.")
 class Comment(Votable):
     is_type_of = instances_of(records.Comment)
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the server may cache its JSON
 
     article: Article = field_of(comments.article, "The article that it belongs to.")
     parent: "Comment | None" = field_of(
@@ -81,7 +81,7 @@ class ThreadEdge:
 
 @strawberry.type(description="A page of a thread.")
 class ThreadConnection:
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a page: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a page: whether the server may cache its JSON
 
     edges: list[ThreadEdge] = strawberry.field(description="The places of this page, with cursors.")
     nodes: list[Comment] = strawberry.field(description="The comments of this page.")

@@ -38,7 +38,7 @@ class Edge(Generic[T]):
 
 @strawberry.type(description="A page of a listing.")
 class Connection(Generic[T]):
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a page: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a page: whether the server may cache its JSON
 
     edges: list[Edge[T]] = strawberry.field(description="The items of this page, with cursors.")
     nodes: list[T] = strawberry.field(description="The items of this page, for clients that need no cursors.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 class Group(Node):
     is_type_of = instances_of(records.Group)
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the server may cache its JSON
 
     name: str = strawberry.field(description="The name, in lower case.")
     title: str | None = field_of(groups.title, "The name as people read it; null: the name itself.")

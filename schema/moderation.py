@@ -2,7 +2,7 @@
 Roles, the log of moderators' actions, and the mutations that grant, revoke and revert.
 
 A field is an attribute of the record behind its type, or has the resolver that `field_of` names.
-The place of an action is its group or, without one, any group of the text that it is about.
+The place of an action is its group or, without one, any group of the article or comment that it is about.
 """
 
 from typing import TYPE_CHECKING, Annotated, Self

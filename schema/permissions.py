@@ -35,7 +35,7 @@ class ModeratesSite(OrNull):
 
 
 class ModeratesPlace(OrNull):
-    """The viewer is a moderator of the place of an action: of its group, or of the text that it is about."""
+    """The viewer is a moderator of an action's group or, without one, of the article or comment that it is about."""
 
     async def has_permission(self, source: Any, info: strawberry.Info[Any, Any], **arguments: Any) -> bool:
         return await moderation.may_read_note(source, info.context)

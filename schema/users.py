@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @strawberry.type(description="A user, who posts and votes.")
 class User(Node):
     is_type_of = instances_of(records.User)
-    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the engine may cache its JSON
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))  # of a record: whether the server may cache its JSON
 
     username: str = strawberry.field(
         description="The name as registered. No other user has the same name in another case of letters."

@@ -18,7 +18,7 @@ def main() -> int:
         return run()
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        if missing in OUR_PACKAGES:
+        if missing in OUR_PACKAGES:  # a fault of this program
             raise
         return _refuse("this Python has no module " + missing)
 
@@ -27,7 +27,7 @@ def _refuse(reason: str) -> int:
     environment = os.path.join(ROOT, ".venv")
     program = os.path.join(environment, "bin", "upvote")
     command = " ".join(map(shlex.quote, [os.path.relpath(program), *sys.argv[1:]]))
-    if not os.path.exists(program) or sys.prefix == environment:
+    if not os.path.exists(program) or sys.prefix == environment:  # it is not installed, or not completely
         command = "make serve" if sys.argv[1:] in ([], ["serve"]) else "make serve, and then " + command
     sys.stderr.write("upvote: " + reason + ": type " + command + "\n")
     return 2

@@ -33,10 +33,10 @@ def agent_of(scope: Scope) -> str:
 
 
 def described(user_agent: str) -> str:
-    """What `agent_of` returns, by the text of the header."""
+    """The same by the text of the header User-Agent."""
     product = PRODUCT.match(user_agent)
-    family = next((name for name, found in FAMILIES if found.search(user_agent)), None)
+    family = next((name for name, pattern in FAMILIES if pattern.search(user_agent)), None)
     if family is None and product and product[1] != "Mozilla":
         family = product[1]
-    system = next((name for name, found in SYSTEMS if found.search(user_agent)), None)
+    system = next((name for name, pattern in SYSTEMS if pattern.search(user_agent)), None)
     return " on ".join(part for part in (family, system) if part)

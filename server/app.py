@@ -1,4 +1,4 @@
-"""The ASGI application: GraphQL endpoint, site, explorer, schema file, metrics and health, set up from the settings."""
+"""The ASGI application: GraphQL endpoint, site (`reader`), explorer, schema file, metrics and health, by settings."""
 
 import asyncio
 import gc
@@ -54,7 +54,7 @@ from server.http.connections import ConnectionLimiter
 from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.keyrings import KeysUnavailable
-from server.issuers.tokens import looks_like_one
+from server.issuers.tokens import is_issuer_token
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.mails import unsubscribing
 from server.mails.running import sending_mails
@@ -110,10 +110,10 @@ STATS_HEADER = "X-Upvote-Stats"  # a request with it gets the cost of its execut
 # A server that sends requests on behalf of its visitors names its server key and the visitor.
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"
 CORS_REQUEST_HEADERS = [  # headers that pages of other origins may send, beside those that browsers always allow
-    *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER, VIEWER_HEADER),
-    *("traceparent", "tracestate", "baggage", "sentry-trace"),
-    *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
-]
+    "Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER, VIEWER_HEADER,
+    "traceparent", "tracestate", "baggage", "sentry-trace",
+    "apollographql-client-name", "apollographql-client-version", "apollo-require-preflight",
+]  # fmt: skip
 CORS_OPTIONS: dict[str, Any] = {
     "allow_methods": ["GET", "POST"],
     "allow_headers": CORS_REQUEST_HEADERS,
@@ -151,12 +151,12 @@ class Contexts:
         self._store, self._live, self._database = store, live, database
 
     def receiving_votes(self) -> AbstractAsyncContextManager[object]:
-        """What a subscription enters, so that this process receives the events that only subscriptions need."""
+        """A context that a subscription enters: this process then receives the events that only subscriptions need."""
         return self._live.events.receiving_votes()
 
     async def find_user(self, token: str) -> str | None:
         """The user of a token; None if its session has ended, or it is not accepted. One round trip."""
-        if self._tokens is not None and looks_like_one(token):
+        if self._tokens is not None and is_issuer_token(token):
             with suppress(TokenRefused, KeysUnavailable):
                 return (await self._tokens.user_of(token)).username
             return None
@@ -298,7 +298,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *(front_door.routes(has_page=settings.reader == "on") if app.state.tokens else []),
         *unsubscribing.routes(),
         *(site_serving.routes() if settings.reader == "on" else site_serving.security_routes()),
-        *reader.routes(settings.reader == "on", PATH),
+        *reader.routes(is_on=settings.reader == "on", endpoint=PATH),
     ]
     if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to
         app.router.routes += [*syndication.routes(), *sitemap.routes()]
@@ -474,6 +474,7 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     if found is None:
         return None
     tokens = AcceptedTokens(found, app.state.rate_limiter)
+    # what is open with tokens whose key was withdrawn is closed
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
 

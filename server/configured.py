@@ -118,7 +118,7 @@ def issuers_of(settings: Settings) -> Issuers | None:
 
 
 def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "TextCheck | None":
-    """What asks the service that `UPVOTE_CHECK_URL` names."""
+    """What asks the service that `UPVOTE_CHECK_URL` names, if any; `on_result` gets a word for what it says."""
     if settings.check_url is None or settings.check_secret is None:
         return None
     from server.text_check import TextCheck  # here: its HTTP client is slow to import, and few servers need it

@@ -54,7 +54,7 @@ async def query(request: Request, document: str, variables: Mapping[str, Any] | 
         raise _failure(request, refused.errors, headers) from refused
     _results(request).append(result)
     if result.errors:
-        raise _failure(request, result.errors, _rates(result))
+        raise _failure(request, result.errors, _rate_headers(result))
     assert result.data is not None, "data is null only beside errors"
     return result.data
 
@@ -76,7 +76,7 @@ def cacheable(request: Request, body: bytes, media_type: str) -> Response:
     for result in _results(request):
         if is_known and result.charge:
             result.charge.set(COST_OF_NOT_MODIFIED)
-        headers |= _rates(result)
+        headers |= _rate_headers(result)
     if is_known:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=media_type, headers=headers)
@@ -115,7 +115,7 @@ def _results(request: Request) -> list[QueryResult]:
     return found
 
 
-def _rates(result: QueryResult) -> dict[str, str]:
+def _rate_headers(result: QueryResult) -> dict[str, str]:
     headers = result.charge.headers() if result.charge else []
     return {name.decode(): value.decode() for name, value in headers}
 

@@ -184,12 +184,12 @@ class Export:
             ("moderation", self._moderation()),
         )
         with ZipFile(chunks, "w", ZIP_DEFLATED) as archive:
-            for name, lines in files:
+            for name, pages in files:
                 entry = ZipInfo(f"{name}.jsonl", datetime.now(UTC).timetuple()[:6])
                 entry.compress_type = ZIP_DEFLATED
                 with archive.open(entry, "w", force_zip64=True) as file:
-                    async for some in lines:
-                        text = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in some)
+                    async for lines in pages:
+                        text = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
                         await asyncio.to_thread(file.write, text)
                         if chunks.size >= CHUNK:
                             yield chunks.take()
@@ -248,8 +248,8 @@ class Export:
     async def _votes(self) -> AsyncIterator[Sequence[Line]]:
         """The viewer's votes; without a database only those on articles and comments whose voters Redis still knows."""
         if self._database is None:
-            async for some in self._stored_votes():
-                yield some
+            async for lines in self._stored_votes():
+                yield lines
             return
         for kind, read in (("article", personal.votes_on_articles), ("comment", personal.votes_on_comments)):
             after = 0
@@ -288,7 +288,7 @@ class Export:
             yield [_flag_line(id, flag) for id, (_, flag) in zip(ids, own, strict=True)]
 
     async def _moderation(self) -> AsyncIterator[Sequence[Line]]:
-        """The actions about the viewer. Those about a text stand with it."""
+        """The actions about the viewer. Those about an article or a comment are in its line."""
         found = await self._actions([f"user:{self._username.lower()}"])
         yield [action for actions in found.values() for action in actions]
 
@@ -320,8 +320,8 @@ class Export:
         The ids of the viewer's texts of a kind: `article` or `comment`. `listed` has those that everybody may read,
         `hidden` is the kind of key under which Redis keeps the others.
         """
-        async for some in listed:
-            yield [each["id"] for each in some]
+        async for nodes in listed:
+            yield [each["id"] for each in nodes]
         start = 0
         while numbers := await self._site.redis.run(
             ("ZRANGE", hidden(self._partition, self._username.lower()), start, start + AT_ONCE - 1)

@@ -124,7 +124,7 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
     async def _checked_address(self, host: str, port: int) -> Address:
-        """An address of a host that may be reached; none if one of its addresses may not."""
+        """The first address of a host. Raises NoAnswer unless all its addresses may be reached."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
@@ -138,8 +138,8 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
 
 def is_public(address: Address) -> bool:
     """
-    Whether an address is one of the public internet. Of an IPv6 address that carries an IPv4 address (mapped, 6to4,
-    NAT64), both must be.
+    Whether an address is one of the public internet. An IPv6 address that carries an IPv4 address (mapped, 6to4, NAT64)
+    is public if that address is.
     """
     if isinstance(address, IPv6Address):
         carried = _carried(address)

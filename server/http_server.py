@@ -30,19 +30,19 @@ NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every response
 logger = logging.getLogger("upvote")
 
 
-def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
+def run(settings: Settings, settings_with_url: Settings, listener: socket.socket) -> None:
     """
-    Print the addresses and serve until a signal comes. `settings` are those that were given; `opened` are the same with
-    the URL of a running store, also if this program runs its server (the managed Valkey).
+    Print the addresses and serve until a signal comes. `settings` are those that were given; `settings_with_url` have
+    the URL of a running store, too, also if this program runs its server (the managed Valkey).
 
     Raises:
         WrongSetting, StoreError: no worker could start; nothing is printed.
     """
-    logs.configure(opened)
-    asyncio.run(_check(opened, listener))
-    os.environ.update(opened.environment())  # read by the workers
+    logs.configure(settings_with_url)
+    asyncio.run(_check(settings_with_url, listener))
+    os.environ.update(settings_with_url.environment())  # read by the workers
     _announce(settings, listener)
-    _run(opened, listener)
+    _run(settings_with_url, listener)
 
 
 async def _check(settings: Settings, listener: socket.socket) -> None:

@@ -51,7 +51,7 @@ WEIGHTS = Weights(
         ("Query", "linkTitle"): 100,  # reads a page of another server
     },
     true_arguments={
-        "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
+        "pinned": MAX_POSITIONS // 10,  # the listing is copied: a position costs a tenth of one that is shown
         ("Article", "thread", "pinned"): 10,  # copies nothing
     },
     given_arguments={"since": 25},  # finding the places of such a page takes longer than reading their articles
@@ -69,7 +69,7 @@ WEIGHTS = Weights(
 # A 25th of the pool of caches is for the buckets of rate limits, each with the points that one client has left: so no
 # flood of other things evicts a bucket.
 BUCKETS_SHARE = 25
-ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
+ADDRESS_FACTOR = 2  # an address has twice the points of a user, if the settings do not say how many
 JSON_BYTES = 12  # of a character in JSON, at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 
@@ -84,7 +84,7 @@ def max_request_bytes() -> int:
 def document_limits(settings: Settings) -> Limits:
     is_open = settings.introspection == "on"
     return Limits(
-        exclusive=PASSWORD_MUTATIONS | {"logInWithToken"},
+        exclusive=PASSWORD_MUTATIONS | {"logInWithToken"},  # this one may wait for the keys of an issuer
         introspection=is_open,
         weights=WEIGHTS,
         answer=settings.max_answer,
@@ -108,26 +108,26 @@ def rate_limiter(settings: Settings) -> RateLimiter | None:
     """The limits by cost points: of each user, address and server key. None if rate limits are off."""
     if settings.rate_limits == "off":
         return None
-    points, back = settings.rate_points, settings.rate_points_back
+    points, refill = settings.rate_points, settings.rate_points_back
     policies = {
-        "user": RatePolicy(points, refill=back, setting="UPVOTE_RATE_POINTS"),
+        "user": RatePolicy(points, refill=refill, setting="UPVOTE_RATE_POINTS"),
         "address": RatePolicy(
-            settings.rate_address_points or ADDRESS_SHARE * points,
-            refill=settings.rate_address_points_back or ADDRESS_SHARE * back,
+            settings.rate_address_points or ADDRESS_FACTOR * points,
+            refill=settings.rate_address_points_back or ADDRESS_FACTOR * refill,
             setting="UPVOTE_RATE_ADDRESS_POINTS",
         ),
         "key": RatePolicy(
             settings.rate_key_points, refill=settings.rate_key_points_back, setting="UPVOTE_RATE_KEY_POINTS"
         ),
     }
-    most = POOL.total // BUCKETS_SHARE
+    bucket_bytes = POOL.total // BUCKETS_SHARE
     rates = RateLimiter(
         policies,
-        max_buckets=most // BUCKET_SIZE,
+        max_buckets=bucket_bytes // BUCKET_SIZE,
         ipv6_prefix=settings.ipv6_prefix,
         user_of=lambda identified: identified.username.lower(),
     )
-    POOL.reserve("buckets", rates, most)
+    POOL.reserve("buckets", rates, bucket_bytes)
     return rates
 
 

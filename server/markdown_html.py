@@ -18,9 +18,9 @@ from comrak import ExtensionOptions, ParseOptions, RenderOptions, render_markdow
 from caches import POOL
 
 TAGS = {
-    *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
-    *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
-}
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
+    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 PAGE_ATTRIBUTES = ATTRIBUTES | {f"h{level}": {"id"} for level in range(1, 7)}

@@ -445,7 +445,7 @@ class Settings(BaseModel):
 
     @property
     def offers(self) -> Offers:
-        """Which of the choices that sites differ in this one offers, such as registration and passwords."""
+        """What this site offers of what sites may differ in, such as registration and passwords."""
         return Offers(
             registration=Registration(self.registration),
             has_passwords=self.passwords == "on",

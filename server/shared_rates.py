@@ -1,7 +1,7 @@
 """
 Connects the rate limits by cost to the store: finds users and server keys, and shares buckets among processes. A bucket
-has the points that a user, a server key or an address has left; a server key is sent by a server that asks for its own
-visitors.
+has the points that a user, a server key or an address has left; another server of the site sends a server key with the
+requests of its visitors.
 """
 
 import asyncio

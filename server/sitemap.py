@@ -85,7 +85,7 @@ async def robots(request: Request) -> Response:
 async def index(request: Request) -> Response:
     """The files. One round trip."""
     total = (await documents.query(request, TOTAL))["articles"]["totalCount"]
-    count = min(-(-total // FILE_LENGTH), MAX_FILES)
+    count = min(-(-total // FILE_LENGTH), MAX_FILES)  # rounded up
     files = [Location("sitemap-pages.xml"), *(Location(f"sitemap-articles-{n}.xml") for n in range(1, count + 1))]
     return respond(request, xml(request, "sitemapindex", "sitemap", files), XML)
 

@@ -150,7 +150,7 @@ def listeners(listener: socket.socket, count: int) -> list[socket.socket]:
 
     Linux distributes connections over the sockets that listen at one address with SO_REUSEPORT. The first socket is
     bound without it: so a second server cannot take the address, even with SO_REUSEPORT. Other systems do not
-    distribute them; there all workers share one socket.
+    distribute connections; there all workers share one socket.
     """
     if sys.platform != "linux":
         return [listener] * count
@@ -204,5 +204,5 @@ def _stop_process() -> None:
     """Stop as at SIGTERM, so that open requests are answered; end at once if it does not serve yet."""
     if any(server.started for server in _servers):
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(SHUTDOWN_SECONDS + 2)
+        time.sleep(SHUTDOWN_SECONDS + 2)  # it ends within that time
     os._exit(1)

@@ -103,7 +103,7 @@ def _opinion(status: int, answer: bytes) -> Opinion | None:
     What an answer says: status 204 for no opinion, or 200 with JSON such as `{"action": "hold", "reason": "spam"}`.
 
     Raises:
-        BadAnswer: it is none of those that are allowed.
+        BadAnswer: it is neither.
     """
     if status == NO_CONTENT:
         return None

@@ -216,8 +216,9 @@ async def note(
     state: AnnulmentState | None = None,
 ) -> bool:
     """
-    Keep in an action how many votes it holds now, and what else is given: DONE and RESTORED are the end. False if it
-    was reverted meanwhile. Two round trips.
+    Keep in an action how many votes it holds now, and what is given: how many there are to do (`total`), the instant
+    before which votes stay (`reaches_back_to`, unix milliseconds), the `state`. False if it was reverted meanwhile. Two
+    round trips.
     """
     count = await held(site, action.number)
     given: list[Argument] = [

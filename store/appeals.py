@@ -3,9 +3,9 @@ Appeals: the user whom an action of a moderator concerns may object to it, once 
 answers. Only the user, and moderators of the group or the site where the action was done, read both. Like flags they
 are private: no event, no page of changes and no view of the database has them.
 
-An appeal waits in the queue of the site, and in those of the groups whose moderators could revert the action when it
-was made, until a moderator answers it or reverts the action, or what the action is about is gone. It is stored with its
-action, in the partition (a share of the data) of what the action is about.
+An appeal waits in the queue of the site, and in those of the groups whose moderators could revert the action when the
+appeal was made. It leaves these when a moderator answers it or reverts the action, or when what the action is about is
+deleted. It is stored with its action, in the partition (a share of the data) of what the action is about.
 """
 
 from asyncio import gather
@@ -74,9 +74,9 @@ async def submit(site: Site, actor: Actor, number: int, text: str) -> Moderation
 
     Raises:
         NotFound: there is no such action, or what it is about is gone or not in Redis.
-        Forbidden: it is about somebody else.
-        Invalid: the text breaks a rule, it is a revert, or there is another appeal.
-        AlreadyReverted: it was reverted before.
+        Forbidden: the action is about somebody else.
+        Invalid: the text breaks a rule, the action is a revert, or there is another appeal.
+        AlreadyReverted: the action was reverted before.
         Unauthenticated: the session has ended.
     """
     checked = validation.appeal(text)

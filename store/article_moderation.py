@@ -82,7 +82,7 @@ async def revert(
     Revert an action of this module. Two round trips.
 
     Raises as `remove`, and:
-        AlreadyReverted: it was reverted before.
+        AlreadyReverted: the action was reverted before.
         Invalid: the article would be in too many groups.
     """
     number = int(action.subject_id.removeprefix("article:"))

@@ -76,8 +76,8 @@ class Draft:
 class Posted:
     """
     What `Articles.post` returns. `replayed` says that an earlier post with the same input was found and nothing posted.
-    Then `article` is None if Redis no longer has the article: it was deleted, or is archived. `held_by` is the rule of
-    the site that holds it; None if none does, or if a moderator has approved it since.
+    Then `article` is None if Redis no longer has the article: it was deleted, or only the database has it. `held_by` is
+    the rule of the site that holds it; None if none does, or if a moderator has approved it since.
     """
 
     article: Article | None

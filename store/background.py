@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from store.errors import StoreUnavailable
 
-PARTITIONS_AT_ONCE = 64  # partitions that one pass of a task looks at; the next pass takes the next ones
+PARTITIONS_AT_ONCE = 64  # shares of the data that one pass of a task looks at; the next pass takes the next ones
 
 logger = logging.getLogger("upvote")
 

@@ -36,7 +36,7 @@ async def block(site: Site, actor: Actor, username: str) -> Blocked:
 
     Raises:
         NotFound: there is no such user.
-        Invalid: it is the actor, or the actor blocks `MAX_BLOCKED` users already.
+        Invalid: the user is the actor, or the actor blocks `MAX_BLOCKED` users already.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
     blocked = await _set(site, actor, username, limit=MAX_BLOCKED)
@@ -65,7 +65,7 @@ def _exists(reply: object) -> bool:
 
 
 async def _set(site: Site, actor: Actor, username: str, limit: int | None) -> Blocked:
-    """Block a user, at most so many; None: do not block the user any more."""
+    """Block a user, unless `limit` are blocked; with None, do not block the user any more."""
     name = await site.redis.run(("HGET", keys.user(site.partition_of_user(username), username), "name"))
     if name is None or is_pseudonym(name):
         raise NotFound(f"there is no user:{username.lower()}", "userId")

@@ -20,11 +20,11 @@ from store.site import Site
 
 CUT_COMMENTS = Script("cut_comments")
 FLOOR_FIELD = "older_comments"  # of a user
-MOST_CUT = 1_000  # comments that are cut off a list at once: so many are removed in about a millisecond
+MOST_CUT = 1_000  # comments that are cut off a list at once, in about a millisecond
 
 
 class Excess(NamedTuple):
-    """The comments that a list has beyond its newest, as members, and the time of the newest of them (milliseconds)."""
+    """Comments that are older than those a list keeps, as members, and the time of the newest of these (unix ms)."""
 
     key: Key
     members: Sequence[str]
@@ -37,7 +37,7 @@ def floor(site: Site, username: str) -> Read[int]:
     list, as more may be cut off meanwhile.
     """
     account = keys.user(site.partition_of_user(username), username)
-    context = (moving.new_call(),)  # so that it is always sent
+    context = (moving.new_call(),)  # so that it is always sent: a request sends equal reads only once
     return Read(("HGET", account, FLOOR_FIELD), _instant, context)
 
 

@@ -71,7 +71,7 @@ async def revert(
     """
     Revert an action of this module. The cost is that of `remove`.
 
-    Raises as `remove`, and AlreadyReverted: it was reverted before.
+    Raises as `remove`, and AlreadyReverted: the action was reverted before.
     """
     number = int(action.subject_id.removeprefix("comment:"))
     checked = validation.reason(reason)

@@ -30,16 +30,15 @@ EDIT_COMMENT = Script("edit_comment")
 SET_COMMENT_STATE = Script("set_comment_state")
 VOTE_ON_COMMENT = Script("vote_on_comment")
 
-# how many comments above a changed one get or lose their places in the thread in a script; further steps do the rest
-STUBS_AT_ONCE = 500
+STUBS_AT_ONCE = 500  # empty places in a thread, above a changed comment, that one script makes or removes
 
 
 @dataclass(frozen=True, slots=True)
 class Commented:
     """
     What `Comments.post` returns. `replayed` says that an earlier comment with the same input was found and nothing
-    posted. Then `comment` is None if it was deleted, or is archived. `held_by` is the rule of the site that holds it;
-    None if none does, or if a moderator has approved it since.
+    posted. Then `comment` is None if it was deleted, or if only the database has it. `held_by` is the rule of the site
+    that holds it; None if none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None
@@ -261,9 +260,8 @@ class Comments:
         verdict: str,
     ) -> list[Any]:
         site, parent_number = self._site, "" if parent is None else str(parent)
-        oldest_open = (
-            "" if site.commenting_ms is None else site.clock() - site.commenting_ms
-        )  # posting time of an article
+        # when the oldest article was posted that still takes comments
+        oldest_open = "" if site.commenting_ms is None else site.clock() - site.commenting_ms
         return await self._run(
             COMMENT,
             article,

@@ -27,7 +27,7 @@ CONVERSATIONS, LEASE_TIME = "conversations", 10_000  # milliseconds after which 
 READ_AT_ONCE = 200  # comments, in a round trip
 WRITTEN_AT_ONCE = 50  # comments, in two milliseconds
 DROPPED_AT_ONCE = 100  # comments, in two milliseconds
-READ_UP_TO = 128  # comments: an article with more has an index of the visible ones by time, `latest`; see comments.lua
+MAX_WITHOUT_LATEST = 128  # comments: an article with more has an index of the visible ones by time: see comments.lua
 left = Kind(
     "left",
     "zset",
@@ -133,7 +133,7 @@ async def restore(
         Behind: the database has to take more entries of the log first; none was written.
         NoRoom: there would be more comments; none was written.
     """
-    needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
+    needs_latest, numbers = int(len(comments) > MAX_WITHOUT_LATEST), sorted(comments)
     no_limit = ("", "")
     head = (needs_latest, len(comments), *(room or no_limit), position)
     for start in range(0, len(numbers), WRITTEN_AT_ONCE):

@@ -40,7 +40,7 @@ WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_CO
 # kinds of entries whose value `notified` has users who were notified before: these are told nothing, unless the text is
 # shown for the first time, as the value `announced` says
 WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed")
-NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
+NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of messages of this kind
 
 logger = logging.getLogger("upvote")
 

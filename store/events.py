@@ -40,13 +40,13 @@ class EventKind(Enum):
     UNFOLLOWED = "unfollowed"
     GROUP_FOLLOWED = "group_followed"
     GROUP_UNFOLLOWED = "group_unfollowed"
-    SEEN = "seen"
+    SEEN = "seen"  # a user has marked their feed as seen
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
     PROFILE_EDITED = "profile_edited"
     PASSWORD_CHANGED = "password_changed"  # and all other sessions of the user have ended
     SESSION_ENDED = "session_ended"  # sessions of a user have ended: logged out, or taken away by the user
-    USER_DELETED = "user_deleted"  # with a number, the slot of the user: the sessions have ended
+    USER_DELETED = "user_deleted"  # with the slot of the user (0 to 1023) as number: the sessions have ended
     MODERATED = "moderated"
     GROUP_EDITED = "group_edited"
     REDACTED = "redacted"
@@ -55,12 +55,12 @@ class EventKind(Enum):
     UNFLAGGED = "unflagged"
     EDIT_HELD = "edit_held"  # a rule of the site holds an edit until a moderator approves or rejects it
     EDIT_DROPPED = "edit_dropped"  # another edit of the poster has replaced one that waits
-    FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other partitions. It is in the log only
+    FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other shares of the data; in the log only
     APPEALED = "appealed"
     APPEAL_ANSWERED = "appeal_answered"
     VOTES_ANNULLED = "votes_annulled"  # votes of a user count no more, on some articles and comments
     VOTES_RESTORED = "votes_restored"  # they count again
-    REPAIRED = "repaired"
+    REPAIRED = "repaired"  # by `verify`: an article, a comment or a user
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
 
@@ -262,9 +262,9 @@ SESSIONS: Topic = ("sessions", None)  # ends of sessions, by others than moderat
 EVERY_ENTRY: Topic = ("entries", None)  # all changes
 RARE_TOPICS = (RANKINGS, STATES, SESSIONS, of_moderation(None))  # to which every process listens
 RARE = (
-    *(EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED),
-    *(*ENDS_SESSIONS, EventKind.USER_DELETED),
-)
+    EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED,
+    EventKind.USER_DELETED, *ENDS_SESSIONS,
+)  # fmt: skip
 # the beginnings of messages that concern no listener to RARE_TOPICS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 
@@ -346,7 +346,7 @@ class Mailbox:
         return event
 
     async def take(self, most: int) -> list[Event]:
-        """The oldest pending events, at most so many, and at least one: without any, wait for the next."""
+        """The oldest pending events, at least one and at most `most`: without any, wait for the next."""
         while not self._events:
             self._filled.clear()
             await self._filled.wait()

@@ -122,7 +122,7 @@ async def flag(
 
     Raises:
         NotFound: there is no such article or comment in Redis.
-        Forbidden: it is the actor's own, or not visible.
+        Forbidden: the article or comment is the actor's own, or not visible.
         Invalid: the note is too long, or has characters that are not allowed.
         RuleBroken: the actor's account is too young, or has too little karma, by the rules of the site.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site or one of the groups.

@@ -69,7 +69,7 @@ class Groups:
 
     async def edit(self, editor: Moderator, group: str, changes: Mapping[str, str]) -> str:
         """
-        Change the title of a group and what it is about as given, and return its name as it is stored; "" removes a
+        Change the title and the text `about` of a group as given, and return its name as it is stored; "" removes a
         text. An edit by an admin also lists the group.
 
         Two round trips: the roles of the editor are read as they are stored.
@@ -86,7 +86,7 @@ class Groups:
 
     async def add(self, group: str, changes: Mapping[str, str] | None = None) -> bool:
         """
-        List a group, for the operator, and change its title and what it is about as given. Returns whether anything
+        List a group, for the operator, and change its title and its text `about` as given. Returns whether anything
         changed. One round trip.
 
         Raises:
@@ -125,8 +125,8 @@ class Groups:
         The arguments of `refused_groups` in Lua for articles that are added to some groups: the names to check,
         separated by spaces, and what a group must be, `listed` or `known`; `none` if the names are refused already.
 
-        With several partitions a script does not see all groups: then this checks them, in one round trip. No round
-        trip if there is nothing to check.
+        With several partitions (shares of the data) a script does not see all groups: then this checks them, in one
+        round trip. No round trip if there is nothing to check.
         """
         names = self._rules.restricted(groups)
         if not names or self._site.partitions == 1:

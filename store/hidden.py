@@ -49,7 +49,7 @@ BLOCKED = Kind(
     check=Check.LIST,
     member=Member("[A-Za-z0-9_-]{2,20}", named=keys.user, text=str, part=str.lower),
 )
-# `verify` reports notifications that are in no inbox, but not one of a time at which its user blocked who notifies
+# without it, `verify` would report as missing a notification from somebody whom the user blocked at that time
 UNBLOCKED = Kind(
     "unblocked",
     "zset",

@@ -211,10 +211,10 @@ async def _bounded(
 
     If these places lose votes meanwhile, the bound is too high, and the read goes on below it.
     """
-    script = HOME_NEWEST if _is_searched(listing.whole) else None
-    parts = await _read_lists(load, listing, ahead, dict.fromkeys(some, beyond), script)
+    other_script = HOME_NEWEST if _is_searched(listing.whole) else None
+    parts = await _read_lists(load, listing, ahead, dict.fromkeys(some, beyond), other_script)
     found = {place.member: place for part in parts.values() for place in part.positions}
-    if len(found) < ahead.wanted and not script and any(part.stop for part in parts.values()):
+    if len(found) < ahead.wanted and not other_script and any(part.stop for part in parts.values()):
         few = IndexGroup(some[0].partition, some[0].lists[:FEW_LISTS])
         await _merge(load, listing, ahead, {few: beyond}, found)
         if len(found) < ahead.wanted and listing.whole.lowest != "-inf":  # the listing's own bound
@@ -263,15 +263,15 @@ async def _read_lists(
     listing: HomeListing,
     ahead: Ahead,
     sources: Mapping[IndexGroup, Position | None],
-    newest: Script | None = None,
+    other_script: Script | None = None,
 ) -> dict[IndexGroup, NextPlaces]:
     """
-    The next places of all lists of some sources: what one call leaves, the next one reads. `newest` is the script to
-    call instead of the one of the order.
+    The next places of all lists of some sources: what one call leaves, the next one reads. `other_script` is called
+    instead of that of the order.
     """
     found = dict[IndexGroup, NextPlaces]()
     while sources:
-        reads = [_read(listing, source, ahead, beyond, newest) for source, beyond in sources.items()]
+        reads = [_read(listing, source, ahead, beyond, other_script) for source, beyond in sources.items()]
         parts: list[NextPlaces] = await load(reads)
         unread = dict[IndexGroup, Position | None]()
         for (source, beyond), part in zip(sources.items(), parts, strict=True):
@@ -323,7 +323,7 @@ def _indexes(partition: int, group: str | None, listing: HomeListing) -> tuple[s
 
 
 def _read(
-    listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, newest: Script | None = None
+    listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, other_script: Script | None = None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
     # `given` has ARGV 1-5, which differ by script, then ARGV 6-14, which home_places.lua reads in each of them
@@ -347,7 +347,7 @@ def _read(
     direction = "up" if ahead.upwards else "down"
     bound = (repr(ahead.bound.value), ahead.bound.member) if ahead.bound else ("", "")
     given += [direction, str(ahead.wanted), *position, names, *bound, str(READ_TO_BOUND), str(MOST_READ)]
-    command = (newest or script).command([*first, *chain.from_iterable(source.lists)], *given)
+    command = (other_script or script).command([*first, *chain.from_iterable(source.lists)], *given)
     return Read(encoded(command), _places)
 
 

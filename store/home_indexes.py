@@ -39,10 +39,10 @@ SITE_RANKED = Kind(
 async def fill(site: Site) -> None:
     """
     Fill the indexes of a store that an earlier version made. Safe to repeat. One round trip for each group with weights
-    of its own in each partition, and one for about 40 articles of these.
+    of its own in each partition (a share of the data), and one for about 40 articles of these.
 
     Raises:
-        StoreUnavailable: it does not answer, or takes no writes.
+        StoreUnavailable: the store does not answer, or takes no writes.
     """
     await site.rankings.read(site.redis)
     for partition in range(site.partitions):

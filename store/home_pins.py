@@ -1,6 +1,6 @@
 """
 Pinned homes: the first places of a home, the front page of a user, as they are at an instant, while the user pages
-through it. A user has one pin of each order, in the partition of the user; the next one takes its place.
+through it. A user has one pin of each order, in their partition (a share of the data); the next one takes its place.
 """
 
 from collections.abc import Sequence

@@ -26,8 +26,8 @@ keyset = Kind(
 
 class FetchedKeys(NamedTuple):
     """
-    What a provider has answered. `fetched_at` is when it was asked, `fresh_until` when to ask again (unix
-    milliseconds). `source` is the URL that was asked, `endpoints` is what discovery has said, as JSON, else "".
+    What a provider has answered: `text` is its key set. `fetched_at` is when it was asked, `fresh_until` when to ask
+    again (unix milliseconds). `source` is the URL that was asked, `endpoints` what discovery says, as JSON, else "".
     """
 
     source: str

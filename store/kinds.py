@@ -85,7 +85,7 @@ class Kind:
     `parts` are what follows the tag; None for a key without a tag. Where the first part has a slot, it names the
     partition. `holds` describes the contents. `record` names the record of a backup that has the key. A key that is
     `rebuilt_from` others can be deleted: `verify`, a reindex or a reader's request makes it again. Keys begin with
-    `name`; where a kind has `names`, with the one of them that it is called with as the last part.
+    `name`. Where a kind has `names`, they begin with one of these, which is given as the last part.
 
     A kind with a `member` is a list of somebody: a sorted set whose members name things by the time of their addition
     (unix milliseconds). Its key is in the partition of these things, so that one script can check and list them, and
@@ -195,7 +195,7 @@ def script_key(name: str, partition: int) -> str:
 
 
 def parse(text: str, partitions: int) -> Key | None:
-    """The parts of a key; None if a store of so many partitions has no such key, or not in this partition."""
+    """The parts of a key; None if a store with this number of partitions has no such key, or not in this partition."""
     match = TAGGED.fullmatch(text)
     kind = by_name().get(match[1]) if match else None
     if match is None or kind is None:

@@ -1,7 +1,7 @@
 """
-Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, in the same partition
-(a share of the data). It has their votes and the texts that stay. A name is never
-given again: it is kept as a digest, made with a secret key of the store.
+Users who are deleted: what is left of them is a pseudonym, `~` and twelve random characters, in the same partition (a
+share of the data). It has their votes and the texts that stay. A name is never given again: it is kept as a digest,
+made with a secret key of the store.
 
 `begin` marks a user, and ends all sessions, in one step. `archive/leaving.py` then replaces the name everywhere in
 steps, of which this module has the scripts.
@@ -138,8 +138,8 @@ async def begin(
 ) -> Leaver:
     """
     Mark a user as one who is being deleted, which ends all sessions: from now on nobody acts by this name. With a
-    password hash, only if it is still the stored one; with the digest of a token, only if that is still good. Safe to
-    repeat. Three round trips.
+    password hash, only if it is still the stored one; with the digest of a token, only if that is still good. Without
+    a `pseudonym`, a random one is made. Safe to repeat. Three round trips.
 
     Raises:
         BadCredentials: the stored hash is another one.
@@ -275,7 +275,7 @@ async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
 
 
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
-    """As `log.read_on`, with the pseudonyms of deleted users. One round trip; two if users were deleted."""
+    """As `log.read_on`: entries after positions, with the pseudonyms of deleted users. One round trip, or two."""
     probes: list[Command] = [("EXISTS", departed(partition)) for partition in range(site.partitions)]
     found, has_deleted = await log.read_on_and(site, positions, count, probes)
     if not any(has_deleted):

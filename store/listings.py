@@ -156,7 +156,7 @@ def by_link(site: Site, link: str, since: int | None = None) -> Listing:
 
 
 def front_page(site: Site, day: int | None) -> Listing:
-    """Good articles by time: all, or those of one UTC day, given by its first instant (unix milliseconds)."""
+    """Good articles (`Policy.is_good`) by time: all, or of the UTC day that begins at `day` (unix milliseconds)."""
     indexes = tuple(GOOD_ARTICLES(partition) for partition in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)

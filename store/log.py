@@ -183,7 +183,7 @@ async def has_all_after(site: Site, partition: int, id: str) -> bool:
     """
     Whether the log has all entries after a position, so that a consumer can go on from there.
 
-    It has not if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
+    False if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
     One round trip; more if the entry at the position was removed because its article was deleted.
     """
     trimmed, entry = await site.redis.pipeline(

@@ -121,7 +121,7 @@ class Mailboxes:
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round
-        trip; two more with an address, and those of a log-in if it changes. `address` is that of the client.
+        trip; two more with an address, and those of a log-in if it changes. `address` is the client's IP address.
 
         Raises:
             Invalid: it is no address, or this site sends no mail.
@@ -176,8 +176,8 @@ class Mailboxes:
 
     async def end_replies(self, token: str) -> bool:
         """
-        Mail a user no replies any more, by the token of a link in such a mail. Returns whether it is one. Two round
-        trips.
+        End the mails of replies to a user, by the token of a link in such a mail. False if the text is no such token.
+        Two round trips.
         """
         name = token.partition(".")[0]
         if not validation.USERNAME.fullmatch(name) or not is_unsubscribing(token, (await self.get(name)).key):

@@ -156,13 +156,13 @@ async def take(site: Site, waiting: WaitingMail, *, about: Sequence[str] = ()) -
 
 
 async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: bool = True) -> None:
-    """Try a mail again later. One round trip."""
+    """Try a mail again at `until` (unix milliseconds); a try that `has_failed` is counted. One round trip."""
     given = (waiting.subject, waiting.what, waiting.due, until, waiting.since, waiting.tries + has_failed)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 
 async def put_back(site: Site, waiting: WaitingMail, until: int, *, about: Sequence[str] = ()) -> None:
-    """Try a mail again later that was taken and not sent. One round trip."""
+    """Try a mail again at `until` that was taken, with what it was `about`, and not sent. One round trip."""
     noted = [text for name in about for text in (name, waiting.about[name])]
     taken = ""  # in place of the time at which it was due
     given: Command = (waiting.subject, waiting.what, taken, until, waiting.since, waiting.tries + 1, *noted)

@@ -33,7 +33,7 @@ BEFORE = frozenset("@/.+-=&#%\\")  # characters before an @ that is part of an a
 
 
 def arguments(text: str, limit: int) -> list[Argument]:
-    """The arguments of scripts that notify: the limit, then the name and the slot of each user whom a text mentions."""
+    """Arguments of scripts that notify: the limit, then of each user whom a text mentions name and slot (0 to 1023)."""
     return [limit, *(part for name in find(text, limit) for part in (name, keys.slot(name)))]
 
 

@@ -1,4 +1,4 @@
-"""Records of moderation as read from the store: roles, actions of moderators, and what becomes of annulled votes."""
+"""Records of moderation as read from the store: roles, actions, and annulled votes, which do not count."""
 
 import re
 from collections.abc import Mapping

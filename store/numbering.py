@@ -11,10 +11,11 @@ def sequence_of(number: int) -> int:
     """
     The sequence in an article's number, which is `sequence x 1024 + slot of the poster`.
 
-    The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
-    that to another post. The sequence of what was imported is odd: twice its time plus one, or the next odd one that is
-    free. So posts and stories never share a number, and of two articles with equal values the one with the higher
-    number was posted later, also in different partitions. Early versions counted from 1: all their numbers are lower.
+    The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition (share of
+    the data) has given that to another post. The sequence of what was imported is odd: twice its time plus one, or the
+    next odd one that is free. So posts and stories never share a number, and of two articles with equal values the one
+    with the higher number was posted later, also in different partitions. Early versions counted from 1, so all their
+    numbers are lower.
     """
     return number // keys.SLOTS
 

@@ -22,7 +22,7 @@ class VoterReaders(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """`avatar_hosts` are the hosts whose pictures of users pages show."""
+    """`avatar_hosts` are the hosts from which pages show pictures of users."""
 
     registration: Registration = Registration.OPEN
     has_passwords: bool = True

@@ -1,6 +1,6 @@
 """
-Log-ins at an issuer (OpenID Connect) that have begun: what is stored under the `state` with which the browser comes
-back. A state is accepted once, by whichever process it reaches.
+Log-ins at an issuer (OpenID Connect) that have begun at the front door, the path `/log-in/NAME`: what is stored under
+the `state` with which the browser comes back. A state is accepted once, by whichever process it reaches.
 """
 
 import json

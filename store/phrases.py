@@ -96,7 +96,7 @@ def _domains(listed: tuple[str, ...]) -> frozenset[str]:
 
 
 def _shown(text: str) -> str:
-    """A text with the character that Markdown shows in place of each reference (`&#46;`) and escape (`\\\\.`)."""
+    """A text with the character that Markdown shows in place of each reference (`&#46;`) and escape (`\\.`)."""
     return ESCAPE.sub("", html.unescape(text))
 
 

@@ -30,7 +30,7 @@ async def purge(site: Site, admin: Authority, number: int, reason: str) -> Moder
         Banned: the actor is banned.
     """
     given = (site.partitions, number, validation.reason(reason), PURGED, comments.STUBS_AT_ONCE)
-    # a comment is in the partition of its article, as its number has the same slot
+    # the number of a comment, too, tells the partition (share of the data) of its article
     status, *reply = await roles.run(site, PURGE, site.partition_of_article(number), admin, *given)
     match status:
         case "refused":

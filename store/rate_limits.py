@@ -116,7 +116,7 @@ class Attempts:
         recent = [at for at in known.pop(key, ()) if now <= at + window.seconds * 1000]
         if len(known) >= MAX_OWN:
             known.pop(next(iter(known)))
-        known[key] = recent  # at the end: the windows that were not used for longest are the first to be dropped
+        known[key] = recent  # at the end: the windows that were used longest ago are dropped first
         if len(recent) >= window.limit:
             return "full", recent[-window.limit] + window.seconds * 1000 + 1
         recent.append(now)

@@ -103,7 +103,7 @@ async def fill(site: Site) -> None:
     Fill the indexes of a store that an earlier version made. Safe to repeat. Passes over all keys once.
 
     Raises:
-        StoreUnavailable: it does not answer, or takes no writes.
+        StoreUnavailable: the store does not answer, or takes no writes.
     """
     async for found in scan.known_keys(site, lambda count: None):
         trees = [key for key in found if key.kind is keys.tree]

@@ -56,7 +56,7 @@ class Position(NamedTuple):
 
 class PartitionPage(NamedTuple):
     """
-    The part of a page that one partition holds, highest first.
+    The part of a page that one partition, a share of the data, holds, highest first.
 
     `above` counts the positions before these, `total` all of the partition's listing. Where values decay, `at` is the
     instant of the values (unix milliseconds).

@@ -25,7 +25,7 @@ async def redact(site: Site, authority: Authority, number: int, texts: Sequence[
         NotFound: there is no such action.
         Banned: the actor is banned.
     """
-    # an action is in the partition of its subject, as its number has the same slot
+    # the number of an action, too, tells the partition (share of the data) of its subject
     reply = await roles.run(site, REDACT, site.partition_of_article(number), authority, number, REDACTED, *texts)
     match reply[0]:
         case "refused":

@@ -80,7 +80,7 @@ async def update_lists(site: Site, article: int) -> None:
     article without this.
 
     Two round trips for each `LISTED_AT_ONCE` comments, one at the end for as many, and two for effects that another
-    process has not applied yet; and the ones of `recent_comments.relist`. If a partition does not answer, or takes no
+    process has not applied yet; and those of `recent_comments.relist`. If a partition does not answer, or takes no
     writes, the rest is left to the task.
     """
     await recent_comments.relist(site, article)

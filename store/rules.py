@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from store import phrases
 
 T = TypeVar("T")
-Check = Callable[[str, object], object]  # the value of a key as it is kept; its first argument says where it stands
+Check = Callable[[str, object], object]  # takes where a key is in the file and its value, and returns what is kept
 
 MOST_UPVOTERS = 10  # of a user, that are known by name (in `upvoters.lua`, too)
 MOST_OUTCOMES = 10  # of flags of a user, that are kept (in `flag_outcomes.lua`, too)
@@ -79,8 +79,8 @@ class FlagRules:
     When flags hide an article or a comment until a moderator has looked at it: as soon as `hide_at` flags count, and
     one for each `votes_per_flag` votes of it.
 
-    The flag of a user counts whose account has a least age and karma, who was upvoted by `least_voters` different
-    users, and of whose last `last_flags` decided flags moderators have upheld more than overruled; 0 asks for none.
+    A user's flag counts if the account has the least age and karma, if `least_voters` different users have upvoted it,
+    and if moderators have upheld more of its last `last_flags` decided flags than overruled; 0 asks for none.
     """
 
     hide_at: int = _between(1, 1000)
@@ -109,7 +109,7 @@ class DomainRules:
 
 @dataclass(frozen=True, slots=True)
 class FirstTextRules:
-    """Texts of an account are held until so many were approved, or stood without a flag for a day."""
+    """Texts of an account are held until `hold` of them were approved, or stood without a flag for a day."""
 
     hold: int = _between(1, MOST_HELD)
 

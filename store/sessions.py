@@ -133,11 +133,11 @@ class Sessions:
 
     async def close_listed(self, actor: Actor, id: str | None = None) -> bool:
         """
-        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether the
-        one that acts has ended. One round trip.
+        End a session of the user who acts, by its id; without an id, all but the current one. Returns whether the
+        current one has ended by this. One round trip.
 
         Raises:
-            Unauthenticated: the session that acts has ended, or there is none.
+            Unauthenticated: the current session has ended, or there is none.
             NotFound: the user has no session with this id.
         """
         beginning = END_LISTED_SESSIONS.beginning(actor_slot(actor) % self._site.partitions)

@@ -116,7 +116,8 @@ class Site:
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pinned threads
     # by the key of a rate limit: instants of attempts, counted here if the store has no memory left (unix milliseconds)
     own_attempts: dict[str, list[int]] = field(default_factory=dict)
-    serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
+    # by partition: the last seen number that rises when an article leaves Redis or comes back (`archive/moments.py`)
+    serials: dict[int, str | None] = field(default_factory=dict)
 
     def policy_of(self, group: str | None) -> Policy:
         """The policy of the site, with the weights of a group if it has its own."""

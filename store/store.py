@@ -97,9 +97,9 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
-        Articles take no comments after `comment_days`, if given. A comment, an edit or a deletion brings an archived
-        conversation back to Redis, as long as all that came back have at most `woken_comments` comments. Without
-        `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
+        Articles take no comments after `comment_days`, if given. A comment, an edit or a deletion brings a conversation
+        back to Redis that only the database has, as long as all that came back have at most `woken_comments` comments.
+        Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait for a thread that hashes them for any time, and none is refused.
 
         Raises:
@@ -150,7 +150,7 @@ def _client(url: str, confirming_replicas: int, cached_keys: int) -> RedisClient
 async def _read_settings(
     redis: RedisClient, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
 ) -> tuple[int, Rankings]:
-    """The number of partitions of a store, which is created if it is empty, and its rankings."""
+    """The number of partitions (shares of the data) of a store, which is created if it is empty, and its rankings."""
     try:
         partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
         rankings = Rankings()

@@ -147,9 +147,9 @@ class ThreadPosition(NamedTuple):
     """
     A place of a thread: its levels from the outermost ancestor to itself, of which some in the middle may be missing.
 
-    `moves` is the number of the last vote on a comment of the partition when the walk began. A page that goes on from
-    here leaves out each comment that, at some time since then, had a place which earlier pages may have shown. Without
-    levels it is the beginning of the thread, or, upwards, its end.
+    `moves` is how many votes had changed comments of the partition (the share of the data) when the walk began. A page
+    that goes on from here leaves out each comment that, at some time since then, had a place which earlier pages may
+    have shown. Without levels it is the beginning of the thread, or, upwards, its end.
 
     A position with `newest` is of a pinned walk, which shows the comments as they were ordered when the pin was made:
     `moves` is from that time, `newest` the highest number of a comment that the walk shows.
@@ -344,9 +344,8 @@ def _thread_page(newest: int | None, reply: str) -> ThreadPage:
 def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
     moves, pinned, before, after, ancestor_count, *flat = reply.split(" ")
     is_pinned = pinned == "1"
-    end = 3 * int(
-        ancestor_count
-    )  # so many words are the ancestors of the first place; the rest are four words for each place
+    # three words for each ancestor of the first place, then four for each place
+    end = 3 * int(ancestor_count)
     path = [
         ThreadLevel(int(depth), Position(float(value), member))
         for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)

@@ -112,13 +112,13 @@ class Trial:
             found.append(breaches.first_text(first))
         return found
 
-    def _count(self, window: tuple[str, ...], at: int, length: int, most: int) -> int:
+    def _count(self, window: tuple[str, ...], at: int, length_ms: int, most: int) -> int:
         """Count in a window unless it is full; return when there is room again, 0 if it was counted."""
         times = self._posted[window]
-        while times and at > times[0] + length:
+        while times and at > times[0] + length_ms:
             times.popleft()
         if len(times) >= most:
-            return times[0] + length + 1
+            return times[0] + length_ms + 1
         times.append(at)
         return 0
 

@@ -35,7 +35,7 @@ CREATE_USER = Script("create_user")
 REGISTER = Script("register")
 RESET_PASSWORD = Script("reset_password")
 
-FAILURES_WINDOW = 15 * 60  # seconds in which so many log-ins may fail:
+FAILURES_WINDOW = 15 * 60  # seconds in which the following numbers of log-ins may fail
 FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50  # with any names
 FAILURES_OF_NAME = 100  # from any addresses
@@ -192,7 +192,7 @@ class Users:
         return opened
 
     async def edit_profile(self, actor: Actor, changes: Mapping[str, str]) -> str:
-        """See `profiles.edit`."""
+        """Change the profile of the actor as given, and return the username: see `profiles.edit`."""
         return await profiles.edit(self._site, actor, changes, self._reserved_names)
 
     async def delete(

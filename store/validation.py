@@ -211,7 +211,7 @@ def username(text: str) -> str:
 
 
 def email(text: str) -> str:
-    """An address as it is stored, its domain in lower case. A domain with other letters than ASCII is as `xn--`."""
+    """An address as it is stored, its domain in lower case. A domain beyond ASCII has to be in the form of `xn--`."""
     mailbox, _, domain = text.rpartition("@")
     if len(text) > EMAIL_LENGTH or len(mailbox) > MAILBOX_LENGTH or not EMAIL.fullmatch(text):
         raise Invalid(

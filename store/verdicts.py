@@ -185,9 +185,9 @@ async def _count(site: Site, account: Account, texts: Mapping[str, str], verdict
 
 async def _stood(site: Site, account: Account, wanted: int) -> int:
     """
-    How many texts of an account were approved by moderators, or have stood without a flag for a day, as all that are
-    archived have. At most one round trip. It counts no further than `wanted`, nor beyond `MOST_LOOKED_AT` articles and
-    comments.
+    How many texts of an account were approved by moderators, or have stood without a flag for a day, as all have that
+    only the database has. At most one round trip. It counts no further than `wanted`, nor beyond `MOST_LOOKED_AT`
+    articles and comments.
     """
     if account.archived >= wanted or account.archived + len(account.texts) < wanted:
         return account.archived

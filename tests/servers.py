@@ -26,9 +26,9 @@ from redis.exceptions import RedisError
 from server.managed_valkey import server as valkey
 
 PATIENCE = 30.0  # seconds that a busy machine may take for anything
-PROCESSES = 8  # that tests may run in at the same time; the last is one without pytest-xdist
+PROCESSES = 8  # in which tests may run at the same time; one without pytest-xdist counts as the last
 GIVEN_PORTS: set[int] = set()  # by `free_port`, to this process
-IN_MEMORY, ROOMY = Path("/dev/shm"), 2_000_000_000  # a folder of Linux whose files are in memory; free bytes of it
+IN_MEMORY, ROOMY = Path("/dev/shm"), 2_000_000_000  # a folder of Linux whose files are in memory; enough free bytes
 SLOTS = 16_384  # of a cluster
 SERVICE = "upvote"  # the name of the primary among the sentinels
 NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost

@@ -251,7 +251,8 @@ def test_costs_are_those_of_the_code():
     assert len(rows) >= 5
     for query, points in rows:
         operation = parse(query.strip("`")).definitions[0]
-        assert cost_of(SCHEMA._schema, {}, operation, limits.WEIGHTS).points({}) == int(points), query
+        cost = cost_of(SCHEMA._schema, fragments={}, operation=operation, weights=limits.WEIGHTS)
+        assert cost.points({}) == int(points), query
 
 
 def test_lab_report_of_the_sample_is_shown_on_the_page(capsys, monkeypatch):

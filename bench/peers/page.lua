@@ -1,5 +1,5 @@
--- Read a page as its viewer sees it, in one call.
--- KEYS  1 the index   2 session:{p}:DIGEST
+-- Read a page as its viewer sees it, in one call: for the peer `scripted`, a server that the project is compared with.
+-- KEYS  1 the index   2 session:{p}:DIGEST, where p is the partition, a share of the data
 -- ARGV  1 values are below this, "+inf" or "(VALUE"   2 articles of a page   3 now (unix milliseconds)
 --       4, 5, 6 article:{p}:, voted:{p}: and downvoted:{p}:, to which numbers are appended
 -- Reply as JSON, which Node reads faster than arrays: whether more follow, whether somebody is logged in (1 or 0), and

@@ -4,7 +4,7 @@ Articles are in one class if their `votes - 1` have the same sign, the same numb
 `DIGITS` of them. Within a class, votes change the value by a few percent only, so it follows the posting time, and an
 index by that time is enough.
 
-A class is numbered from `votes - 1` = 0, the class 0, upwards; negative ones are numbered likewise with a minus.
+Classes are numbered upwards from 0, that of `votes - 1` = 0; those of negative numbers likewise, with a minus.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ def votes_class(votes: int) -> int:
 
 @cache
 def bases(votes_class: int) -> tuple[int, int]:
-    """The lowest and the highest |votes - 1| of a class."""
+    """The lowest and the highest base of a class: |votes - 1|, of which the formula of GRAVITY takes a power."""
     number = abs(votes_class)
     if number < 2 * CLASSES:
         return number, number

@@ -1,6 +1,7 @@
 """
 The counts by which the rank of a place is found without counting all above it. A place is an archived article with its
-value in an index; its key is the value and the number of the article. An index is named by its id, an integer.
+value in an index; its key is the value and the number of the article. An index is named by its id, an integer, which
+the column `listing` has.
 
 The table `place_counts` divides each index of more than `MOST_COUNTED` places into ranges: a row has the lower end of a
 range (the end belongs to it) and its number of places. A range that grows beyond `MOST_COUNTED` is divided again.
@@ -90,10 +91,10 @@ def _changed_ranges(ranges: Sequence[CountedRange], changes: KeyChanges) -> list
     counter = Counter[int]()
     for key, change in changes:
         counter[bisect_right(lows, key) - 1] += change
-    return [(ranges[place], change) for place, change in sorted(counter.items()) if change]
+    return [(ranges[at], change) for at, change in sorted(counter.items()) if change]
 
 
-TYPES = {
+TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "low", "high") else "BIGINT"
     for name in ("listing", "value", "number", "change", "low", "low_number", "high", "high_number")
 }

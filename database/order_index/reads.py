@@ -46,7 +46,7 @@ class Index(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The places of an index, given by its id, above `low` and below `high`, both excluded."""
+    """The places of an index above `low` and below `high`, both excluded. `listing` is the id of the index."""
 
     listing: int
     low: Key
@@ -93,7 +93,8 @@ def page_of(found: Sequence[Key], window: Window, has_behind: bool, total: int, 
     `window.count` + 1 keys beyond the window's position, nearest first: the last one shows that there are more.
 
     `has_behind` says whether there are places on the other side of that position. `total` is the size of the listing,
-    and `at` the instant of the values if these change with time. See `PartitionPage` for what `above` says.
+    and `at` the instant of the values if these change with time. The page's `above`, how many places are above it, is
+    exact at both ends of the listing; elsewhere it is 1, which means some.
     """
     shown, has_more = found[: window.count], len(found) > window.count
     has_above, has_below = (has_more, has_behind) if window.upwards else (has_behind, has_more)
@@ -155,7 +156,7 @@ def values(connection: "Connection", part: Range, count: int, upwards: bool) -> 
         "listing": part.listing, "low": low, "low_number": low_number, "high": high, "high_number": high_number,
         "count": count,
     }  # fmt: skip
-    named["beyond"] = LAST_NUMBER if upwards else -1
+    named["beyond"] = LAST_NUMBER if upwards else -1  # beyond all places with the same value
     return list((VALUES_UP if upwards else VALUES_DOWN).run(connection, named).scalars())
 
 

@@ -1,7 +1,7 @@
 """
 Writes the places of archived articles, which only the database has. A place is an article with its value in a listing;
-an index has the places of one listing, and is named by its id, an integer. `counts` keeps how many places are in each
-range of an index.
+an index has the places of one listing, and is named by its id, an integer, which the column `listing` has. `counts`
+keeps how many places are in each range of an index.
 """
 
 from collections import defaultdict
@@ -166,7 +166,7 @@ def _large(connection: "Connection", indexes: Collection[int]) -> list[int]:
 LOCK = Statement("LOCK TABLE listings IN SHARE ROW EXCLUSIVE MODE")
 CREATE_INDEXES = Statement("""
 INSERT INTO listings (name, votes_class, size, weights) VALUES (:name, :votes_class, :size, :weights)""")
-TYPES = {
+TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "old") else "BIGINT"
     for name in ("listing", "value", "number", "extra", "old", "id", "change")
 }

@@ -90,7 +90,7 @@ class ResolverArguments(NamedTuple):
     def values(self, variables: VariableValues) -> Arguments:
         """
         Raises:
-            GraphQLError: they do not fit; graphql-core has the right message.
+            GraphQLError: the values do not fit; graphql-core has the right message.
         """
         values, coerced = dict(self.constant), variables.coerced
         for name, variable, default, convert, is_nullable in self.variables:
@@ -207,7 +207,7 @@ class VariableCoercion:
     def coerced(self, given: dict[str, Any]) -> VariableValues:
         """
         Raises:
-            NotCompilable: they do not fit.
+            NotCompilable: the given values do not fit.
         """
         sources, coerced = {}, {}
         for name, signature, coerce, is_optional in self._variables:

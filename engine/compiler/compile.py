@@ -77,7 +77,7 @@ from engine.compiler.plan import (
 from engine.compiler.resolvers import BatchResolver, DeclaredResolver, RowResolver, declared_resolver
 from engine.documents import Operation
 
-Resolve = Callable[..., Any]  # see the kinds of `Field`
+Resolve = Callable[..., Any]  # takes the parents of a level and the run; of an `AttributeField`, one parent
 
 
 def compile_operation(

@@ -39,7 +39,7 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-# makes JSON of templates, the numbers of the fields that fill them, and the column of each of these fields
+# fills templates: takes them, the numbers of the fields that fill them, and the column of each of these fields
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template, which a cached one saves
@@ -228,7 +228,7 @@ FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length
 
 
 class TemplateCache:
-    """Templates by the number of a level, which is that of a place in a plan, and the `id` of a record."""
+    """Templates by the number of a level of a plan, and the `id` of a record."""
 
     def __init__(self, pool: Pool = POOL) -> None:
         self.levels = count()  # numbers of levels: each is used once

@@ -54,7 +54,7 @@ class EventSource:
 class PlanResult(NamedTuple):
     """The result of a plan, which never has errors. `data` is the JSON of the result as dicts and lists."""
 
-    data: Variables
+    data: dict[str, Any]
     errors: None = None
 
 
@@ -140,7 +140,7 @@ class Execution:
         outcome, are not executed again.
         """
         executor = self._executor(operation, variables, context, outcomes)
-        return self._measured(await executor.execute())
+        return self._within_limit(await executor.execute())
 
     def _new_plan_cache(self, operation: Operation) -> "PlanCache":
         return PlanCache(self._strawberry, operation, self._templates, self._grew)
@@ -158,9 +158,10 @@ class Execution:
         """Execute one event with its own context: data loaded for an older event may be out of date."""
         executor = source.executor.build_per_event_executor(event)
         executor.context_value = context
-        return self._measured(await executor.execute(serially=False))
+        return self._within_limit(await executor.execute(serially=False))
 
-    def _measured(self, result: ExecutionResult) -> ExecutionResult:
+    def _within_limit(self, result: ExecutionResult) -> ExecutionResult:
+        """The result. Raises AnswerTooLarge if it exceeds the limit."""
         Budget(self._max_answer).add_data(result.data)
         return result
 

@@ -38,8 +38,8 @@ class BatchResolver:
     Resolves a field for all objects of a level in one call: `function(parents, context, **arguments)`.
 
     It returns a list, or an awaitable of one, with a value for each parent; an exception in place of a value is the
-    error of that parent alone. With `is_pure`, the value of a record is always the same, for every client: it may be
-    cached together with the record.
+    error of that parent alone. With `is_pure`, a parent always has the same value, for every client: it may be cached
+    together with the parent.
     """
 
     function: Callable[..., Any]

@@ -81,8 +81,8 @@ class Weights:
     - `true_arguments`: the points of boolean arguments that are true, by argument, or by type, field and argument.
     - `given_arguments`: the points of other arguments that are given and not null, by argument.
     - `string_costs`: functions that compute the points of a string argument from its value, by argument.
-    - `bytes_per_point`: a response costs at least one point for so many bytes.
-    - `skipped_per_point`: a page that is selected by number costs one point for so many items before it.
+    - `bytes_per_point`: a response costs at least one point for this number of bytes.
+    - `skipped_per_point`: a page that is selected by number costs one point for this number of items before it.
     - `sizes`: arguments beside `first` and `last` that give the size of a page.
     - `largest_page`: resolvers refuse larger pages with an error of their own. Fields below such a page count nothing,
       so that the client gets that error and not one about the cost.
@@ -201,7 +201,7 @@ class Cost:
     @property
     def memory(self) -> int:
         """The largest number of bytes that the cached costs take."""
-        return MAX_CACHED_COSTS * (200 + 40 * len(self.sizes))
+        return MAX_CACHED_COSTS * (200 + 40 * len(self.sizes))  # of an entry, and of each value in its key
 
 
 def cost_of(
@@ -285,10 +285,10 @@ class CostReader:
                 self.sizes.append(self._size(measure, argument.value))
         return tuple(found)
 
-    def _measures(self, parent: str, field: str, name: str) -> Iterator[tuple[int, Measure]]:
+    def _measures(self, parent: str, field_name: str, name: str) -> Iterator[tuple[int, Measure]]:
         """How an argument is measured, with the points of each unit."""
         weights = self.weights
-        if points := weights.true_arguments.get((parent, field, name), weights.true_arguments.get(name)):
+        if points := weights.true_arguments.get((parent, field_name, name), weights.true_arguments.get(name)):
             yield points, flag_value
         if points := weights.given_arguments.get(name):
             yield points, given_value

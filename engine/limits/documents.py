@@ -85,7 +85,7 @@ class SelectionLevel(NamedTuple):
 class LimitChecker:
     """
     Walks a document level by level, as its result is nested, and stops at the first limit that it exceeds. `counts` has
-    what was found so far, by what it is called in the error.
+    what was found so far, by its name in the error.
     """
 
     limits: Limits

@@ -74,7 +74,7 @@ class RateStatus(NamedTuple):
 class Identity(NamedTuple):
     """
     The name that a text (a token or a server key) identifies, None for nobody, and the time of the lookup in seconds.
-    It is not certain if the lookup failed.
+    `is_certain` is False if the lookup failed.
     """
 
     name: str | None

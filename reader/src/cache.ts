@@ -21,14 +21,13 @@ import type {
 export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
 
 /** Types without an id: the cache keeps their objects as parts of what they belong to. */
+// prettier-ignore
 const WITHOUT_ID = [
-  ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
-  "HomeArticleConnection",
-  ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
-  ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
-  "Account",
-  ...["ChangedField", "Standing", "StandingTerm", "RoleGrant", "Flag", "QueueConnection", "QueueEdge"],
-  ...["ModerationActionConnection", "ModerationActionEdge", "VotableConnection", "VotableEdge"],
+  "Account", "PageInfo", "RateLimit", "Session", "Flag", "RoleGrant", "Standing", "StandingTerm", "ChangedField",
+  "RankingChange", "RankingMove", "ArticleConnection", "ArticleEdge", "CommentConnection", "CommentEdge",
+  "GroupConnection", "GroupEdge", "HomeArticleConnection", "ModerationActionConnection", "ModerationActionEdge",
+  "NotificationConnection", "NotificationEdge", "QueueConnection", "QueueEdge", "SearchConnection", "SearchEdge",
+  "ThreadConnection", "ThreadEdge", "UserConnection", "UserEdge", "VotableConnection", "VotableEdge",
 ];
 
 /** The types of each interface and union: without them the cache guesses what a fragment is for. */

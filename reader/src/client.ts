@@ -92,7 +92,7 @@ function checkSession({ data, extensions, error }: OperationResult, sent: Sessio
   const all = [extensions, ...(error?.graphQLErrors ?? []).map((each) => each.extensions)];
   const states = all.map((each) => each?.session);
   if (!states.includes("ended") && !states.includes("changed")) return;
-  if (leaveSession(sent) !== null) return;
+  if (leaveSession(sent) !== null) return; // the page has taken a session that another tab has begun
   if (states.includes("ended")) sayProblem(t("session-ended-write"));
   else void connect(null).query(WHO, {}).toPromise(); // `adopt` begins the session of who is in the answer
 }

@@ -12,6 +12,7 @@ test("a refusal because of the rate says when to try again", () => {
   const refusal = { code: "RATE_LIMITED", message: "too often: try again after 2026-11-22T14:05:09.000Z" };
   const retryAt = new Date(2026, 10, 22, 14, 5, 9).toISOString();
 
+  // before PM stands a narrow space
   expect(explainRefusal({ ...refusal, retryAt })).toMatch(/^This was too often\. Try again at 2:05:09.PM\.$/);
   expect(explainRefusal(refusal)).toBe("This was too often. Try again later.");
 });

@@ -6,10 +6,8 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
-const ELEMENTS = [
-  ...["p", "br", "hr", "strong", "em", "del", "span", "code", "pre", "blockquote", "ul", "ol", "li", "a"],
-  ...["table", "thead", "tbody", "tr", "th", "td"],
-];
+const TEXT_TAGS = ["p", "br", "hr", "strong", "em", "del", "span", "code", "pre", "blockquote", "ul", "ol", "li", "a"];
+const TABLE_TAGS = ["table", "thead", "tbody", "tr", "th", "td"];
 const MAX_COLUMNS = 20; // of a table: each of its rows gets as many cells
 const MAX_HTML = 400_000; // characters: ten times those of the longest text, as in server/markdown_html.py
 const BLOCKS = "br, hr, p, pre, blockquote, li, tr, th, td"; // which begin with a space in plain text
@@ -49,7 +47,7 @@ const marked = new Marked({
 /** Elements of a text. Its links have http, https or mailto; mentions are links to `user/NAME` below the page's base. */
 export function render(text: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(html(text), {
-    ALLOWED_TAGS: ELEMENTS,
+    ALLOWED_TAGS: [...TEXT_TAGS, ...TABLE_TAGS],
     ALLOWED_ATTR: ["href", "start"],
     ALLOW_ARIA_ATTR: false,
     ALLOW_DATA_ATTR: false,

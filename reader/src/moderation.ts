@@ -66,8 +66,12 @@ const revertedKind = ({ id }: Action, { kind, revertedBy }: NonNullable<Action["
 
 /** The texts that name a role. */
 const OF_ROLES: ReadonlySet<string> = new Set([
-  ...["said-granted", "said-revoked", "said-role-again"],
-  ...["did-grant", "did-revoke", "did-role-again"],
+  "said-granted",
+  "said-revoked",
+  "said-role-again",
+  "did-grant",
+  "did-revoke",
+  "did-role-again",
 ]);
 
 /** The id of a text; the id of its variant without the role if the role cannot be named. */

@@ -32,7 +32,11 @@ export function useStill<Item>(
   const known = useRef(current); // the shown items by id, as they last were
   const latest = useRef(ids);
   const isOpen = useRef(false); // whether new items are shown even while the list is held
-  const hold = useHold(held, { ...handlers, onRelease: () => (handlers.onRelease(), setShown(latest.current)) });
+  const onRelease = () => {
+    handlers.onRelease();
+    setShown(latest.current);
+  };
+  const hold = useHold(held, { ...handlers, onRelease });
   if (!isEqual(ids, shown) && (isOpen.current || !hold.isHeld())) {
     isOpen.current = false;
     setShown(ids);

@@ -125,12 +125,22 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
     pages: { ...pages, places: [...above.map((comment) => ({ comment, hiddenReplyCount: 0 })), ...pages.places] },
     nextDepth: (above.at(-1)?.depth ?? -1) + 1,
     branches: new Map(branches.map((under) => [under, pagesOf(under)])),
-    ...{ posted, collapsed, kept, isOldestFirst: order === "OLDEST" },
+    posted,
+    collapsed,
+    kept,
+    isOldestFirst: order === "OLDEST",
   };
   return {
-    ...{ rows: rows(thread), outOfSight: outOfSight(thread).size },
+    rows: rows(thread),
+    outOfSight: outOfSight(thread).size,
     postedSince: (all) => postedSince(thread, readAt, all),
-    ...{ load, isLoading, fold, add, announce, announced, showAnnounced },
+    load,
+    isLoading,
+    fold,
+    add,
+    announce,
+    announced,
+    showAnnounced,
   };
 }
 
@@ -138,8 +148,11 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
 function usePages({ articleId, order, firstPage, above }: Options, onAdded: (ids: readonly string[]) => void) {
   const [requests, setRequests] = useState<readonly Request[]>([]);
   const variablesOf = ({ under, after }: Request) => ({
-    ...{ articleId, order, first: COMMENTS_PER_PAGE },
-    ...{ under: under ?? above.at(-1)?.id ?? null, after }, // in a branch, null stands for the comment of the branch
+    articleId,
+    order,
+    first: COMMENTS_PER_PAGE,
+    under: under ?? above.at(-1)?.id ?? null, // in a branch, null stands for the comment of the branch
+    after,
   });
   const results = useResults(NEXT_PAGE, requests, variablesOf, {
     onFirst: ({ article }) => onAdded(idsOf(readFragment(THREAD_PLACES, article?.thread))),

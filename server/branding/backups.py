@@ -11,7 +11,7 @@ from server.branding.files import bodies_of, most_bytes
 from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.settings import Settings
 
-FILES = "site"  # in the header: the files in base64 by their names
+FILES = "site"  # the field of the header that has the files, in base64, by their names
 
 
 def files_for_backup(settings: Settings) -> dict[str, dict[str, str]]:

@@ -134,9 +134,9 @@ def _ratio(root: Mapping[str, str]) -> Ratio:
     width, height = (LENGTH.fullmatch(root.get(side, "")) for side in ("width", "height"))
     sides = [width[1], height[1]] if width and height and width[2] == height[2] else []
     box = root.get("viewBox", "").replace(",", " ").split()  # x, y, width, height
-    for some in (sides, box[2:]):
+    for lengths in (sides, box[2:]):
         with suppress(ValueError):  # there are not two, or one is no number
-            across, down = map(float, some)
+            across, down = map(float, lengths)
             if across > 0 and down > 0:
                 return Ratio(min(across / down, MOST_RATIO))
     return Ratio(DEFAULT_RATIO)

@@ -29,9 +29,9 @@ SIZES = {  # the files that the folder may have, and how many bytes each may hav
     **{f"{name}.md": 200 * KB for name in PAGES},
 }
 MOST_FAULTS = 10  # of a file, that are reported
-WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
+FTL_SIZE = 200 * KB  # at most, of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
-WELCOME_LENGTH = 200  # characters of the sentence of the site on its front page
+TEXT_LENGTH = 200  # characters of the title and of the `sentence` of a page
 LOGO_HEIGHT = 20  # pixels, as `styles.css` has it
 FTL = re.compile(r"[A-Za-z]{2,5}(-[A-Za-z0-9]+)*\.ftl")
 HEADING = re.compile(r"\s*<h1[^>]*>(.*?)</h1>\s*", re.DOTALL)
@@ -72,14 +72,14 @@ class TextPage:
     def sentence(self) -> str:
         """Its first paragraph as plain text, cut at a word."""
         first = PARAGRAPH.search(self.html)
-        return text_of(first[1], WELCOME_LENGTH) if first else ""
+        return text_of(first[1], TEXT_LENGTH) if first else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
     """
-    The site's own files for its pages, or the default where a file is missing. `words` are texts by the names of their
-    files. `faults` are lines for the operator.
+    The site's own files for its pages, or the default where a file is missing. `has_logo`: the logo is its own. `words`
+    are texts by the names of their files. `faults` are lines for the operator.
     """
 
     logo: Asset
@@ -99,7 +99,7 @@ class SiteFiles:
 
     @property
     def logo_width(self) -> int | None:
-        """The pixels of the logo's width beside the name of the site, before it is loaded; None without a logo."""
+        """The pixels of the logo's width beside the name of the site, before it is loaded; None for the default."""
         return self.logo.ratio.width(LOGO_HEIGHT) if self.logo.ratio else None
 
     @property
@@ -127,7 +127,7 @@ def read(folder: Path) -> SiteFiles:
                 raise WrongFile(f"it has more than {most_bytes(name):,} bytes")
             found[name] = _checked(name, body)
         except WrongFile as fault:
-            faults += _told(folder / name, [fault, *fault.others])
+            faults += _lines(folder / name, [fault, *fault.others])
     logo = found.get("logo.svg") or Asset("logo.svg", (DEFAULTS / "logo.svg").read_bytes())
     card = (DEFAULTS / "card.png").read_bytes()
     return SiteFiles(
@@ -150,7 +150,7 @@ def bodies_of(folder: Path) -> dict[str, bytes]:
 
 def most_bytes(name: str) -> int:
     """The largest size of a file with this name, in bytes; 0 if a site has no such file."""
-    return WORDS if FTL.fullmatch(name) else SIZES.get(name, 0)
+    return FTL_SIZE if FTL.fullmatch(name) else SIZES.get(name, 0)
 
 
 def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
@@ -195,13 +195,13 @@ def _checked(name: str, body: bytes) -> Any:
 def _page(name: str, markdown: str) -> TextPage:
     html = page_to_html(markdown, name)
     heading = HEADING.match(html)
-    title = text_of(heading[1], WELCOME_LENGTH) if heading else ""
+    title = text_of(heading[1], TEXT_LENGTH) if heading else ""
     if heading is None or not title:
         return TextPage(name, title="", html=html)
     return TextPage(name, title, html[heading.end() :])
 
 
-def _told(path: Path, faults: Sequence[WrongFile]) -> Iterator[str]:
+def _lines(path: Path, faults: Sequence[WrongFile]) -> Iterator[str]:
     """A line for each of the first faults of a file, and one for the number of the others."""
     for fault in faults[:MOST_FAULTS]:
         place = f"{path}:{fault.line}" if fault.line else str(path)

@@ -68,11 +68,11 @@ def back_up(settings: Settings, file: Path) -> int:
             archived = records_of(store.site, database) if database else None
             departed = records_since(store.site, database, unix_milliseconds()) if database else None
             with (
-                progress_bar("backup", await dump.size(store.site)) as walked,
+                progress_bar("backup", await dump.size(store.site)) as advance,
                 backup_file.writing(file, header) as backup,
             ):
                 async for records in dump.records_of(
-                    store.site, walked, counts.leave_out, archived=archived, departed=departed
+                    store.site, advance, counts.leave_out, archived=archived, departed=departed
                 ):
                     for record in records:
                         backup.add(record.as_list())

@@ -199,15 +199,15 @@ def _digest(file: BinaryIO, end: int) -> bytes:
 
 
 def _frames(path: Path, name: str) -> Iterator[list[Any]]:
-    end, number = path.stat().st_size - DIGEST_BYTES - COUNT.size, 0
+    frames_end, number = path.stat().st_size - DIGEST_BYTES - COUNT.size, 0
     with path.open("rb") as file:
         file.seek(len(MAGIC))
         while length := LENGTH.unpack(file.read(LENGTH.size))[0]:
             number += 1
-            if length > end - LENGTH.size - file.tell():
+            if length > frames_end - LENGTH.size - file.tell():
                 raise BrokenBackup(f"{name}: frame {number} is longer than the file")
             yield _records(file.read(length), f"{name}: frame {number}")
-        is_at_end = file.tell() == end
+        is_at_end = file.tell() == frames_end
         (count,) = COUNT.unpack(file.read(COUNT.size))
     if not is_at_end or count != number:
         raise BrokenBackup(f"{name}: it should have {count} frames, but has {number}")

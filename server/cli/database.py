@@ -82,9 +82,9 @@ async def rebuild(store: Store, database: Database) -> None:
     from database.mirror import Mirror  # slow to import
 
     mirror = Mirror(store.site, database)
-    with progress_bar("rebuild", await dump.size(store.site)) as walked:
+    with progress_bar("rebuild", await dump.size(store.site)) as advance:
         try:
-            await mirror.rebuild(walked, _report_skipped)
+            await mirror.rebuild(advance, _report_skipped)
         finally:
             await mirror.close()
     print(f"rebuilt {database.name}")

@@ -24,6 +24,6 @@ def run(arguments: Namespace) -> int:
         own = {"data_dir": Path(folder), "redis_url": None, "database_url": None}
         origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
         temporary = settings.model_copy(update=own | origins)
-        with opened_store.running_store(temporary) as opened:
-            import_stories(opened, [SAMPLE, SAMPLE_COMMENTS], ImportOptions(shift_to_now=True, with_voters=True))
-            return serve(opened, listener)
+        with opened_store.running_store(temporary) as with_url:
+            import_stories(with_url, [SAMPLE, SAMPLE_COMMENTS], ImportOptions(shift_to_now=True, with_voters=True))
+            return serve(with_url, listener)

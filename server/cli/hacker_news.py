@@ -70,9 +70,9 @@ def arranged(
     comments: Iterable[StoryComment], partitions: Mapping[str, int], skipped: Collection[str]
 ) -> Conversations:
     """
-    Find the partition of each comment, that of its story: the share of the data in which it is stored. `partitions` has
-    partitions by id: of each story of the file, and of each item that was imported before and that a comment of the
-    file answers. `skipped` are the ids of skipped items.
+    Tell what becomes of each comment, and its partition, the share of the data in which its story is stored.
+    `partitions` has partitions by id: of each story of the file, and of each item that was imported before and that a
+    comment of the file answers. `skipped` are the ids of skipped items.
 
     Comments are in the order of their depth in the file, then of their time. So parents come before their replies,
     whatever the order of the lines and the times are. A deleted comment is kept if one below it is not deleted.
@@ -84,7 +84,7 @@ def arranged(
     # the partition of these does not matter
     below_skipped = _below(replies, {root: 0 for root in skipped if root in replies and root not in partitions})
     found = {comment.id for _, comment in (*placed, *below_skipped)}
-    orphans = [comment for some in replies.values() for comment in some if comment.id not in found]
+    orphans = [comment for siblings in replies.values() for comment in siblings if comment.id not in found]
     kept = _kept(placed)
     left_out = [comment for _, comment in placed if comment.id not in kept]
     left_out += [comment for _, comment in below_skipped]

@@ -134,9 +134,9 @@ def import_stories(settings: Settings, files: Sequence[Path], options: ImportOpt
         found = read(files, counts, progress)
         if options.shift_to_now and found.comments and not found.stories:
             raise NotStories("--shift-to-now needs the stories of comments: name their file, too")
-        with opened_store.running_store(settings, join=True) as opened:
+        with opened_store.running_store(settings, join=True) as with_url:
             try:
-                opened_store.run(opened, lambda store: Import(store, opened, options, counts, progress).run(found))
+                opened_store.run(with_url, lambda store: Import(store, with_url, options, counts, progress).run(found))
             finally:
                 progress.stop()
                 print(counts)
@@ -317,10 +317,10 @@ class Import:
 
     def _report(self, found: FileContents, orphans: Sequence[Orphan]) -> None:
         self.counts.orphans = len(orphans)
-        placed = sorted((found.places[comment.id], comment.id, comment.parent, reason) for comment, reason in orphans)
+        by_place = sorted((found.places[comment.id], comment.id, comment.parent, reason) for comment, reason in orphans)
         faults = [
             f"{found.names[file]}, line {line}: comment {id} answers {parent}, which {reason}"
-            for (file, line), id, parent, reason in placed
+            for (file, line), id, parent, reason in by_place
         ]
         _print_faults(faults, "comments without what they answer")
 

@@ -1,6 +1,6 @@
 """
 The command `key`: `create NAME` prints a server key once, `revoke NAME` ends it, `list` prints the names of all. A
-server key is sent by another server of the site that asks for its visitors; it has a rate limit of its own.
+server key is for another server of the site, which sends requests of its visitors; each key has its own rate limit.
 """
 
 from argparse import ArgumentParser, Namespace

@@ -52,6 +52,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         header = await dump.settings(store.site)
         count = partitions or store.site.partitions
         policy = _policy(header, settings)
+        # a new source for each move: one that has failed cannot be continued
         restoration = await Restoration.begin(
             to, source=secrets.token_hex(), partitions=count, policy=policy, clock=unix_milliseconds
         )
@@ -95,9 +96,9 @@ async def _copy(
     lock = WriteLock(store.site)  # no process writes to the store while this one renews the lock
     try:
         await lock.acquire()
-        with progress_bar("move", await dump.size(store.site)) as walked:
+        with progress_bar("move", await dump.size(store.site)) as advance:
             async for records in dump.records_of(
-                store.site, walked, counts.leave_out, archived=archived, departed=departed, is_move=True
+                store.site, advance, counts.leave_out, archived=archived, departed=departed, is_move=True
             ):
                 for batch in batches(records):
                     await restoration.put(batch)

@@ -21,8 +21,8 @@ def run(arguments: Namespace) -> int:
     settings = read_settings()
 
     async def rebuild(store: Store) -> None:
-        with progress_bar("reindex", await reindex.size(store.site)) as walked:
-            await reindex.reindex(store.site, settings.kept_orders, walked)
+        with progress_bar("reindex", await reindex.size(store.site)) as advance:
+            await reindex.reindex(store.site, settings.kept_orders, advance)
         print(order_names(store.site.rankings.orders))
 
     opened_store.run(settings, rebuild)

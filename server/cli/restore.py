@@ -52,7 +52,7 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
     """
     Fill an empty store from a backup. If it is interrupted, the same command continues. The backup may have users who
     were deleted after it was made: those whom the file of deletions (`DELETIONS_FILE`) names are deleted again, unless
-    `with_deletions` says no.
+    `with_deletions` is false.
 
     Raises:
         BrokenBackup: the file was changed or cut off, or has invalid records; nothing is restored.
@@ -64,16 +64,16 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
         check_records(backup, header.partitions or 1)
         files = files_in(backup)
         counts = RecordCounts()
-        with opened_store.running_store(settings) as opened:
+        with opened_store.running_store(settings) as settings_with_url:
             is_managed = settings.redis_url is None  # this program runs the server, which no other process uses then
-            asyncio.run(_restore(opened, backup, header, counts, exclusive=is_managed))
+            asyncio.run(_restore(settings_with_url, backup, header, counts, exclusive=is_managed))
             print(f"restored {counts} from {backup.name}")
             put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
-                count = opened_store.run(opened, partial(repeat, deletions=deletions), strict=False)
+                count = opened_store.run(settings_with_url, partial(repeat, deletions=deletions), strict=False)
                 print(f"deleted again {count} users")
             if settings.database:
-                _rebuild_database(opened)
+                _rebuild_database(settings_with_url)
     return 0
 
 
@@ -99,14 +99,14 @@ async def _restore(
         log_point=log_point_of(backup.header),
     )
     try:
-        with progress_bar("restore", backup.frames) as walked:
+        with progress_bar("restore", backup.frames) as advance:
             for frame in backup.records():
                 records = [record_of(parts) for parts in frame]
                 for batch in batches(records):
                     await restoration.put(batch)
                 for record in records:
                     counts.add(record)
-                walked(1)
+                advance(1)
         await restoration.end()
     finally:
         await restoration.close()
@@ -141,7 +141,7 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
             partition, the last sequence of numbers that it has given.
     """
     sequences = 0
-    with progress_bar("check", backup.frames) as walked:
+    with progress_bar("check", backup.frames) as advance:
         for frame, records in enumerate(backup.records(), 2):  # frame 1 is the header
             for position, parts in enumerate(records, 1):
                 where = f"{backup.name}: record {position} of frame {frame}"
@@ -150,7 +150,7 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
                     sequences += 1
                     if len(record.given) != partitions:
                         raise BrokenBackup(f"{where}: {len(record.given)} sequences for {partitions} partitions")
-            walked(1)
+            advance(1)
     if sequences != 1:
         raise BrokenBackup(f"{backup.name}: it has {sequences} records of sequences instead of one")
 

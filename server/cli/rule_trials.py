@@ -37,7 +37,7 @@ async def report(rules: Rules, store: Store, database: Database) -> None:
 
 
 def _lines(rules: Rules, caught: dict[str, Caught]) -> Iterator[str]:
-    """For each rule that applies a line, and its examples; `caught` is by the names of rules."""
+    """A line for each rule that applies, followed by its examples; `caught` is by the names of rules."""
     for name in [each.name for each in fields(rules) if getattr(rules, each.name)]:
         if name in UNKNOWN:
             yield f"{name}: not tried, as the database does not know what it takes"

@@ -32,8 +32,8 @@ def serve(settings: Settings, listener: socket.socket) -> int:
     """Serve until a signal comes. Requests in progress are completed first."""
     install_stream()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with opened_store.running_store(settings, on_failure=_stop, while_loading=_http_server) as opened:
-        _http_server()(settings, opened, listener)
+    with opened_store.running_store(settings, on_failure=_stop, while_loading=_http_server) as settings_with_url:
+        _http_server()(settings, settings_with_url, listener)
     return 0
 
 

@@ -62,8 +62,8 @@ def verify(settings: Settings, repair: bool) -> int:
         async with alone, opened_store.archive_of(settings, store) as database:
             # what the database has of archived articles: sums in Redis, such as karma, count them, too
             tally = await maintenance.verify(store.site, database, report.add, repair=repair) if database else None
-            with progress_bar("verify", await verification.size(store.site)) as walked:
-                await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
+            with progress_bar("verify", await verification.size(store.site)) as advance:
+                await verification.verify(store.site, report.add, repair=repair, progress=advance, archived=tally)
 
     opened_store.run(settings, check, strict=False)  # also a store whose indexes other settings have built
     print(report)

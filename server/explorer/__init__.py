@@ -54,7 +54,7 @@ def file(request: Request) -> Response:
     if path.suffix not in TYPES or not path.is_file():
         raise HTTPException(404)
 
-    named_by_content = path.suffix != ".txt"
+    named_by_content = path.suffix != ".txt"  # other names have a digest of the content, so it never changes
     headers = SECURITY | (FOR_EVER if named_by_content else REVALIDATED) | {"Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         return Response(_zipped(path), headers=headers | {"Content-Encoding": "gzip"}, media_type=TYPES[path.suffix])

@@ -41,7 +41,7 @@ class LimitedHttp(HttpToolsProtocol):
         # the first request is waited for
         self._is_receiving = self._is_in_head = True
         self._head_bytes = 0  # of an incomplete head, at least
-        self._headers = 0  # how many the request has, without trailers
+        self._header_count = 0  # how many the request has, without trailers
         # A cycle is a request with its response, in uvicorn's words. The oldest is first; ended ones are removed late.
         self._cycles: deque[RequestResponseCycle] = deque()
 
@@ -99,7 +99,7 @@ class LimitedHttp(HttpToolsProtocol):
                 self.parser.feed_data(data)
                 return False
             except HttpParserUpgrade as upgrade:
-                if self._should_upgrade() or not self._is_upgrade:  # not for CONNECT, at which the parser stops, too
+                if self._should_upgrade() or not self._is_upgrade:  # the parser also stops at CONNECT, no upgrade
                     return self._should_upgrade()
                 data = data[upgrade.args[0] :]  # what follows the head
             self._begin_without_upgrade()
@@ -139,7 +139,7 @@ class LimitedHttp(HttpToolsProtocol):
         """Called by the parser. uvicorn starts the request, or queues it behind earlier ones of the connection."""
         self._limiter.check_head(self.url, self.headers)
         self._is_receiving, self._is_in_head = True, False
-        self._head_bytes, self._headers = 0, len(self.headers)
+        self._head_bytes, self._header_count = 0, len(self.headers)
         self._is_upgrade = self.parser.should_upgrade() and (
             self.parser.get_method() != b"CONNECT" or self._should_upgrade()
         )
@@ -162,7 +162,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._stop_request_timer()
         if self._is_upgrade:
             return
-        if len(self.headers) > self._headers:  # trailers of a chunked body
+        if len(self.headers) > self._header_count:  # trailers of a chunked body
             self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
         if self.cycle.response_complete:  # the response did not wait for the end of the body

@@ -81,12 +81,12 @@ class LimitedSend:
 
 def send_whole(cycle: RequestResponseCycle, start: Message, message: Message) -> bool:
     """
-    Send a response whose only part this is, and check its whole head at once: that uvicorn checks each header takes a
-    twentieth of the CPU time of a page. False, and nothing is sent, for any other response or connection: uvicorn sends
-    those.
+    Send a response whose whole body is in `message`, and check its head at once: that uvicorn checks each header takes
+    a twentieth of the CPU time of a page. False, and nothing is sent, for any other response or connection: uvicorn
+    sends those.
 
-    Its last header is the length, and none of the others changes how it is sent. `cycle` is what uvicorn has for a
-    request and its response; `start` and `message` are the messages of ASGI with the head and the body.
+    Its last header has to be the length, and none of the others may change how it is sent. `cycle` is what uvicorn has
+    for a request and its response; `start` and `message` are the messages of ASGI with the head and the body.
     """
     if cycle.response_started or not cycle.keep_alive or cycle.disconnected or cycle.flow.write_paused:
         return False

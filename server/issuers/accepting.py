@@ -99,7 +99,7 @@ class AcceptedTokens:
             Refused: the token is not accepted, or its address has no points left; or its keys cannot be had now.
         """
         token = client.token
-        if token is None or not tokens.looks_like_one(token):
+        if token is None or not tokens.is_issuer_token(token):
             return client
         known = self.remembered(token)
         if known is None:

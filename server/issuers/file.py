@@ -91,7 +91,7 @@ class Issuer(_Table):
     audience_claim: Literal["aud", "azp", "client_id"] = "aud"
     algorithms: frozenset[Algorithm]
     token_use: str | None = None  # what this claim of a token must be; None allows any
-    typ: str | None = None  # likewise
+    typ: str | None = None  # the same of the claim `typ`, or else of the header's `typ`
     leeway: int = Field(60, ge=0, le=MAX_LEEWAY)  # seconds by which its clock may differ from that of this server
     discovery: URL | None = None
     jwks_url: URL | None = None
@@ -240,7 +240,7 @@ def _fault(fault: ErrorDetails) -> str:
 
 
 def _where(loc: Sequence[int | str]) -> str:
-    """The path of a field in the file, such as `issuers[0].claims.name`. Indexes of lists below it are left out."""
+    """The path of a field in the file, such as `issuers[0].claims.name`, without the indexes of inner lists."""
     parts: list[str] = []
     for part in loc:
         if isinstance(part, int) and len(parts) == 1:

@@ -99,8 +99,8 @@ async def begin(request: Request) -> RedirectResponse:
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
-    joined = "&" if urlsplit(endpoint).query else "?"
-    response = RedirectResponse(f"{endpoint}{joined}{urlencode(asked)}", HTTPStatus.SEE_OTHER, HEADERS)
+    separator = "&" if urlsplit(endpoint).query else "?"
+    response = RedirectResponse(f"{endpoint}{separator}{urlencode(asked)}", HTTPStatus.SEE_OTHER, HEADERS)
     _set_cookie(request, response, state, LOGIN_LIFETIME)
     return response
 
@@ -108,21 +108,21 @@ async def begin(request: Request) -> RedirectResponse:
 async def end(request: Request) -> RedirectResponse:
     """A browser comes back from an issuer: open a session for the user who has logged in there, kept in a cookie."""
     issuer, tokens = _issuer(request)
-    state = request.app.state
+    app_state = request.app.state
     try:
         begun = await _begun(request, issuer)
         token = await _token(request, issuer, tokens, begun)
-        username = await state.store.identities.user_of(people.claims_of(token, has_all_claims=False))
-        opened = await state.store.sessions.open(username, agent=agent_of(request.scope))
+        username = await app_state.store.identities.user_of(people.claims_of(token, has_all_claims=False))
+        opened = await app_state.store.sessions.open(username, agent=agent_of(request.scope))
     except (TokenRefused, BadCredentials) as refused:
         _log(issuer, refused)
         raise HTTPException(HTTPStatus.UNAUTHORIZED, refused.message, HEADERS) from refused
     except (NoAnswer, KeysUnavailable, StoreUnavailable) as error:
         _log(issuer, error)
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "this cannot be done now: try again", HEADERS) from error
-    base = state.public_url.of(request.scope)
+    base = app_state.public_url.of(request.scope)
     response = RedirectResponse(f"{base}{begun.next}", HTTPStatus.SEE_OTHER, HEADERS)
-    response.raw_headers.append(state.cookie.header(request.scope, opened.token))
+    response.raw_headers.append(app_state.cookie.header(request.scope, opened.token))
     _set_cookie(request, response, request.query_params["state"], lifetime=0)
     return response
 

@@ -391,4 +391,4 @@ def require_usable_keys(issuers: Issuers) -> None:
     Raises:
         WrongIssuers: a file of keys, or a secret, is not usable.
     """
-    keyrings(issuers, lambda: None)
+    keyrings(issuers, on_change=lambda: None)

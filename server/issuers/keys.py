@@ -43,7 +43,7 @@ class IssuerKey:
 
     id: str | None
     algorithm: str
-    source: str  # equal for equal keys
+    identity: str  # equal for equal keys
     material: Any
     is_current: bool = True
 
@@ -55,7 +55,7 @@ class IssuerKey:
 
 
 class KeySet:
-    """Keys by their ids, some of which have none."""
+    """Keys of one issuer, some of them without an id."""
 
     def __init__(self, keys: Iterable[IssuerKey] = ()) -> None:
         self._keys = list(keys)
@@ -72,8 +72,8 @@ class KeySet:
         """
         A newer set, which has the same object for each key that stays. Those that do not stay are not current any more.
         """
-        known = {key.source: key for key in self._keys}
-        kept = [known.pop(key.source, key) for key in newer._keys]
+        known = {key.identity: key for key in self._keys}
+        kept = [known.pop(key.identity, key) for key in newer._keys]
         for gone in known.values():
             gone.is_current = False
         return KeySet(kept)
@@ -96,13 +96,13 @@ def parse(text: str | bytes) -> KeySet:
     if len(listed) > MAX_KEYS:
         raise NotAKeySet(f"it has more than {MAX_KEYS} keys")
     keys = [key for each in listed if (key := _public_key(each))]
-    return KeySet({key.source: key for key in keys}.values())
+    return KeySet({key.identity: key for key in keys}.values())
 
 
 def shared_secrets(secrets: Mapping[str, str]) -> KeySet:
-    """The keys that secrets are, which are given by their ids."""
+    """The keys of an issuer that signs with shared secrets, which are given by their ids."""
     return KeySet(
-        IssuerKey(id, "HS256", source=f"{id} {secret}", material=OctKey.import_key(secret.encode()))
+        IssuerKey(id, "HS256", identity=f"{id} {secret}", material=OctKey.import_key(secret.encode()))
         for id, secret in secrets.items()
     )
 
@@ -126,4 +126,4 @@ def _public_key(given: Mapping[str, Any]) -> IssuerKey | None:
         return None
     if kind == "RSA" and operation_key.key_size < LEAST_RSA_BITS:
         return None
-    return IssuerKey(id, type.algorithm, source=json.dumps({"kid": id} | public, sort_keys=True), material=material)
+    return IssuerKey(id, type.algorithm, identity=json.dumps({"kid": id} | public, sort_keys=True), material=material)

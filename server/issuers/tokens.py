@@ -42,8 +42,8 @@ class Token:
         return now >= self.expires_at + self.issuer.leeway
 
 
-def looks_like_one(text: str) -> bool:
-    """Whether a text is the token of an issuer, if it is any: tokens of sessions have no dots."""
+def is_issuer_token(text: str) -> bool:
+    """Whether a token is that of an issuer and not of a session, which has no dots."""
     return "." in text
 
 
@@ -89,7 +89,7 @@ def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
 
 def _object(part: str) -> dict[str, Any]:
     try:
-        found = json.loads(_decoded(part), parse_constant=_refuse_constant)
+        found = json.loads(_decoded(part), parse_constant=_refuse_constant)  # such as NaN
     except (ValueError, RecursionError):
         raise TokenRefused(reason="form") from None
     _require(isinstance(found, dict), "form")

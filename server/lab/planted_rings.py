@@ -5,7 +5,7 @@ accounts that vote for each other far more often than chance explains.
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
 other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well. What they
-post gets few votes of others: as many as a story of the half that has the fewest. A stratum is a group in one period:
+post gets few votes of others: as many as a story of the half with the fewest votes. A stratum is a group in one period:
 the search compares votes with those for other stories of the same stratum.
 """
 
@@ -118,7 +118,7 @@ class _Site:
             self.votes.append((number, poster, stratum, story))
 
     def table(self) -> VoteTable:
-        """All votes; a second one of a voter for a story is none."""
+        """All votes; those of a voter for the same story count once."""
         columns = np.array(sorted(set(self.votes)), dtype=np.int64).T
         voters, posters, strata, texts = columns
         are_comments = np.zeros(len(texts), dtype=np.bool_)  # none
@@ -161,7 +161,7 @@ def _votes_of(story: Story) -> int:
 
 def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
     """Let circles of friends and rings of new accounts post and vote. Returns the members of rings, by size of ring."""
-    random, honest = site.random, len(site.posted)
+    random, file_stories = site.random, len(site.posted)  # no others are posted yet
     for size in SIZES * OF_EACH_SIZE:  # all sizes, again and again
         group = random.randrange(GROUPS)
         friends = random.sample(site.voters.of_group[group], size)
@@ -175,7 +175,7 @@ def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
         _vote_for_each_other(site, ring, lambda: planted.ring, site.counts[: len(site.counts) // 2])
         for member in ring:
             for _ in range(OTHER_VOTES):
-                site.vote(member, random.randrange(honest))
+                site.vote(member, random.randrange(file_stories))
     return members
 
 

@@ -59,8 +59,8 @@ class Letter:
 
     - `template` is the name of its two templates, for plain text and for HTML; `values` are what they show.
     - `about` has the entries of `WaitingMail.about` that the mail covers: notifications, or an address.
-    - `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user. The token
-      itself is issued when the mail is composed.
+    - `tokens` has, by the name of a user, the purpose of the token in the link for that user, and the address that the
+      link confirms, or "". The token itself is issued when the mail is composed.
     - `unsubscribing` is a link that ends such mails; None for mails that users cannot end.
     """
 
@@ -180,19 +180,19 @@ class Letters:
         to = next(iter(waiting.about), None)
         if to is None or to == recipient.mailbox.unusable:
             return None
-        about = "mail-change-subject" if waiting.what == "change" else "mail-removal-subject"
-        subject = self._words(about, site=self._site_name)
+        entry = "mail-change-subject" if waiting.what == "change" else "mail-removal-subject"
+        subject = self._words(entry, site=self._site_name)
         return Letter(to, [recipient.name], waiting.what, subject, values={"username": recipient.name}, about=[to])
 
-    async def _reset(self, subject: str) -> Letter | None:
+    async def _reset(self, name_or_digest: str) -> Letter | None:
         """
-        The mail with a link to choose a new password. `subject` is the name of a user, or the digest of an address: the
-        mail is then for all users who have confirmed this address.
+        The mail with a link to choose a new password: for the user with a name, or for all users who have confirmed the
+        address with a digest.
         """
-        if mailboxes.ADDRESS_DIGEST.fits(subject):
-            names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
+        if mailboxes.ADDRESS_DIGEST.fits(name_or_digest):
+            names = (await self._store.mailboxes.with_address(name_or_digest))[:MOST_ACCOUNTS]
         else:
-            names = [subject]
+            names = [name_or_digest]
         recipients = [each for name in names if (each := await self._recipient(name)) and each.mailbox.usable]
         if not recipients:
             return None

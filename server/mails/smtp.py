@@ -95,7 +95,7 @@ class MailConnection:
         Name the sender and the recipient of a mail, which is sent or taken back next.
 
         Raises:
-            Unavailable: the server takes no mail now; or Interrupted, perhaps not this one.
+            Unavailable: the server takes no mail now; Interrupted if this mail may be the reason.
             Deferred, AddressRefused: the server does not take it.
         """
         if self._has_offered:

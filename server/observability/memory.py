@@ -32,7 +32,7 @@ class MemoryGauges(NamedTuple):
 
     @property
     def full_on(self) -> str | None:
-        """The day on which it is full."""
+        """The day on which the memory is full; None if never."""
         return None if self.full_timestamp_seconds == inf else _day(self.full_timestamp_seconds)
 
 
@@ -80,7 +80,7 @@ def limit_of(process: int, processes: Path = PROCESSES, cgroups: Path = CGROUPS)
 
 
 def _limits(controllers: str, path: str, cgroups: Path) -> Iterator[int]:
-    """The limits (bytes) of a cgroup, by its line in `/proc/PID/cgroup`, and of those that it is in."""
+    """The limits (bytes) of a cgroup, by its line in `/proc/PID/cgroup`, and of its parents."""
     if controllers and "memory" not in controllers.split(","):
         return
     root, name = (cgroups / "memory", "memory.limit_in_bytes") if controllers else (cgroups, "memory.max")

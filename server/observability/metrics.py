@@ -262,11 +262,11 @@ class Metrics(Collector):
         seconds = [index(SECONDS[0], name, bucket) for bucket in (*BUCKETS, "sum")]
         return Series(
             name,
-            index("operations", name),
-            index("store_round_trips", name),
-            index("store_commands", name),
-            seconds[0],
-            seconds[-1],
+            operations=index("operations", name),
+            round_trips=index("store_round_trips", name),
+            commands=index("store_commands", name),
+            seconds=seconds[0],
+            sum_of_seconds=seconds[-1],
         )
 
 
@@ -307,7 +307,7 @@ class Counters:
         return self._indexes.setdefault(name, len(self._indexes))
 
     def totals(self, *live: str) -> dict[Name, float]:
-        """The sums over all processes; over the running ones only for names that begin with one of `live`."""
+        """The sums over all processes; for names that begin with one of `live`, over those that still run."""
         if self._folder is None:
             return {name: self.values[index] for name, index in list(self._indexes.items())}
         totals: dict[Name, float] = defaultdict(float)

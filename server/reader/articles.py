@@ -18,7 +18,7 @@ from starlette.requests import Request
 from server import documents
 from server.markdown_html import cut
 from server.reader.frames import address, render_page
-from server.reader.rendering import json_in_html, page, segment
+from server.reader.rendering import json_in_html, page_path, segment
 from server.reader.texts import PLAIN_LENGTH, RenderedText, render_texts
 from server.reader.threads import ShownThread, thread_of
 from server.reader.translations import words_of
@@ -72,20 +72,20 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     edges = article["thread"]["edges"]
     text, *texts = await render_texts([each["content"] or "" for each in (article, *(edge["node"] for edge in edges))])
     thread = thread_of(words, article, edges, texts, datetime.now(UTC), size=len(text.html.encode()))
-    path, named = page(article["id"]), None if order == "BEST" else order
+    path, other_order = page_path(article["id"]), None if order == "BEST" else order
     html = render_page(
         request,
         "article.html",
         article=article,
         text=text,
         **page_of_comments(words, path, order, after, thread),
-        log_in=address("log-in", {"next": f"/{address(path, {'order': named})}"}),
+        log_in=address("log-in", {"next": f"/{address(path, {'order': other_order})}"}),
     )
     plain = text.plain or host_and_poster(words, article)
-    canonical = path if named else address(path, {"after": after})
+    canonical = path if other_order else address(path, {"after": after})
     public_url = request.app.state.public_url.setting  # without it addresses are relative
     data = partial(posting, f"{public_url}/" if public_url else "", article, text, thread)
-    return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, data)
+    return ArticlePage(article["title"], plain, canonical, article["postedAt"], html, posting=data)
 
 
 def page_of_comments(
@@ -95,7 +95,7 @@ def page_of_comments(
     For a template: rows of comments, the links to their orders, each as (address, name, whether it is the current one),
     and the addresses of the first and the next page; "" where there is none.
     """
-    named = None if order == "BEST" else order
+    other_order = None if order == "BEST" else order
     orders = [
         (address(path, {"order": each if each != "BEST" else None}), words(f"comments-{each.lower()}"), each == order)
         for each in ORDERS
@@ -103,8 +103,8 @@ def page_of_comments(
     return {
         "rows": Markup("".join(thread.rows)),
         "orders": orders,
-        "first": address(path, {"order": named}) if after else "",
-        "next": address(path, {"order": named, "after": thread.next}) if thread.next else "",
+        "first": address(path, {"order": other_order}) if after else "",
+        "next": address(path, {"order": other_order, "after": thread.next}) if thread.next else "",
     }
 
 
@@ -125,7 +125,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
     `PLAIN_LENGTH`. All addresses in it begin with `base`.
     """
     link = web_address(article["link"])
-    path = page(article["id"])
+    path = page_path(article["id"])
     data = {
         "@context": "https://schema.org",
         "@type": "DiscussionForumPosting",
@@ -137,7 +137,7 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
         "comment": [],
     }
     answers = [
-        {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
+        {"@type": "Comment", "url": f"{base}{path}/{page_path(comment['id'])}", **written(base, comment, text)}
         for comment, text in thread.comments
         if comment["content"] is not None
     ]

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.articles import COMMENTS_PER_PAGE, ROW, THREAD, comment_order, page_of_comments
 from server.reader.frames import address, render_page
-from server.reader.rendering import page
+from server.reader.rendering import page_path
 from server.reader.texts import RenderedText, render_texts
 from server.reader.threads import thread_of
 from server.reader.translations import words_of
@@ -69,7 +69,7 @@ async def comment_page(request: Request, comment: Mapping[str, Any]) -> CommentP
     own = texts[len(above)]
     texts[: len(above)] = [_cut(text) for text in texts[: len(above)]]
     thread = thread_of(words, article, edges, texts, datetime.now(UTC), current=comment["id"])
-    path = f"{page(article['id'])}/{page(comment['id'])}"
+    path = f"{page_path(article['id'])}/{page_path(comment['id'])}"
     after = request.query_params.get("after") or None
     html = render_page(
         request,

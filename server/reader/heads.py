@@ -25,7 +25,7 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import page, render_template
+from server.reader.rendering import page_path, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
@@ -67,8 +67,8 @@ async def head_of(request: Request) -> Head:
     not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
-    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. The
-    address of a comment below a wrong article is permanently redirected to the one below its own.
+    ranking, and the status of the failure. The page is sent all the same, and its script asks again. The address of a
+    comment below a wrong article is permanently redirected to the one below its own.
     """
     try:
         async with asyncio.timeout(QUERY_TIMEOUT):
@@ -193,7 +193,7 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
 
 def other_article(request: Request, comment: Mapping[str, Any]) -> str:
     """The address, relative to that of a comment below a wrong article, of the comment below its own."""
-    path = f"../../{page(comment['article']['id']).partition('/')[2]}/{page(comment['id'])}"
+    path = f"../../{page_path(comment['article']['id']).partition('/')[2]}/{page_path(comment['id'])}"
     return f"{path}?{request.url.query}" if request.url.query else path
 
 

@@ -66,17 +66,17 @@ def ban_words(words: Words, reason: str) -> str:
 
 def words_around(words: Words, action: Mapping[str, Any]) -> tuple[str, str]:
     """What a moderator did: the words before and after the name of what it is about."""
-    before, _, after = words(_names_of(action).for_everybody, **_given_of(words, action)).partition(SUBJECT)
+    before, _, after = words(_names_of(action).for_everybody, **_variables_of(words, action)).partition(SUBJECT)
     return before.strip(), after.strip()
 
 
 def sentence_of(words: Words, action: Mapping[str, Any]) -> str:
     """What a moderator did, in a sentence for the user whom it concerns."""
     thing = words(THINGS[action["subjectId"].partition(":")[0]])
-    return words(_names_of(action).for_user, thing=thing, **_given_of(words, action))
+    return words(_names_of(action).for_user, thing=thing, **_variables_of(words, action))
 
 
-def _given_of(words: Words, action: Mapping[str, Any]) -> dict[str, str]:
+def _variables_of(words: Words, action: Mapping[str, Any]) -> dict[str, str]:
     group, until = action["group"], action["expiresAt"]
     place = words("place-group", group=group["name"]) if group else words("place-site")
     end = words("end-until", until=_full_time(words, until)) if until else words("end-for-good")

@@ -47,5 +47,5 @@ def is_decision(action: Mapping[str, Any]) -> bool:
     only.
     """
     is_out_of_group = action["group"] is not None and action["subjectId"].startswith("article:")
-    is_known = action["kind"] in ("PURGE", "APPROVE") or (action["kind"] == "REMOVE" and not is_out_of_group)
-    return is_known and action["revertedBy"] is None
+    decides = action["kind"] in ("PURGE", "APPROVE") or (action["kind"] == "REMOVE" and not is_out_of_group)
+    return decides and action["revertedBy"] is None

@@ -81,7 +81,7 @@ def environment(words: Words) -> Environment:
         "counted": partial(counted, words),
         "separated": partial(separated, words),
     }
-    made.filters |= {each.__name__: each for each in (page, segment, web_address, without_www)}
+    made.filters |= {each.__name__: each for each in (page_path, segment, web_address, without_www)}
     return made
 
 
@@ -131,7 +131,7 @@ def separated(words: Words, count: int) -> str:
     return words.counted("number", count)
 
 
-def page(id: str) -> str:
+def page_path(id: str) -> str:
     """The path of the page of an article, by its id; that of a comment below the page of its article."""
     return id.replace(":", "/")
 

@@ -22,7 +22,7 @@ from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
-# (HTML, its bytes) of rows, by `key_of` and what is the article's; one takes about so long to render
+# rows, each as (HTML, its number of bytes), by `key_of` and what is the article's; rendering one takes so long
 ROWS = POOL.cache("rows", microseconds=50)
 
 Comment = Mapping[str, Any]
@@ -107,9 +107,18 @@ def key_of(
     comment, parent, depth, is_current = edge["node"], *place
     removal, edited = comment["removal"], comment["editedAt"]
     return (
-        *(comment["id"], edge["hiddenReplyCount"], text.digest, depth, is_current, comment["state"], comment["votes"]),
-        *(comment["content"] is None, author(comment), removal and removal["reason"]),
-        *(age(words, comment["postedAt"], now), edited and age(words, edited, now)),
+        comment["id"],
+        edge["hiddenReplyCount"],
+        text.digest,
+        depth,
+        is_current,
+        comment["state"],
+        comment["votes"],
+        comment["content"] is None,
+        author(comment),
+        removal and removal["reason"],
+        age(words, comment["postedAt"], now),
+        edited and age(words, edited, now),
         *((parent["id"], author(parent), parent["state"]) if parent else ()),
     )
 

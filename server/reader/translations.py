@@ -10,7 +10,7 @@ from starlette.requests import Request
 from server.words.languages import Languages
 from server.words.words import Words
 
-# A link to another page of the site, not to another host, from the root, to a part of a page, the explorer or a feed.
+# A link to another page of the site: none to another host, to `/...`, to `#...`, to the explorer or to a feed.
 PAGE_LINK = re.compile(r'(<a href=")(?![a-z][a-z0-9+.-]*:|/|#|explorer"|[^"?]*\.xml["?])([^"#]*)')
 
 

@@ -24,7 +24,7 @@ MOST_RINGS = 100  # that are kept: those with the most votes
 MOST_MOVES = 20  # of a ring, that are kept: the articles that change their place most without its votes
 PERIOD = 28 * 86_400_000  # milliseconds: chance is computed for what was posted in one group and period, a stratum
 
-Read = Callable[[int], object]  # is told how many votes were read
+OnRead = Callable[[int], object]  # is told how many votes were read
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class RingSearch:
     rings: list[Ring]
 
 
-async def search(database: Database, policy: Policy, now: int, on_read: Read) -> RingSearch:
+async def search(database: Database, policy: Policy, now: int, on_read: OnRead) -> RingSearch:
     """Find all rings in a database. `now` is the time of the search (unix milliseconds). Nothing is written."""
     votes = _Votes()
     for votes_before, are_comments in ((rings.votes_on_articles, False), (rings.votes_on_comments, True)):
         begin, before = len(votes.texts), rings.NEWEST
-        while some := await database.run(votes_before, before):
+        while batch := await database.run(votes_before, before):
             if len(votes.texts) - begin >= MOST_VOTES:
                 votes.is_whole = False
                 break
-            votes.add(some, are_comments)
-            on_read(len(some))
-            before = some[-1].number, some[-1].voter
+            votes.add(batch, are_comments)
+            on_read(len(batch))
+            before = batch[-1].number, batch[-1].voter
     names, table = votes.table()
     found = find(table)[:MOST_RINGS]
     ranking = await _Ranking.read(database, policy) if found else None
@@ -116,10 +116,10 @@ class _Ranking:
     async def read(cls, database: Database, policy: Policy) -> "_Ranking":
         numbers, scores, after = array("q"), array("q"), 0
         vote_score = round(policy.vote_score * 1000)
-        while some := await database.run(rings.articles, after):
-            numbers.extend(article.number for article in some)
-            scores.extend(article.posted_at + vote_score * article.votes for article in some)
-            after = some[-1].number
+        while batch := await database.run(rings.articles, after):
+            numbers.extend(article.number for article in batch)
+            scores.extend(article.posted_at + vote_score * article.votes for article in batch)
+            after = batch[-1].number
         of_numbers, of_scores = (np.array(each, dtype=np.int64) for each in (numbers, scores))
         return cls(of_numbers, of_scores, _places(of_numbers, of_scores), vote_score)
 
@@ -180,7 +180,7 @@ async def _with_consequences(
 
 async def _cast_on_articles(database: Database, voter: str) -> AsyncIterator[rings.CountedVote]:
     after = 0
-    while some := await database.run(rings.cast_on_articles, voter, after):
-        for vote in some:
+    while batch := await database.run(rings.cast_on_articles, voter, after):
+        for vote in batch:
             yield vote
-        after = some[-1].number
+        after = batch[-1].number

@@ -12,7 +12,7 @@ from schema.scalars import write_instant
 from store import log
 from store.events import PRIVATE, EventKind
 
-# kinds of events of which the log, which has an entry for each change of the store, has none
+# kinds of events that are no changes of the store: the log has no entries of them
 WITHOUT_ENTRY = {EventKind.NOTIFIED, EventKind.MISSED, EventKind.COMMENT_ANNOUNCED}
 SENT_KINDS = frozenset(kind.value for kind in EventKind if kind not in PRIVATE | WITHOUT_ENTRY)
 VOTES = frozenset({EventKind.VOTED.value, EventKind.COMMENT_VOTED.value})  # whose actor is not sent

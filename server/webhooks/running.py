@@ -97,7 +97,7 @@ async def sending(site: Site, database: Database | None, on_result: Callable[[st
 async def _send(site: Site, database: Database, on_result: Callable[[str], None]) -> NoReturn:
     """Take turns for ever. A fault that lasts is logged once."""
     work, fault = Webhooks(site, database, on_result), ""
-    await database.tried()
+    await database.tried()  # to open it, for the first time
     try:
         while True:
             try:

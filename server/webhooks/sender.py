@@ -71,7 +71,7 @@ class Sender:
         on_result: Callable[[str], None],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`clock` gives unix milliseconds. `on_result` gets a word for each try, for the metrics."""
+        """`clock` gives unix milliseconds, `chance` a number below 1. `on_result` gets a word for each try."""
         self._database, self._clock, self._on_result, self._chance = database, clock, on_result, chance
         self._webhooks: dict[int, Webhook] = {}  # those that are on, by id
         self._lanes: defaultdict[int, Lane] = defaultdict(Lane)  # by id of the webhook
@@ -181,7 +181,9 @@ class Sender:
         if await self._database.write(webhooks.switch_off, hook.id, reason, self._clock()):
             logger.error(
                 "webhook %d is off: %s. Its messages are kept for 7 days; `upvote webhook replay %d` goes on",
-                *(hook.id, reason, hook.id),
+                hook.id,
+                reason,
+                hook.id,
             )
 
     async def _request(self, hook: Webhook, message: PendingMessage) -> tuple[int, str]:
@@ -199,7 +201,7 @@ class Sender:
         """The HTTP client for a webhook. Private receivers may listen on any port."""
         ports = frozenset({port_of(hook.url)}) if hook.allows_private else WEB_PORTS
         if ports not in self._clients:
-            self._clients[ports] = GuardedClient(allows_private=ports is not WEB_PORTS, ports=ports)
+            self._clients[ports] = GuardedClient(allows_private=hook.allows_private, ports=ports)
         return self._clients[ports]
 
 

@@ -83,7 +83,7 @@ class Spooler:
     async def _start(self, cursor: str) -> LogPosition:
         """
         Where the log goes on after a cursor. What was removed from it is passed over, and a warning says so. As it may
-        have been deletions, what waits loses its texts.
+        have had deletions, the messages that wait lose their texts.
         """
         position = parse_cursor(cursor)
         oldest = await oldest_position(self._site)

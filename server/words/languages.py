@@ -48,11 +48,11 @@ def languages(own: Mapping[str, Entries], site: str) -> Languages:
     codes = sorted({*built_in(), *(name.removesuffix(".ftl") for name in own if name != "words.ftl")})
     files = {code: [own.get(f"{code}.ftl", {}), own.get("words.ftl", {}) if code == site else {}] for code in codes}
     found = {code: _words(code, *given) for code, given in files.items()}
-    offers = {code: words(OFFER) for code, words in found.items() if any(OFFER in each for each in _own(code, files))}
+    offers = {code: words(OFFER) for code, words in found.items() if any(OFFER in each for each in _texts(code, files))}
     return Languages({site: found.pop(site), **found}, offers, site)
 
 
-def _own(code: str, files: Mapping[str, Sequence[Entries]]) -> list[Entries]:
+def _texts(code: str, files: Mapping[str, Sequence[Entries]]) -> list[Entries]:
     """The operator's texts of a language and its built-in ones, without those that it takes from `DEFAULT`."""
     return [*files[code], *([built_in_entries(code)] if code in built_in() else [])]
 

@@ -25,9 +25,9 @@ RETRY_TIME = 2.0  # seconds that a pipeline may take in all, with its retries
 FAILOVER_RETRY_TIME = 4.0  # likewise, where another server may take over
 RETRY_PAUSES = (0.01, 0.25)  # seconds: before the first retry, and at most
 RETRYABLE = {  # codes of errors: those of servers, and this client's own LOST, CROWDED and UNCONFIRMED
-    *("LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY"),
-    *("UNCONFIRMED", "NOREPLICAS", "UNBLOCKED"),
-}
+    "LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY",
+    "UNCONFIRMED", "NOREPLICAS", "UNBLOCKED",
+}  # fmt: skip
 RETRY_AT_ONCE = {"NOSCRIPT", "MOVED"}  # no pause is needed before the first retry
 MESSAGES = {  # for users, by codes of errors; CLOSED is an error of the store's scripts
     "OOM": "the store is out of memory: it can be read only, and nothing was changed",

@@ -23,8 +23,8 @@ from store.client.urls import Address
 HASH_SLOTS = 16_384  # of every cluster
 SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
 KEYLESS_COMMANDS = {
-    *("PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO"),
-}
+    "PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO",
+}  # fmt: skip
 
 
 class Cluster:
@@ -34,7 +34,7 @@ class Cluster:
         self._server_at = server_at
         self._servers: dict[Address, Server] = {address: server_at(address) for address in seeds}
         self._seeds = frozenset(seeds)
-        self._primaries: list[Address | None] = [None] * HASH_SLOTS
+        self._primaries: list[Address | None] = [None] * HASH_SLOTS  # by hash slot
         self._is_stale = True
         self._read_at = 0.0  # when the slots were read, by the monotonic clock
         self._refreshing: asyncio.Task[None] | None = None

@@ -15,7 +15,7 @@ from store.site import Site
 
 
 async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
-    """The queue entries that are missing of waiting appeals among some keys: see `confirmed` and `missing`."""
+    """The entries that queues lack of the waiting appeals among some keys: see `confirmed` and `missing`."""
     checked = [key for key in found if key.kind.check is Check.APPEAL]
     return await confirmed(checked, partial(_missing, site))
 

@@ -7,7 +7,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     users, deleted ones, identities, what is written about groups, idempotency keys, lists of users (such as saved
     articles), sessions, tokens, addresses, mails, actions of moderators, appeals, flags, edits that wait, annulled
     votes
-    sequences: of each partition the last one given to a post
+    sequences: of each partition, a share of the data, the last one given to a post
 
 `kinds` says which keys are in records, which are derived from others, and which are left out. Each record is read
 atomically. What refers to something is read before it: an article before its poster. So a dump has everything from
@@ -97,8 +97,8 @@ async def records_of(
     is_move: bool = False,
 ) -> AsyncIterator[Sequence[Record]]:
     """
-    All records of what Redis has, and the ones of `archived` articles, some at a time. `departed` are of articles that
-    have left Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
+    All records of what Redis has, and those of `archived` articles, some at a time. `departed` are those of articles
+    that have left Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
     """
     yield await read_ranking(site)
     yield await read_server_keys(site, on_skipped)

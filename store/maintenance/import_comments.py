@@ -52,8 +52,8 @@ class Status(Enum):
     IMPORTED = "imported"
     KNOWN = "known"  # imported before, and not changed
     MISSING = "missing"  # what it answers was not imported
-    GONE = "gone"  # the article, or the comment that it answers, was deleted or is archived
-    ARCHIVED = "archived"  # with its conversation, which an import does not bring back
+    GONE = "gone"  # the article, or the comment that it answers, was deleted, or only the database has it
+    ARCHIVED = "archived"  # only the database has the conversation, and an import does not bring it back
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from store.users import creation
 
 IMPORT_STORY = Script("import_story")
 
-FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived article by its number
+FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an article that only the database has, by its number
 
 FOLLOWERS_AT_ONCE = 50  # users whose follows are written in one pipeline
 MAX_VOTERS = 10_000  # users made as voters of one story; its further votes are counted without a voter
@@ -113,7 +113,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     """
     Make each user follow the next `count` users by name, in a circle, and return the number of users.
 
-    It can be repeated.
+    Safe to repeat.
     """
     folded = sorted({poster.lower() for poster in posters})
     users = [("HGET", keys.user(store.site.partition_of_user(name), name), "name") for name in folded]

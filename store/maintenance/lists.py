@@ -21,7 +21,7 @@ async def find(site: Site, lists: Sequence[Key]) -> list[Wrong]:
     """
     What is wrong in some lists and mirrors. Read again if it seems wrong: a change may be under way.
 
-    Members that are malformed, or whose partition is another one, are removed.
+    Members that are malformed, or of things in another partition (share of the data), are removed.
     """
     return await confirmed(lists, partial(_wrong_with, site))
 

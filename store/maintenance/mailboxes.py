@@ -63,7 +63,7 @@ async def _of_address(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_queue(site: Site, key: Key) -> list[Wrong]:
-    """The members of the queue of mails that are malformed, or in the wrong partition."""
+    """The members of the queue of mails that are malformed, or in the wrong partition (share of the data)."""
     members = await site.redis.run(("ZRANGE", key.text, 0, -1))
     return [
         Wrong(f"{key.text} {member}", found="there", expected=None, repair=("ZREM", key.text, member))

@@ -63,7 +63,7 @@ class Restoration:
 
         Raises:
             StoreMismatch: the database is not empty, or another restore was begun there.
-            StoreUnavailable: it does not answer.
+            StoreUnavailable: Redis does not answer.
         """
         redis = RedisClient(url)
         try:

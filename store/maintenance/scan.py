@@ -23,7 +23,7 @@ async def known_keys(site: Site, progress: Progress) -> AsyncIterator[list[Key]]
 
 
 async def imported_stories(site: Site, partition: int) -> AsyncIterator[dict[str, str]]:
-    """The number of each story and comment that was imported into a partition, by its id."""
+    """The number of each story and comment that was imported into a partition (a share of the data), by its id."""
     cursor = ""
     while cursor != "0":
         cursor, flat = await site.redis.run(("HSCAN", keys.imported(partition), cursor or "0", "COUNT", KEYS_AT_ONCE))

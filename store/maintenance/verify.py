@@ -362,8 +362,8 @@ class _Verification:
             if f"{key.text} path" in self._wrong_paths[count_before:]:
                 self._misplaced.add((key.partition, article))
 
-    async def _comment_lists(self, lists: Sequence[Key]) -> None:
-        await self._report_wrong(await comment_karma.find(self._site, lists, self._database_comments))
+    async def _comment_lists(self, found: Sequence[Key]) -> None:
+        await self._report_wrong(await comment_karma.find(self._site, found, self._database_comments))
 
     async def _report_wrong(self, found: Sequence[Wrong]) -> None:
         """Report and repair what is wrong, except what names a user who is being deleted: that changes step by step."""

@@ -82,8 +82,8 @@ class Archived:
 
     def differing(self, titles: list[str]) -> dict[str, object]:
         """
-        The kinds of answers that do not show these titles and no others, with what they show. Waits until the total of
-        searches has followed, within a second.
+        The kinds of answers that show other titles than these, with what they show. Waits until the total of searches
+        has followed, within a second.
         """
         found: dict[str, object] = {name: each for name, each in self.shown().items() if each != titles}
         until(lambda: self.live.ask(THREADS, ids=[], words=WORD)["data"]["search"]["totalCount"] == len(titles))

@@ -339,14 +339,14 @@ async def test_cookie_that_cannot_be_set_is_invalid_and_nothing_is_changed(http,
 
 
 async def test_second_cookie_of_one_request_is_invalid(store):  # U4
-    class Page:
+    class Browser:
         def can_keep(self, scope):
             return True
 
         def cookie(self, scope, token):
             return b"set-cookie", token.encode()
 
-    context = Context(store, browser=Page(), scope={"type": "http"})
+    context = Context(store, browser=Browser(), scope={"type": "http"})
     context.require_cookie()
     context.keep("first")
 

@@ -10,6 +10,7 @@ from server.guarded_client import GuardedClient, NoAnswer, is_public
 from tests.server import checking
 
 OPEN = {"allows_private": True}
+SIGNED = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": ""}  # headers that `service` reads
 
 
 @pytest.fixture
@@ -101,8 +102,7 @@ async def test_name_is_asked_at_the_address_that_was_checked(service, names):
 
     service.answer = answer
     url = f"http://shop.example:{service.server_port}/check?of=texts"
-    headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": ""}
-    done = await client.send("POST", url, content=b"{}", headers=headers)
+    done = await client.send("POST", url, content=b"{}", headers=SIGNED)
     await client.close()
 
     assert (done.status, done.body) == (200, b'{"fine": true}')
@@ -118,7 +118,6 @@ async def test_name_with_one_private_address_is_refused(names):
 async def test_each_redirect_is_checked_and_followed_only_if_asked(service, names):
     names["shop.example"] = [["127.0.0.1"]]
     port = service.server_port
-    headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": ""}
     url = f"http://shop.example:{port}/check?of=texts"
     for target, reason in (
         ("http://shop.example:22/", "port 22 is not allowed"),
@@ -127,10 +126,10 @@ async def test_each_redirect_is_checked_and_followed_only_if_asked(service, name
     ):
         service.answer = checking.body(b"", 307, location=target)
         client = GuardedClient(allows_private=True, ports={port})
-        plain = await client.send("POST", url, content=b"{}", headers=headers)
+        plain = await client.send("POST", url, content=b"{}", headers=SIGNED)
         assert plain.status == 307
         with pytest.raises(NoAnswer, match=reason):
-            await client.send("POST", url, content=b"{}", headers=headers, follows=True)
+            await client.send("POST", url, content=b"{}", headers=SIGNED, follows=True)
         await client.close()
 
 
@@ -147,10 +146,9 @@ async def test_each_redirect_is_checked_and_followed_only_if_asked(service, name
 async def test_answer_that_is_late_or_large_or_no_http_is_none(service, answer, reason):
     service.answer = answer
     client = GuardedClient(allows_private=True, ports={service.server_port})
-    headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": ""}
     seconds = 0.2 if "0.2 s" in reason else 20
     with pytest.raises(NoAnswer, match=reason):
-        await client.send("POST", service.url, content=b"{}", headers=headers, seconds=seconds, max_answer=1_000)
+        await client.send("POST", service.url, content=b"{}", headers=SIGNED, seconds=seconds, max_answer=1_000)
     await client.close()
 
 
@@ -158,6 +156,5 @@ async def test_proxy_of_the_environment_is_not_used(service, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     client = GuardedClient(allows_private=True, ports={service.server_port})
-    headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": ""}
-    assert (await client.send("POST", service.url, content=b"{}", headers=headers)).status == 204
+    assert (await client.send("POST", service.url, content=b"{}", headers=SIGNED)).status == 204
     await client.close()

@@ -106,7 +106,7 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
 
 
 @pytest.mark.parametrize(
-    ("path", "title", "address", "own"),
+    ("path", "title", "address", "feed_addresses"),
     [
         ("/", "Votes & Co", "./", OF_SITE),
         (
@@ -136,11 +136,11 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
         ),
     ],
 )
-async def test_pages_have_titles_addresses_and_feeds(http, number, path, title, address, own):
+async def test_pages_have_titles_addresses_and_feeds(http, number, path, title, address, feed_addresses):
     page = await read(http, path)
 
-    assert (page.title.text, canonical(page), feeds(page)) == (title, [address], own)
-    for feed in own:
+    assert (page.title.text, canonical(page), feeds(page)) == (title, [address], feed_addresses)
+    for feed in feed_addresses:
         assert (await http.get(f"/{feed}")).status_code == 200
 
 

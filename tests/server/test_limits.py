@@ -47,7 +47,7 @@ def test_each_rate_of_writes_is_that_of_its_setting():
 def test_search_costs_points_by_the_words_of_its_query():
     document = "query($query: String!) { search(query: $query, first: 1) { nodes { __typename } } }"
     (operation,) = parse(document).definitions
-    cost = cost_of(SCHEMA._schema, {}, operation, WEIGHTS)
+    cost = cost_of(SCHEMA._schema, fragments={}, operation=operation, weights=WEIGHTS)
     queries = {
         "redis": 50,
         "redis in action": 50,
@@ -62,7 +62,7 @@ def test_search_costs_points_by_the_words_of_its_query():
     # 2 points are for the page of one match
     assert {query: cost.points({"query": query}) - 2 for query in queries} == queries
     (written,) = parse('{ search(query: "a b c d e f", first: 1) { nodes { __typename } } }').definitions
-    assert cost_of(SCHEMA._schema, {}, written, WEIGHTS).points({}) == 62
+    assert cost_of(SCHEMA._schema, fragments={}, operation=written, weights=WEIGHTS).points({}) == 62
 
 
 @pytest.fixture(scope="module")

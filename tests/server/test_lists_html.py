@@ -81,7 +81,7 @@ async def test_top_of_a_period_goes_on_from_its_last_article(http, store, alice,
 
 
 @pytest.mark.parametrize("given", ["nonsense", "0001-01-01T00:00:00+14:00", ""])
-def test_start_of_a_period_that_is_none_is_an_hour_of_today(given):
+def test_wrong_start_of_a_period_is_replaced_by_a_full_hour(given):
     since = datetime.fromisoformat(since_of("day", given))
 
     assert 86_400 <= (datetime.now(UTC) - since).total_seconds() < 90_000
@@ -275,7 +275,7 @@ async def test_pictures_come_from_hosts_that_the_site_allows(redis_url, store, a
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968)])
-def test_drawn_pictures_follow_the_hash_of_its_authors(text, expected):
+def test_hash_of_drawn_pictures_is_fnv1a(text, expected):
     """The vectors of draft-eastlake-fnv."""
     assert fnv1a(text) == expected
 
@@ -315,7 +315,8 @@ async def test_markup_in_texts_makes_no_long_page(http, store, alice, path):
     """All that is told of a comment may be of characters that HTML escapes, also what it answers."""
     number, answered = await posted(store, alice, "&<>\"'" * 60), None
     for each in range(CURSOR_PAGE + 1):
-        posting = await store.comments.post(number, answered, alice, "&<>\"'" * 1_998 + str(each))
+        content = "&<>\"'" * 1_998 + str(each)
+        posting = await store.comments.post(number, parent=answered, poster=alice, content=content)
         answered = answered or posting.comment.number
 
     response = await http.get(path)

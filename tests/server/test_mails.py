@@ -213,7 +213,7 @@ async def test_mail_of_replies_ends_with_one_click(store, smtp, outbox, alice, c
     (mail,) = smtp.taken()
     (token,) = mail.links["unsubscribe"]
 
-    written = dict(mail.message.raw_items())  # programs for mail decode no encoded words in this header
+    written = dict(mail.message.raw_items())  # undecoded: mail programs decode no encoded words here
     assert written["List-Unsubscribe"] == f"<https://up.example/unsubscribe/{token}>"
     assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     for wrong in (token[:-1], token.replace("alice", "bob"), "alice", "alice.", ""):
@@ -233,14 +233,14 @@ async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, ou
     await outbox.turn()
     smtp.taken()  # leaves out the mail that confirms the address
     await replies(store, "bob", MailFrequency.AT_ONCE)
-    comment = await answered(store, text="@bob look")
+    await answered(store, text="@bob look")
     await bans.ban(store.site, roles.OPERATOR, "alice", group=None, until=None, reason="noise")
     for asked in ("alice", ADDRESS, "bob", "bob@example.com"):
         await mails.ask_for_reset(store.site, asked)
     clock.advance(HOUR)
     await outbox.turn()
 
-    assert smtp.taken() == [] and comment
+    assert smtp.taken() == []
     assert (await mails.backlog(store.site)).count == 0
 
 
@@ -360,15 +360,13 @@ async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url)
             clock.advance(3 * MINUTE)
             await mailing.turn()
             await store.comments.post(comment.article, parent=None, poster="bob", content=f"text {number}")
-        assert len(smtp.taken()) == 1  # one confirmed the address, and one is kept for what an account needs
+        assert len(smtp.taken()) == 1  # of 3: one has confirmed the address, one is kept for what an account needs
         await mails.ask_for_reset(store.site, "alice")
         await mailing.turn()
         (mail,) = smtp.taken()
         assert "reset" in mail.links
-        hours = 0
-        while hours < 40:
+        for _ in range(40):
             clock.advance(HOUR)
-            hours += 1
             await mails.ask_for_reset(store.site, "alice")
             await mailing.turn()
         assert len(smtp.taken()) <= 20  # of two days
@@ -423,7 +421,7 @@ async def test_no_address_in_the_keys_of_resets(store, alice):
 
     (waiting,) = await mails.due(store.site, 10)
     assert waiting.subject == mailboxes.digest(ADDRESS) and waiting.fields == {}
-    assert replace(waiting, due=0).since == 0
+    assert replace(waiting, due=0).since == 0  # without fields that say more, it waits since it is due
 
 
 async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):

@@ -36,7 +36,7 @@ async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, numbe
         store.site, OPERATOR, number, group=None, reason="Advertising", note="a secret note"
     )
     clock.advance(1)
-    out = await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="Heated")
+    locked = await article_moderation.lock(store.site, OPERATOR, number, group=None, reason="Heated")
     clock.advance(1)
     await reverts.revert(store.site, OPERATOR, removed.action.number, "A mistake")
 
@@ -52,7 +52,7 @@ async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, numbe
     assert "banned alice from this site until August 5, 2016, " in ban and " UTC Threats" in ban
     assert root(page).find("a", href=f"article/{number}").text == "A title"
     assert "secret" not in str(page)
-    assert banned.changed and out.changed
+    assert banned.changed and locked.changed
 
 
 async def test_log_of_a_subject_or_a_group_has_pages(http, store, number, alice, clock):

@@ -72,10 +72,10 @@ async def test_file_has_articles_of_several_queries(http, store, alice):
 async def test_file_is_cached_for_a_time(http, store, alice, monkeypatch):
     await post(store, alice, 1)
     before = await locations(http, "/sitemap-articles-1.xml")
-    clock = sitemap.monotonic()
+    cached_at = sitemap.monotonic()
     await post(store, alice, 2)
     cached = await locations(http, "/sitemap-articles-1.xml")
-    monkeypatch.setattr(sitemap, "monotonic", lambda: clock + sitemap.CACHE_SECONDS + 1)
+    monkeypatch.setattr(sitemap, "monotonic", lambda: cached_at + sitemap.CACHE_SECONDS + 1)
 
     assert cached == before
     assert len(await locations(http, "/sitemap-articles-1.xml")) > len(before)

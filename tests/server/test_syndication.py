@@ -70,8 +70,8 @@ async def test_feed_of_the_site_has_the_newest_articles_first(http, articles, na
     assert newest.published_parsed[:6] == (2016, 8, 4, 11, 53, 0)
     assert newest.id == f"tag:example.com,2016-08-04:article:{text}"
     texts = [each.summary if name == "rss.xml" else each.content[0].value for each in feed.entries]
-    comments = f'<p><a href="{URL}/article/{link}">Comments</a></p>'
-    assert texts == ["<p>Some <em>words</em> &lt;b&gt;</p>", comments]
+    text_of_link = f'<p><a href="{URL}/article/{link}">Comments</a></p>'
+    assert texts == ["<p>Some <em>words</em> &lt;b&gt;</p>", text_of_link]
     comments = oldest.comments if name == "rss.xml" else next(e.href for e in oldest.links if e.rel == "replies")
     assert comments == f"{URL}/article/{link}"
 
@@ -141,9 +141,9 @@ async def test_rss_has_what_its_specification_requires(http, articles):
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_any_text_is_valid_xml(title, html):
     entry = FeedEntry(
-        "article:1",
-        "article/1",
-        title,
+        id="article:1",
+        page="article/1",
+        title=title,
         link=None,
         html=html or "-",
         posted_at=EPOCH,
@@ -151,7 +151,7 @@ def test_any_text_is_valid_xml(title, html):
         poster="alice",
         groups=[title],
     )
-    feed = WebFeed(URL, title, URL, URL, [entry], ENGLISH)
+    feed = WebFeed(site=URL, title=title, page=URL, url=URL, entries=[entry], words=ENGLISH)
 
     written = FORBIDDEN.sub("", title)
     for write, path in ((rss, "channel/item/title"), (atom, f"{ATOM}entry/{ATOM}title")):

@@ -17,7 +17,7 @@ VOTE = """mutation($id: ID!, $value: VoteValue) {
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory):
+def served(tmp_path_factory):
     """A server, a client of its Valkey, the token of alice, and the id of her article."""
     folder = tmp_path_factory.mktemp("votes")
     with serving(folder) as live:
@@ -31,8 +31,8 @@ def receivers(redis):
     return count
 
 
-async def test_votes_are_received_while_there_is_a_socket(one):
-    live, redis, token, article = one
+async def test_votes_are_received_while_there_is_a_socket(served):
+    live, redis, token, article = served
     other = (await asyncio.to_thread(live.ask, REGISTER.replace("alice", "bob")))["data"]["register"]["token"]
     assert receivers(redis) == 0
 
@@ -48,8 +48,8 @@ async def test_votes_are_received_while_there_is_a_socket(one):
     await socket.close()
 
 
-async def test_votes_are_received_while_there_is_a_stream(one):
-    live, redis, token, article = one
+async def test_votes_are_received_while_there_is_a_stream(served):
+    live, redis, token, article = served
     headers = {"accept": "text/event-stream", "authorization": f"Bearer {token}"}
     body = {"query": CHANGED, "variables": {"id": article}}
     async with (
@@ -57,6 +57,6 @@ async def test_votes_are_received_while_there_is_a_stream(one):
         http.stream("POST", f"{live.url}/graphql", json=body, headers=headers),
         asyncio.timeout(PATIENCE),
     ):
-        while receivers(redis) == 0:  # noqa: ASYNC110 - the server tells it nobody
+        while receivers(redis) == 0:  # noqa: ASYNC110 - no event says when it changes
             await asyncio.sleep(0.01)
         assert receivers(redis) == 1

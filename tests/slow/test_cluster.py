@@ -75,7 +75,7 @@ async def test_pipeline_to_all_servers_is_one_round_trip(cluster, clock):
     replies = await store.site.redis.pipeline([("GET", keys.sequence(partition)) for partition in range(1024)])
     assert replies == [str(partition) for partition in range(1024)]
     assert (counted.round_trips, counted.commands) == (1, 1024)
-    assert await store.site.redis.size() == 1024 + 1
+    assert await store.site.redis.size() == 1024 + 1  # and the key with the settings of the store
     assert len({key async for keys_found in store.site.redis.scan(100) for key in keys_found}) == 1024 + 1
     await store.close()
 

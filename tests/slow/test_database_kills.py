@@ -26,7 +26,7 @@ def test_database_has_each_change_once_whatever_is_killed(database):  # D1 D5
     seed = secrets.randbelow(2**32)
     print(f"seed {seed}: python -m tests.soak.kills --kills {KILLS} --seed {seed}")
 
-    reached = kills.run(KILLS, seed, database == "postgresql")
+    reached = kills.run(KILLS, seed, is_postgres=database == "postgresql")
 
     assert reached["posts"] > 0 and reached["votes"] > 0 and reached["follows"] > 0
     assert reached["comments"] > 0 and reached["votes on comments"] > 0 and reached["deletions of comments"] > 0

@@ -64,7 +64,8 @@ def assert_answers_are_the_same(
         reply = live.ask(expected.queries[answer["query"]], viewer and tokens[viewer], **variables)
         if answer["query"] == "articles":
             leave_out_downvoters(answer["data"], reply["data"])
-        if "p" in variables and not has_pins:
+        is_pinned = "p" in variables
+        if is_pinned and not has_pins:
             assert reply["extensions"]["expiredPins"]
             assert ids(reply["data"]) == ids(answer["data"]), variables
         else:
@@ -120,7 +121,7 @@ def test_links_of_0_1_0_are_indexed_by_reindex(tmp_path, monkeypatch, capsys):
         every = live.ask("{ articles(first: 100) { totalCount nodes { link } } }")["data"]["articles"]
     assert before["errors"][0]["message"] == "links are not indexed in this store yet: `upvote reindex` does it"
     assert after["totalCount"] == [each["link"] for each in every["nodes"]].count("https://example.com/") > 5
-    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries, as below
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries
     assert not [line for line in capsys.readouterr().out.splitlines() if "link" in line]
 
 
@@ -138,7 +139,7 @@ def test_order_active_is_added_to_a_store_of_0_1_0_by_reindex(tmp_path, monkeypa
         newest = live.ask("{ articles(order: TIME, first: 100) { nodes { id } } }")["data"]["articles"]["nodes"]
     assert before["errors"][0]["message"].startswith("ACTIVE is not maintained here; valid orders are SCORE, TIME,")
     assert listed == newest != []
-    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries, as below
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries
     assert not [line for line in capsys.readouterr().out.splitlines() if "active" in line]
 
 
@@ -149,7 +150,7 @@ def test_data_folder_of_an_earlier_version_opens(tmp_path, capsys, version):
 
     assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1
     *findings, _ = capsys.readouterr().out.splitlines()
-    for finding in findings:  # see `make_store.EXPIRES_AT`
+    for finding in findings:  # expiries are late, as `make_store` has put them off
         assert finding.startswith(("posted:", "commented:")) and " TTL: " in finding
     with serving(tmp_path, **SETTINGS) as live:
         with make_store.client(tmp_path) as redis:
@@ -173,7 +174,7 @@ def test_homes_of_an_earlier_version_are_complete_soon_after_the_start(tmp_path,
             home = live.ask(HOME, tokens["alice"], o=order)["data"]["home"]["articles"]["nodes"]
             every = live.ask(EVERY, o=order)["data"]["articles"]["nodes"]
             assert home == [each for each in every if {"name": "show"} in each["groups"]] != []
-    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries, as above
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries
     assert not [line for line in capsys.readouterr().out.splitlines() if "siteranked" in line]
 
 

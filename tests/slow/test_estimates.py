@@ -45,8 +45,6 @@ DOCUMENTS = {
     + " ".join(f'a{n}: group(name: "show") {{ articles(last: {n}) {{ totalCount }} }}' for n in range(15))
     + "}",
 }
-
-
 FIRST_USE = 200_000  # bytes that the interpreter allocates at the first use of something
 
 
@@ -151,11 +149,11 @@ def parts_in_memory() -> int:
 
 
 def test_entries_take_at_most_their_estimated_size():
-    pool, keys = Pool(100_000_000), list(range(10_000, 20_000))
-    cache = pool.cache("one", 0.1)
+    pool, numbers = Pool(100_000_000), list(range(10_000, 20_000))
+    cache = pool.cache("one", microseconds=0.1)
 
     with tracing() as traced:
-        for key in keys:
+        for key in numbers:
             cache.put(key, None, size=0)
 
     assert traced.bytes < pool.size < 1.5 * traced.bytes

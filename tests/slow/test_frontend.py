@@ -60,7 +60,7 @@ def project(live, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def other(live) -> str:
-    """The token of a user who has posted three articles. The one of 2016 is older."""
+    """The token of a user who has posted three articles, after the closed one of 2016."""
     token = live.ask(REGISTER % "frontend-other")["data"]["register"]["token"]
     for title in ("First", "Second", "Third"):
         live.ask(POST, token, title=title)

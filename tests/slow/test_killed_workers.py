@@ -135,7 +135,7 @@ async def test_follows_are_complete_and_sent_once_though_workers_are_killed(tmp_
         async with asyncio.timeout(30):
             while await effects.pending(store.site):  # noqa: ASYNC110 - other processes apply them
                 await asyncio.sleep(0.05)
-        followed, following = await sides(store)
+        of_followers, of_followees = await sides(store)
         written: list[Any] = [
             await log.read(store.site, partition, after=id, count=100_000) for partition, id in enumerate(before)
         ]
@@ -145,7 +145,7 @@ async def test_follows_are_complete_and_sent_once_though_workers_are_killed(tmp_
         reading.cancel()
 
         assert await effects.pending(store.site) == []
-        assert followed == following == clients.expected
+        assert of_followers == of_followees == clients.expected
         entries = [entry for found in written for entry in found]
         for name in PEOPLE:
             own = [(entry.kind, entry.subject) for entry in entries if entry.actor == name]

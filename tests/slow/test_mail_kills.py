@@ -35,8 +35,8 @@ class SlowServer(MailServer):
 @pytest.mark.timeout(400)  # after each kill the workers start anew
 async def test_mails_are_sent_once_though_workers_are_killed(tmp_path: Path):  # U5
     with mail_server(SlowServer()) as smtp:
-        mail = {"public_url": "https://up.example", "mail_from": "up@up.example", "smtp_url": smtp.url}
-        with serving(tmp_path, workers=2, partitions=4, log_level="error", **mail) as live:
+        settings = {"public_url": "https://up.example", "mail_from": "up@up.example", "smtp_url": smtp.url}
+        with serving(tmp_path, workers=2, partitions=4, log_level="error", **settings) as live:
             store = await Store.open(f"unix://{(tmp_path / 'address').read_text()}", partitions=4, offers_mail=True)
             for number in range(USERS):
                 await store.mailboxes.set_first(await registered(store, f"user-{number}"), f"{number}@up.example")

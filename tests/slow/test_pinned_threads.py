@@ -107,7 +107,8 @@ async def discussed(store: Store) -> tuple[str, dict[str, str]]:
     numbers, posters = list[int](), dict[str, str]()
     for each, parent in enumerate(like_hacker_news(COMMENTS, chance)):
         above, poster = None if parent is None else numbers[parent], chance.choice(PEOPLE)
-        comment = (await store.comments.post(article.number, above, poster, f"Text {each}")).comment
+        posted = await store.comments.post(article.number, parent=above, poster=poster, content=f"Text {each}")
+        comment = posted.comment
         assert comment
         numbers.append(comment.number)
         posters[comment.id] = poster

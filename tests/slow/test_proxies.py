@@ -188,11 +188,11 @@ def test_idle_connections_are_closed_by_the_proxy_first():
 
 
 def test_server_sends_something_before_nginx_gives_a_connection_up():
-    waits = 60  # seconds; nginx's default
+    read_timeout = 60  # seconds; nginx's default
     pings = uvicorn.Config("server.app:create").ws_ping_interval
 
     assert "proxy_read_timeout" not in (DEPLOY / "nginx.conf").read_text()
-    assert pings is not None and max(pings, Options().keep_alive) <= waits / 2
+    assert pings is not None and max(pings, Options().keep_alive) <= read_timeout / 2
 
 
 async def test_websocket_gets_events_and_lives_on(proxy):
@@ -415,8 +415,8 @@ def blocks(language: str) -> list[str]:
 
 def article_and_votes(proxy: Proxy) -> tuple[str, Callable[[], None]]:
     """The id of a new article, and a function that adds a vote to it."""
-    author = proxy.ask(REGISTER % next(NAMES))["register"]["token"]
-    article = proxy.ask(POST, author)["post"]["article"]["id"]
+    poster = proxy.ask(REGISTER % next(NAMES))["register"]["token"]
+    article = proxy.ask(POST, poster)["post"]["article"]["id"]
 
     def vote() -> None:
         voter = proxy.ask(REGISTER % next(NAMES))["register"]["token"]

@@ -62,7 +62,7 @@ NOTHING = State(articles={}, feed=frozenset(), notifications={}, waiting=None)
 async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> AsyncIterator[list[Subscriber]]:
     """
     A subscriber for each token, to what its viewer may subscribe to. `begin` returns when the server has got the
-    subscriptions; it then counts what waits for moderators in two round trips, for which this waits `SETTLING` seconds.
+    subscriptions; the server then counts what waits for moderators in two round trips, which take less than `SETTLING`.
     """
     async with AsyncExitStack() as stack:
         found = []

@@ -94,15 +94,15 @@ def _restore(model: Model, action: Action, span: Annulment) -> None:
     for subject in _in_order(model):
         if not _is_held(subject, user, action):
             continue
-        restored, held = restored + 1, subject.annulled[user]
-        others = tuple(each for each in held.actions if each is not action)
+        restored, vote = restored + 1, subject.annulled[user]
+        others = tuple(each for each in vote.actions if each is not action)
         if others:
-            subject.annulled[user] = held._replace(actions=others)
+            subject.annulled[user] = vote._replace(actions=others)
             model.reached.count("votes that another action still holds")
             continue
         del subject.annulled[user]
-        if held.value != "NONE":
-            _count(model, subject, user, held.value)
+        if vote.value != "NONE":
+            _count(model, subject, user, vote.value)
             _count_reach(model, subject, "restored")
     span.held, span.total, span.is_restored = 0, restored, True
     model.version += 1

@@ -114,10 +114,11 @@ class Execution:
         return result
 
     def _value(self, type_name: str, name: str, parent: Any, key: str, arguments: dict[str, Any]) -> Any:
-        if type_name == "Mutation" and key in self.request.undone:
+        if type_name == "Mutation" and key in self.request.undone:  # as the database did not answer
             return None
         if type_name == "Mutation":
-            return mutate(self.request, name, arguments.get("input"), self.request.hints.get(key))
+            assigned = self.request.hints.get(key)  # tokens or numbers, by the server
+            return mutate(self.request, name, arguments.get("input"), assigned)
         return FIELDS[type_name][name](self.request, parent, **arguments)
 
     def _complete(self, type_: Any, value: Any, nodes: list[Any], path: tuple[str | int, ...]) -> Any:
@@ -144,16 +145,16 @@ class Execution:
 
     def _fields_of(self, type_name: str, nodes: list[Any]) -> dict[str, Any]:
         """The fields of a selection by response name: name, arguments, selections and type. Cached for each level."""
-        kept = (type_name, *map(id, nodes))
-        if kept not in self._collected:
+        level = (type_name, *map(id, nodes))
+        if level not in self._collected:
             grouped: dict[str, list[FieldNode]] = {}
             for node in nodes:
                 self._collect(type_name, node.selection_set, grouped)
-            self._collected[kept] = {
+            self._collected[level] = {
                 key: (found[0].name.value, self._arguments(found[0]), found, self._type(type_name, found[0]))
                 for key, found in grouped.items()
             }
-        found: dict[str, Any] = self._collected[kept]
+        found: dict[str, Any] = self._collected[level]
         return found
 
     def _collect(self, type_name: str, selections: Any, grouped: dict[str, list[FieldNode]]) -> None:

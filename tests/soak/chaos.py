@@ -202,10 +202,10 @@ def run(seconds: float, seed: int) -> Counter[str]:
     Raises:
         WrongAnswer: something acknowledged is lost or doubled, or the server does not recover.
     """
-    with small_disk() as disk, tempfile.TemporaryDirectory() as folder:
+    with small_disk() as disk:
         if disk is None:
             raise WrongAnswer("no small file system can be mounted here to be filled")
-        chaos = Chaos(ServeProcess(disk or Path(folder)), seed)
+        chaos = Chaos(ServeProcess(disk), seed)
         try:
             asyncio.run(chaos.run(seconds))
         finally:

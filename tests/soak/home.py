@@ -1,7 +1,7 @@
 """
 Homes, the front pages of users, as docs/home.md describes them: groups that users follow, what they hide, and whom they
-block. Mutations get the
-request, their input and a hint, what the server has assigned, which those of homes do not need.
+block. Mutations get the request, their input, and as `hint` what the server has assigned, which those of homes do not
+need.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

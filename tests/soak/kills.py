@@ -1,6 +1,6 @@
 """
-Kills at random moments while simulated people write, and old conversations leave Redis for the database: of processes
-of the server, of Valkey, of PostgreSQL, and of the one that archives. The database ends up with every acknowledged
+Kills workers of the server, the whole server, Valkey, PostgreSQL and the process that archives at random moments, while
+simulated people write and old conversations leave Redis for the database. The database ends up with every acknowledged
 change, once and in order, and `upvote verify` finds nothing.
 
 Run it alone with `make soak PART=kills KILLS=300 SEED=1`, with PostgreSQL with `POSTGRES=1`; 1,000 kills if not said.

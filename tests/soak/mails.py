@@ -1,6 +1,6 @@
 """
 Mail addresses and mails, as docs/mail.md describes them. The server that is compared sends no mail, so nobody has an
-address. Mutations get the request, their input and a hint, what the server has assigned, which these do not need.
+address. Mutations get the request, their input, and as `hint` what the server has assigned, which these do not need.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

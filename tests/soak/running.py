@@ -68,9 +68,8 @@ class HistoryRun:
         """Send operations at the same time: either reads, or writes that are independent of each other."""
         if self.model.mirror is Mirror.UP and any(map(is_search, step.operations)):
             await self.wait_for_mirror(step)
-        texts = [operation.text for operation in step.operations]
         same = len(step.operations) - len({(each.text, repr(each.variables), each.token) for each in step.operations})
-        self.model.reached.count("equal queries at once", same if len(texts) > 1 else 0)
+        self.model.reached.count("equal queries at once", same if len(step.operations) > 1 else 0)
         if len(step.operations) == 1:
             answers = [await self.ask(step, index=0)]
         else:

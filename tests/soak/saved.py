@@ -1,6 +1,6 @@
 """
-Articles and comments that users have saved, as docs/saved.md describes them. Mutations get the request, their input and
-a hint, what the server has assigned, which these do not need.
+Articles and comments that users have saved, as docs/saved.md describes them. Mutations get the request, their input,
+and as `hint` what the server has assigned, which these do not need.
 
 Part of the model: a server in plain Python, with which the soak test compares the real one. `reached` counts the cases
 that have occurred.

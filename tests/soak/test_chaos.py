@@ -19,7 +19,7 @@ def test_faults_lose_nothing_acknowledged():  # A6, V9
         if disk is None:
             skip_or_fail("no small file system can be mounted here, which the full disk needs")
 
-    reached = chaos.run(0, seed)
+    reached = chaos.run(seconds=0, seed=seed)
 
     assert [fault for fault in chaos.FAULTS if not reached[fault]] == []
     assert reached["posts"] > 0 and reached["votes"] > 0 and reached["refused writes"] > 0

@@ -382,6 +382,5 @@ def _fits(listing: ThreadListing | RepliesListing, about: Mapping[str, Any]) -> 
     )
 
 
-SLOT = Slot(
-    name="", type="", kind=""
-)  # stands for no variable of a query, where a value is made for the input of a mutation
+# stands for no variable of a query, where a value is made for the input of a mutation
+SLOT = Slot(name="", type="", kind="")

@@ -46,8 +46,8 @@ class Settings:
 
 def settings_of(seed: int) -> Settings:
     """
-    Eight consecutive seeds have all combinations of partitions, caches and databases. In three of
-    four, articles leave Redis for the database.
+    Eight consecutive seeds have all combinations of partitions, caches and databases. In three of four, articles leave
+    Redis for the database.
     """
     random = Random(seed)
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
@@ -58,4 +58,5 @@ def settings_of(seed: int) -> Settings:
     chosen = rules.chosen(random, has_archived=imported > 0) if has_rules else None
     policy = Policy(vote_score=score, voting_window=window, voters=voters, rules=chosen, comment_days=comment_days)
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
-    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
+    partitions, cache = (1, 16)[seed % 2], (None, 5)[seed // 2 % 2]
+    return Settings(partitions, cache, policy, database, imported)

@@ -26,8 +26,8 @@ BEST_Z = 1.281551565545  # confidence of the order BEST in standard deviations, 
 
 async def commented(store: Store, article: int, poster: str, parent: Comment | None = None, text: str = "") -> Comment:
     """Post a comment on an article, or a reply to another comment, and return it. Without a text it gets a new one."""
-    number = parent.number if parent else None
-    comment = (await store.comments.post(article, number, poster, text or f"text {random.random()}")).comment
+    above, content = parent.number if parent else None, text or f"text {random.random()}"
+    comment = (await store.comments.post(article, parent=above, poster=poster, content=content)).comment
     assert comment
     return comment
 

@@ -80,7 +80,8 @@ class Model:
     async def post(self, parent: Node | None) -> Node:
         self.store.site.clock.advance(self.chance.choice((0, 0.001)))  # type: ignore[attr-defined]
         poster, above = self.chance.choice(PEOPLE), parent.number if parent else None
-        comment = (await self.store.comments.post(self.article, above, poster, f"text {self.chance.random()}")).comment
+        content = f"text {self.chance.random()}"
+        comment = (await self.store.comments.post(self.article, parent=above, poster=poster, content=content)).comment
         assert comment
         self.nodes[comment.number] = Node(comment.number, above, poster, comment.posted_at)
         return self.nodes[comment.number]

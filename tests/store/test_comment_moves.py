@@ -37,6 +37,7 @@ async def test_moves_are_kept_for_a_day_after_the_last_vote_in_the_thread(store,
     await store.comments.vote(second.number, "carol", Vote.DOWN)
     await store.comments.vote(second.number, "dave", Vote.DOWN)
 
+    # of each move its number, and the least and most upvotes and downvotes before it
     assert redis.hgetall(moved(store, article)) == {
         str(first.number): "1 1 1 0 0",
         str(second.number): "2 1 1 0 0,3 1 1 1 1",

@@ -161,7 +161,7 @@ async def test_old_article_takes_no_comments(store, article, clock, redis):  # C
 
     for number in (None, parent.number):
         with pytest.raises(CommentingClosed, match=f"article:{article} takes no comments any more"):
-            await limited.post(article, number, "carol", "too late")
+            await limited.post(article, parent=number, poster="carol", content="too late")
     assert everything(redis) == before
     assert (
         await limited.post(article, parent=None, poster="carol", content="in time", idempotency_key="a key")

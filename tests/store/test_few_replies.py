@@ -111,12 +111,8 @@ async def test_pinned_walk_goes_on_when_replies_become_many(store, article, orde
 
 
 async def test_walk_that_is_not_pinned_shows_no_reply_twice_when_replies_become_many(store, article):  # C12
-    made, chance, shown, beyond = (
-        [await commented(store, article, "alice") for _ in range(FEW)],
-        random.Random(2),
-        [],
-        None,
-    )
+    made = [await commented(store, article, "alice") for _ in range(FEW)]
+    chance, shown, beyond = random.Random(2), list[int](), None
     while page := (await thread(store, article, window=ThreadWindow(4, beyond=beyond))).places:
         for _ in range(8):
             await vote_at_random(store, chance, made)

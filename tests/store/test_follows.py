@@ -28,10 +28,10 @@ async def test_followers_and_following_change_together_newest_first(store, alice
     carol = await registered(store, "carol")
     await store.follows.follow(alice, "BOB")
     clock.advance(1)
-    followed = await store.follows.follow(alice, carol)
+    follow = await store.follows.follow(alice, carol)
 
     now = clock.now
-    assert (followed.followee, followed.changed) == ("carol", True)
+    assert (follow.followee, follow.changed) == ("carol", True)
     assert await listed(store, listings.following(store.site, "ALICE")) == [("carol", now), ("bob", now - 1000)]
     assert await listed(store, listings.followers(store.site, "bob")) == [("Alice", now - 1000)]
     assert (await page(store, listings.following(store.site, alice))).total == 2

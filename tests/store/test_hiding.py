@@ -373,9 +373,9 @@ async def test_upvoters_are_known_by_name_up_to_ten(store, redis, alice):
     answer = await commented(store, await post(store, await registered(store, "zoe")), alice)
     for n, name in enumerate(names):
         await registered(store, name)
-        thing = (store.articles, posted) if n % 2 else (store.comments, answer)
-        await thing[0].vote(thing[1].number, name, Vote.DOWN if n in (2, 3) else Vote.UP)
-        await thing[0].vote(thing[1].number, name, Vote.NONE if n in (2, 3) else Vote.UP)
+        commands, thing = (store.articles, posted) if n % 2 else (store.comments, answer)
+        await commands.vote(thing.number, name, Vote.DOWN if n in (2, 3) else Vote.UP)
+        await commands.vote(thing.number, name, Vote.NONE if n in (2, 3) else Vote.UP)
     await store.articles.vote(posted.number, names[0], Vote.UP)
 
     known = redis.hget(account(store, alice), "upvoters").split()
@@ -480,24 +480,24 @@ async def test_refused_flag_changes_nothing(store, redis, thing, three):
 
 async def test_flags_of_users_who_were_upvoted_by_several_others_hide(opened, redis, clock):
     """Here commands give users what the rule asks for: karma, upvoters, age, and a flag that was upheld."""
-    site = await opened(FlagRules(hide_at=2, least_karma=4, least_voters=2, last_flags=3))
-    users = [await registered(site, name) for name in ("alice", "bob", "carol", "dave", "erin")]
+    store = await opened(FlagRules(hide_at=2, least_karma=4, least_voters=2, last_flags=3))
+    users = [await registered(store, name) for name in ("alice", "bob", "carol", "dave", "erin")]
     for poster in users[1:]:
-        posted = await post(site, poster)
-        answer = await commented(site, posted, poster)
+        posted = await post(store, poster)
+        answer = await commented(store, posted, poster)
         for voter in [each for each in users if each != poster][:2]:
-            await site.articles.vote(posted.number, voter, Vote.UP)
-            await site.comments.vote(answer.number, voter, Vote.UP)
-    bad, other = [await post(site, "alice") for _ in range(2)]
+            await store.articles.vote(posted.number, voter, Vote.UP)
+            await store.comments.vote(answer.number, voter, Vote.UP)
+    bad, other = [await post(store, "alice") for _ in range(2)]
     for thing in (bad, other):
-        await flag_all(site, ["bob", "carol"], thing)
-    await article_moderation.remove(site.site, OPERATOR, bad.number, group=None, reason="an advertisement")
-    await effects.complete(site.site)
+        await flag_all(store, ["bob", "carol"], thing)
+    await article_moderation.remove(store.site, OPERATOR, bad.number, group=None, reason="an advertisement")
+    await effects.complete(store.site)
     clock.advance(WEEK / 1000 - 1)
-    await flag_all(site, ["bob", "carol"], fresh := await post(site, "alice"))
-    assert state(site, redis, fresh) is state(site, redis, other) is None
+    await flag_all(store, ["bob", "carol"], fresh := await post(store, "alice"))
+    assert state(store, redis, fresh) is state(store, redis, other) is None
     clock.advance(1)
-    await flag_all(site, ["bob", "dave"], later := await post(site, "alice"))
-    assert state(site, redis, later) is None
+    await flag_all(store, ["bob", "dave"], later := await post(store, "alice"))
+    assert state(store, redis, later) is None
 
-    assert (await flag(site, "carol", later)).subject is None
+    assert (await flag(store, "carol", later)).subject is None

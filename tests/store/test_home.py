@@ -278,7 +278,7 @@ async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  #
 
 
 async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(store, clock):  # H1
-    homes, first = Homes(store, clock, seed=7), clock.now
+    homes, begin = Homes(store, clock, seed=7), clock.now
     for name in PEOPLE:
         await registered(store, name)
     for _ in range(150):
@@ -289,7 +289,7 @@ async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(
         homes.articles[number] = (await store.articles.vote(number, "carol", Vote.DOWN)).article
     await store.follows.follow_group(VIEWER, GROUPS[0])
     listing = await homes.listing(
-        Order.VOTES, listings.posted_since(store.site, group=None, order=Order.VOTES, at=first)
+        Order.VOTES, listings.posted_since(store.site, group=None, order=Order.VOTES, at=begin)
     )
     expected = await homes.expected(listing.whole)
     async with asyncio.timeout(60):

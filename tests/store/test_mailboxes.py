@@ -86,7 +86,7 @@ async def test_backup_has_addresses_and_only_a_move_the_mails_that_wait(mailed):
 
 
 async def test_mail_is_taken_once_and_not_after_it_was_put_off(mailed):
-    """A mail is taken by its state when it was read. `noted` are the notifications or addresses that it is about."""
+    """A mail is taken by its state when it was read. `about` are the notifications or addresses that it is about."""
     (first, *_) = await mails.due(mailed.site, 10)
     await mails.put_off(mailed.site, first, mailed.site.clock() + 60_000)
 

@@ -5,7 +5,6 @@ import threading
 
 import pytest
 
-from store import passwords
 from store.errors import RateLimited
 from store.passwords import DUMMY_HASH, HASHER, Passwords  # the real ones: fixtures replace them by cheap ones
 
@@ -15,15 +14,15 @@ PASSWORD = "correct horse"
 @pytest.fixture(autouse=True)
 def passwords_of_a_server(monkeypatch):
     """Hash at the cost of a server, as the fixture `cheap_passwords` prevents for all other tests."""
-    monkeypatch.setattr(passwords, "HASHER", HASHER)
-    monkeypatch.setattr(passwords, "DUMMY_HASH", DUMMY_HASH)
+    monkeypatch.setattr("store.passwords.HASHER", HASHER)
+    monkeypatch.setattr("store.passwords.DUMMY_HASH", DUMMY_HASH)
 
 
 @pytest.fixture
 def gate(monkeypatch):
     """Threads wait in `verify` until `open` is set."""
     gated = Gated()
-    monkeypatch.setattr(passwords, "HASHER", gated)
+    monkeypatch.setattr("store.passwords.HASHER", gated)
     yield gated
     gated.open.set()
 

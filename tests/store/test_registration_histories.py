@@ -68,7 +68,7 @@ async def test_registrations_are_refused_as_the_model_does(  # M10
     other = await Store.open(redis_url, partitions=partitions, clock=clock)
     for each in (store, other):
         set_rules(each, tmp_path, f"[registrations]\na_day = {A_DAY}")
-    world = Registrations((store, other), chance)
+    registrations = Registrations((store, other), chance)
     for _ in range(STEPS):
         address = chance.choice(ADDRESSES)
         clock.advance(chance.choice((0, 1, 1_000, DAY // 9, DAY // 3, DAY // 2)) / 1_000)
@@ -76,7 +76,7 @@ async def test_registrations_are_refused_as_the_model_does(  # M10
         room = model.room(address, now)
         at_once = chance.choice((1, 1, 2, 5))
         is_taken = at_once == 1 and chance.random() < 0.2
-        answers = await asyncio.gather(*(world.register(address, is_taken=is_taken) for _ in range(at_once)))
+        answers = await asyncio.gather(*(registrations.register(address, is_taken=is_taken) for _ in range(at_once)))
         refused = [each for each in answers if each]
         assert len(refused) == max(0, at_once - room)
         if not is_taken:

@@ -48,19 +48,10 @@ def written(tmp_path, monkeypatch):
 def test_files_follow_those_that_they_require_each_once():
     assert files_of("vote") == ["formulas", "prelude", "annulled", "cast_vote", "upvoters", "vote"]
     assert files_of("delete_comment") == [
-        *("formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "few_replies"),
-        *("mail_keys", "mails", "notify"),
-        *(
-            "notifications",
-            "recent_comments",
-            "comments",
-            "comment_tree",
-            "held_edits",
-            "pending_comments",
-            "comment_removal",
-        ),
-        "delete_comment",
-    ]
+        "formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "few_replies", "mail_keys", "mails",
+        "notify", "notifications", "recent_comments", "comments", "comment_tree", "held_edits", "pending_comments",
+        "comment_removal", "delete_comment",
+    ]  # fmt: skip
 
 
 def test_missing_file_is_an_error():
@@ -96,7 +87,10 @@ def test_unknown_key_is_an_error(written):
 
 
 async def test_new_file_is_a_script_that_gets_the_keys_which_it_names(store, written):
-    """A key without parts is whole; to others, such as the inboxes of users, the script adds the parts."""
+    """
+    A key without parts is whole; to others, such as the inboxes of users, the script adds the parts. Its own arguments
+    begin at ARGV[7].
+    """
     written(answer="-- requires: prelude\nreturn {actor(), KEY.inbox, KEY.moves, KEY.lease, KEY.events, ARGV[7]}\n")
     answer = Script("answer")
     partition = store.site.partitions - 1
@@ -111,6 +105,7 @@ async def test_new_file_is_a_script_that_gets_the_keys_which_it_names(store, wri
         f"events:{{{partition}}}",
         "given",
     ]
+    # `mark_seen` has those of `prelude`, and `events`
     assert set(answer.key_names) - set(Script("mark_seen").key_names) == {"inbox", "moves", "lease"}
 
 
@@ -120,7 +115,7 @@ def test_server_compiles_the_script(redis, name):
     script = Script(name)
 
     assert redis.script_load(script.text) == script.digest
-    assert len(script.beginning(0)) == 3 + len(script.key_names)
+    assert len(script.beginning(0)) == 3 + len(script.key_names)  # EVALSHA, the digest, the number of keys
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

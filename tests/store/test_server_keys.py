@@ -28,7 +28,7 @@ async def test_key_is_valid_only_as_a_whole_and_until_it_is_revoked(store):
         f"nobody.{secret}",
     ]
 
-    assert len(secret) == 43
+    assert len(secret) == 43  # 32 bytes in base64
     assert await store.server_keys.names(texts) == ["shop", "other-1", *[None] * 8]
     assert await store.server_keys.revoke("shop")
     assert not await store.server_keys.revoke("shop")

@@ -132,7 +132,8 @@ async def test_chain_is_walked_in_both_directions(store, article):
 @pytest.mark.parametrize("seed", range(4))
 async def test_chain_with_branches_is_walked_in_both_directions(store, article, seed):  # C4
     chance, made = random.Random(seed), []
-    for parent in with_chain(120, 70, chance):  # of each comment the index in `made` of what it answers
+    parents = with_chain(size=120, depth=70, chance=chance)  # of each comment the index in `made` of what it answers
+    for parent in parents:
         made.append(await commented(store, article, "bob", None if parent is None else made[parent]))
     wanted = expected(await comments(store, article), CommentOrder.VOTES)
 
@@ -430,8 +431,7 @@ async def test_pinned_walk_upwards_leaves_out_later_replies_at_the_end_of_a_chai
         posted = await store.comments.post(
             article, parent=last, poster=PEOPLE[each % len(PEOPLE)], content=f"text {each}"
         )
-        comment = posted.comment
-        last = comment.number
+        last = posted.comment.number
 
     assert await numbers_beyond(store, article, start, upwards=True) == numbers
     assert await numbers_beyond(store, article, start, size=3, upwards=True) == numbers[-3:]

@@ -89,9 +89,9 @@ def test_votes_and_links_take_the_karma_that_the_account_had(tried):
 
 
 def test_who_has_a_role_is_exempt(tried):
-    assert (
-        tried('[words]\nhold = ["some"]\n[votes]\nleast_karma = 1', [text(1), vote("ALICE", 0)], exempt={"alice"}) == {}
-    )
+    rules_text = '[words]\nhold = ["some"]\n[votes]\nleast_karma = 1'
+
+    assert tried(rules_text, [text(1), vote("ALICE", 0)], exempt={"alice"}) == {}
 
 
 @pytest.mark.parametrize(("least", "is_caught"), [(5, False), (6, True)])

@@ -1,5 +1,5 @@
 """
-Votes on articles: counts, refusals, and votes at once.
+Votes on articles: counts, refusals, and votes at once. The parameter `policy` of tests is that of the fixture `store`.
 
 Codes such as V1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -118,7 +118,7 @@ async def test_votes_that_nobody_heard_are_not_read_from_the_log(store, alice, b
     for _ in range(5):
         await store.articles.vote(article.number, bob, Vote.UP)
         await store.articles.vote(article.number, bob, Vote.NONE)
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(0.5)  # much longer than LEAVE_SECONDS here
     await disconnection.begin()
     last = await post(store, alice)
     with received.mailbox(events.of_posts(None)) as mailbox:

@@ -38,7 +38,9 @@ async def annul_vote(scene: Scene) -> None:
     annulled = await annul(site, roles.OPERATOR, "dave", since=None, until=None, reason="a ring")
     assert annulled.action
     scene.clock.advance(1)
-    await annul_some(site, scene.partition, annulled.action.number, "dave", now, [(scene.comment, -1)])
+    await annul_some(
+        site, scene.partition, annulled.action.number, "dave", complete_at=now, votes=[(scene.comment, -1)]
+    )
 
 
 async def restore_vote(scene: Scene) -> None:

@@ -151,8 +151,8 @@ def taken(file: str) -> dict[str, list[str]]:
     text = FILES[file].read_text()
     used = Scopes([token for token in TOKEN.findall(text) if not token.startswith("--")]).read()
     required = files_of(file)[:-1]  # the last one is the file itself
-    found = {other: [shown[name] for name in used if name in (shown := names_of(other))] for other in required}
-    # without a table of which there are names of fields
+    found = {other: [texts[name] for name in used if name in (texts := names_of(other))] for other in required}
+    # a table is left out where its fields are named
     tables = {name.partition(".")[0] for names in found.values() for name in names if re.match(r"\w+\.", name)}
     shown = {other: [name for name in names if name.partition(" ")[0] not in tables] for other, names in found.items()}
     return {other: names for other, names in shown.items() if names}

@@ -43,4 +43,5 @@ async def walked(ask, group=None, size=2):
 async def say(store, clock, article, poster, content="a text", parent=None):
     """Post a comment a millisecond later than what was posted before, so that the order by time is known."""
     clock.advance(0.001)
-    return (await store.comments.post(article.number, parent, poster, content, token_hex(8))).comment
+    posted = await store.comments.post(article.number, parent, poster, content, idempotency_key=token_hex(8))
+    return posted.comment

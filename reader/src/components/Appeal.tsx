@@ -62,6 +62,7 @@ export function Appeal({ actionId }: { actionId: string }) {
   return appeal ? <Sent appeal={appeal} /> : <AppealButton actionId={actionId} />;
 }
 
+/** The text and the answer, which has no text if the action was reverted. */
 function Sent({ appeal: { text, at, answer, answeredAt, answeredBy } }: SentProps) {
   return (
     <p className="hint appeal">

@@ -48,7 +48,7 @@ interface ArticleLineProps {
 /** An article in a list: its votes, title, and where it comes from. */
 export function ArticleLine({ article: fragment, rank, within, title, excerpt }: ArticleLineProps) {
   const listed = readFragment(ARTICLE_LINE, fragment);
-  const kept = useKeptNode("Article", listed.id);
+  const kept = useKeptNode("Article", listed.id); // null if it was deleted, undefined while the list has it
   const article = readFragment(ARTICLE_LINE, kept) ?? listed;
   const isDeleted = kept === null;
   const name = isDeleted ? t("deleted-title", { title: article.title }) : article.title;

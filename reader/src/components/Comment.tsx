@@ -241,7 +241,7 @@ function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: 
 type Doing = "reply" | "edit" | "delete" | null;
 
 function Body({ comment }: { comment: Content }) {
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const [doing, setDoing] = useState<Doing>(() => unfinished(writer, comment.id));
   const actions = useRef<HTMLDivElement>(null);
   const { isLocked, groups } = useSurroundings();
@@ -270,7 +270,10 @@ function Body({ comment }: { comment: Content }) {
         <Actions {...{ comment, doing, setDoing }} />
         <LineMenu
           subject={{
-            ...{ id: comment.id, name: nameOf(comment), poster: comment.poster?.username ?? null, groups },
+            id: comment.id,
+            name: nameOf(comment),
+            poster: comment.poster?.username ?? null,
+            groups,
             isHidden: comment.state !== "VISIBLE",
           }}
         />

@@ -50,7 +50,7 @@ interface CommentLineProps {
 /** A comment outside of its thread: its text, and the article that it belongs to. */
 export function CommentLine({ comment: fragment, said, excerpt, answered, actions, isOfAuthor }: CommentLineProps) {
   const listed = readFragment(COMMENT_LINE, fragment);
-  const kept = useKeptNode("Comment", listed.id);
+  const kept = useKeptNode("Comment", listed.id); // null if it was deleted, undefined while the list has it
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
   const author = comment.author?.username ?? (comment.content ? DELETED_USER : undefined);
   const name = author ?? t("nobody");

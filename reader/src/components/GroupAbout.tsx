@@ -37,7 +37,7 @@ const EDIT_GROUP = graphql(`
 /** What belongs in a group, and for its moderators a form that changes that and the title. */
 export function GroupAbout({ group: fragment }: { group: FragmentType<typeof ABOUT> }) {
   const group = readFragment(ABOUT, fragment);
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const button = useRef<HTMLButtonElement>(null);
   const [isEditing, setEditing] = useState(false);
   const mayEdit = writer !== null && group.viewerCanModerate;

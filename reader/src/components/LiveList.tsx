@@ -34,7 +34,7 @@ export function LiveList<Item>(props: LiveListProps<Item>) {
     onHold: () => finishMoves(list.current),
     onRelease: () => unpin(list.current),
   });
-  const kept = useKept(still.gone);
+  const kept = useKept(still.gone); // the data of shown rows that `items` no longer has
   const ids = still.items.map(idOf);
   useMarkedMoves(list, ids.join(" "));
   usePinnedRows(list, ids.join(" "), still.hold);

@@ -5,10 +5,7 @@ import type { ArticleOrder } from "../gql/graphql";
 import { t } from "../words";
 
 /** All orders of articles that a site can have, as `Order` of store/ranking/formulas.py has them. */
-const ALL: readonly ArticleOrder[] = [
-  ...(["SCORE", "TIME", "HOT", "GRAVITY"] as const),
-  ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),
-];
+const ALL: readonly ArticleOrder[] = ["SCORE", "TIME", "HOT", "GRAVITY", "ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"];
 
 /** The orders that this site has, as the operator has arranged them; all of them on Vite's development server. */
 const ORDERS = ORDER_NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;

@@ -30,5 +30,5 @@ export function RankingLists({ path, order, period }: RankingListsProps) {
   );
 }
 
-/** Whether there is a list with the most votes of what the parameter `top` names. */
+/** Whether the parameter `top` names a period that has such a list. */
 export const isPeriod = (name: string): boolean => PERIODS.some(({ period }) => period === name);

@@ -70,8 +70,10 @@ export function GrantRole({ onDone }: { onDone: () => void }) {
     const text = (name: string) => String(form.get(name)).trim();
     const username = text("userId");
     const input = {
-      ...{ userId: `user:${username.toLowerCase()}`, role: text("role") as Role },
-      ...{ group: text("group") || null, reason: text("reason") },
+      userId: `user:${username.toLowerCase()}`,
+      role: text("role") as Role,
+      group: text("group") || null,
+      reason: text("reason"),
     };
     const changed = note(await client.mutation(GRANT_ROLE, { input }));
     if (changed === null) return;

@@ -148,7 +148,7 @@ const NONE: ReadonlySet<string> = new Set();
  */
 function useDeletions(list: RefObject<HTMLElement | null>) {
   const [kept, setKept] = useState(NONE);
-  const [own] = useState(() => new Set<string>());
+  const [own] = useState(() => new Set<string>()); // the ids of comments that the viewer deletes
   const release = () => {
     for (const id of kept) rowOf(id)?.style.removeProperty("min-block-size");
     setKept(NONE);
@@ -223,7 +223,7 @@ function useFocus(): (ids: readonly string[]) => void {
 
 function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: string) => void }) {
   const session = useSession();
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const draft = writer === null ? null : commentDraft(writer, "answer", articleId);
   const [posted, setPosted] = useState<string | null>(null); // the id of the last comment from here
   if (draft === null || (session === null && !hasDraft(draft))) {
@@ -319,8 +319,15 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
   const groups = article.groups.map(({ name }) => name).join(" "); // a new array would render all comments again
   const surroundings = useMemo(
     () => ({
-      ...{ articleId, isLocked, isCommentingOpen, poster: poster.username },
-      ...{ firstDepth, current, visitedBefore, fold, onPosted },
+      articleId,
+      isLocked,
+      isCommentingOpen,
+      poster: poster.username,
+      firstDepth,
+      current,
+      visitedBefore,
+      fold,
+      onPosted,
       groups: groups.split(" ").filter(Boolean),
       leave: (id: string) => {
         letGo(id);
@@ -329,8 +336,18 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
       },
     }),
     [
-      ...[articleId, isLocked, isCommentingOpen, groups, poster.username, firstDepth, current, visitedBefore, fold],
-      ...[onPosted, focus, letGo],
+      articleId,
+      isLocked,
+      isCommentingOpen,
+      groups,
+      poster.username,
+      firstDepth,
+      current,
+      visitedBefore,
+      fold,
+      onPosted,
+      focus,
+      letGo,
     ],
   );
   if (rows.length === 0) {

@@ -25,9 +25,9 @@ export interface Subject extends Text {
 export type Account = UserWithRoles & { id: string };
 
 /**
- * What a moderator is about to do. To annul votes is to make them count no longer. `action` is the one to revert, or
- * the one whose appeal is answered: `said` tells what it did, `isBanWithVotes` whether it is a ban that also annulled
- * votes, and was not reverted.
+ * What a moderator is about to do. `reject` drops an edit that waits, `annul` makes votes count no longer. `action` is
+ * the one to revert, or whose appeal is answered: `said` tells what it did, `isBanWithVotes` whether it is a ban that
+ * also annulled votes, and was not reverted.
  */
 export type Task =
   | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
@@ -146,7 +146,7 @@ const LENGTHS = [
   { value: String(365 * DAY), text: "one-year" },
   { value: "", text: "for-good" },
 ];
-/** Of how long before now votes are annulled; no value is for all votes. */
+/** How far back the annulled votes were cast; no value is for all votes. */
 const SPANS = [
   { value: "", text: "votes-all" },
   { value: String(DAY), text: "votes-of-day" },

@@ -132,8 +132,8 @@ function Action({ action: fragment, about, isNamed = false }: ActionProps) {
   const { annulment, annulledVotes } = readFragment(ANNULLED, fragment);
   const moderator = useModerator();
   const said = phraseOf(action);
-  // A second revert of a ban is about its votes alone.
-  const standing = revertedBy ? phraseOf({ ...action, kind: "ANNUL_VOTES" }) : said;
+  // What a revert would undo: of a ban that is reverted already, the annulment of votes that was kept.
+  const undone = revertedBy ? phraseOf({ ...action, kind: "ANNUL_VOTES" }) : said;
   return (
     <article
       className="line desk-action"
@@ -167,7 +167,7 @@ function Action({ action: fragment, about, isNamed = false }: ActionProps) {
           <ActionButton name={t("do-answer")} about={said} shortcut="a" onClick={() => setDoing("answer")} />
         )}
         {mayRevert(moderator, { ...action, annulment }, about) && (
-          <ActionButton name={t("do-revert")} about={standing} shortcut="r" onClick={() => setDoing("revert")} />
+          <ActionButton name={t("do-revert")} about={undone} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
       {doing && (
@@ -176,7 +176,7 @@ function Action({ action: fragment, about, isNamed = false }: ActionProps) {
             act: doing,
             action: {
               id,
-              said: doing === "revert" ? standing : said,
+              said: doing === "revert" ? undone : said,
               isBanWithVotes: kind === "BAN" && annulment != null && !revertedBy,
             },
           }}

@@ -85,7 +85,7 @@ interface Action {
 const NEVER_REVERTED: ReadonlySet<ModerationKind> = new Set(["PURGE", "REJECT_EDIT", "REVERT"]);
 
 /**
- * Whether a ban was reverted but for the votes that it has annulled, which do not count. Then a second revert restores
+ * Whether a ban was reverted but for the votes that it has annulled, which still do not count: a second revert restores
  * them.
  */
 const hasKeptVotes = ({ revertedBy, annulment }: Action): boolean =>

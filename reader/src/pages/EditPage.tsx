@@ -78,7 +78,7 @@ export default function EditPage() {
 }
 
 function Edit({ id }: { id: string }) {
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const [result, retry] = usePageQuery(EDIT_PAGE, { id });
   const article = result.data?.article;
   if (result.data && !result.fetching && !article) return <NotFound />;

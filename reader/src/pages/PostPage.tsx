@@ -42,7 +42,7 @@ const POST = graphql(`
  * a draft of its own.
  */
 export default function PostPage() {
-  const writer = useWriter();
+  const writer = useWriter(); // the viewer, also after the session has ended
   const search = useSearch();
   usePageQuery(POST_PAGE, {});
   return (
@@ -59,17 +59,13 @@ export default function PostPage() {
 function PostForm({ writer, search }: { writer: string; search: string }) {
   const client = useClient();
   const [, navigate] = useLocation();
-  const parameter = new URLSearchParams(search);
-  const [title, link, groups] = ["title", "link", "group"].map((name) => parameter.get(name) ?? "") as [
-    string,
-    string,
-    string,
-  ];
+  const parameters = new URLSearchParams(search);
+  const given = (name: string) => parameters.get(name) ?? "";
   const draft = useDraft<ArticleText>(`${writer}:article${search && `?${search}`}`, {
-    title,
-    link,
+    title: given("title"),
+    link: given("link"),
     content: "",
-    groups,
+    groups: given("group"),
   });
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);

@@ -333,7 +333,7 @@ async def read_posted(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -
 
 
 async def read_sessions(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[SessionRecord]:
-    """Two round trips."""
+    """The records of some keys of sessions. Two round trips."""
     values = dict(zip(found, await site.redis.pipeline([("GET", key.text) for key in found]), strict=True))
     for key in [key for key, value in values.items() if value and not STORED_SESSION.fullmatch(value)]:
         on_skipped(key.text)

@@ -92,7 +92,7 @@ class ActionRecord(Record):
 
     @property
     def _is_settled(self) -> bool:
-        """Whether all votes that it annuls are annulled, or restored if it is reverted."""
+        """Whether none of the votes that it annuls counts any more or, if it is reverted, all count again."""
         # a revert with `kept` leaves them annulled
         is_restored = "reverted_by" in self.fields and "kept" not in self.fields
         return self.fields.get("annulment") == ("restored" if is_restored else "done")

@@ -41,7 +41,7 @@ class AnnulledRecord(Record):
         Commands that restore the votes. The script passes over an article or a comment that is not in the dump: it was
         deleted meanwhile.
         """
-        # a comment is in the partition of its article, as its number has the same slot
+        # the number of a comment, too, tells the partition (share of the data) of its article
         partition, pairs = site.partition_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
             yield site.command(

@@ -185,7 +185,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     while after:
         command: Command = ("ZRANGEBYLEX", threads.STUBS(partition, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
-        numbers = [int(member.split()[1]) for member in members]  # after the branch path
+        numbers = [int(member.split()[1]) for member in members]  # after the path in the tree of comments
         hashes = await site.redis.pipeline(
             [("HMGET", keys.comment(partition, each), "bare", "depth") for each in numbers]
         )

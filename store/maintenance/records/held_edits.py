@@ -22,7 +22,7 @@ from store.scripts.registry import Script
 from store.site import Site
 
 RESTORE_HELD_EDIT = Script("restore_held_edit")
-# fields of `HELD_EDIT`: `mentions` has names, each with the slot of the user; at most so many notify (`most_mentions`)
+# fields of `HELD_EDIT`: `mentions` has names, each with the slot of the user; at most `most_mentions` of them notify
 NEEDED = {"at": INSTANT, held_edits.HELD_BY: held_edits.HOLD_WORDS, "most_mentions": re.compile("[0-9]{1,4}")}
 OPTIONAL = {"mentions": re.compile(r"[a-z0-9_-]{2,20} [0-9]{1,4}(?: [a-z0-9_-]{2,20} [0-9]{1,4})*")}
 

@@ -28,7 +28,7 @@ RESTORE_LISTED = Script("restore_listed")
 
 @dataclass(frozen=True, slots=True)
 class ListRecord(Record):
-    """A list, or the part that one partition has: its members, with the times of their addition (unix milliseconds)."""
+    """A list, or its part in one share of the data: its members, with when they were added (unix milliseconds)."""
 
     of: Kind
     owner: str

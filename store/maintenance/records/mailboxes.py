@@ -61,8 +61,8 @@ class MailboxRecord(Record):
 class MailingRecord(Record):
     """
     A mail that waits to be sent: `subject` is a username or the digest of an address, `what` what the mail is for,
-    `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` that has notifications or
-    addresses, each with the instant at which it came.
+    `due` when it is due (unix milliseconds), and `fields` its hash. Beside `WAITING_FIELDS` the hash has notifications
+    or addresses, each with the instant at which it came.
     """
 
     kind = "mailing"
@@ -102,7 +102,7 @@ async def read_mailboxes(site: Site, found: Sequence[Key], on_skipped: OnSkipped
 
 
 async def read_mailing(site: Site, found: Sequence[Key], on_skipped: OnSkipped) -> list[MailingRecord]:
-    """The mails that wait in some partitions."""
+    """The mails that wait in some partitions (shares of the data)."""
     read = []
     for key in found:
         for member, due in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):

@@ -78,7 +78,7 @@ def record_of(parts: object) -> Record:
     The record that a backup has as a list, not checked beyond the types of its parts.
 
     Raises:
-        MalformedRecord: it is no list, or has another number of parts, or parts of other types.
+        MalformedRecord: `parts` is no list, or has another number of parts, or parts of other types.
     """
     if type(parts) is not list or not parts:
         raise MalformedRecord(f"a record is a list with its kind first, not {shown(parts)}")

@@ -7,7 +7,8 @@ other, before it writes anything.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
 from store import keys, numbering
@@ -42,7 +43,7 @@ class Record(ABC):
     def check(self) -> None:
         """
         Raises:
-            MalformedRecord: it cannot be restored.
+            MalformedRecord: the record cannot be restored.
         """
 
     @abstractmethod
@@ -50,7 +51,7 @@ class Record(ABC):
         """The commands that restore it. They may be repeated."""
 
     def as_list(self) -> list[Any]:
-        return [self.kind, *(getattr(self, field.name) for field in fields(self))]
+        return [self.kind, *(getattr(self, field.name) for field in fields_of(self))]
 
 
 R = TypeVar("R", bound=Record)

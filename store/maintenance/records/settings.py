@@ -1,6 +1,6 @@
 """
 Backup records of what a store has once: its orders and weights (the numbers in their formulas), server keys, numbers of
-imported stories and comments, and the sequences of partitions, from which numbers are made.
+imported stories and comments, and the sequences of partitions (shares of the data), from which numbers are made.
 """
 
 import re

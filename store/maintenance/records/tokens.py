@@ -21,7 +21,7 @@ RESTORE_TOKEN = Script("restore_token")
 STORED = re.compile(r"[A-Za-z0-9_-]+ [a-z]+ [0-9]+ [^ ]+ .*")  # as `one_time_tokens.parse_stored` takes it
 PURPOSE = re.compile("[a-z]{1,20}")
 CALL = re.compile("-|[0-9a-f]{1,64}")
-# when it ends, and its slot; while somebody registers with it, the name and the random text of the call
+# when it ends, and its slot (0 to 1023); while somebody registers with it, the name and the random text of the call
 INVITATION = re.compile("[0-9]{1,15} [0-9]{1,4}(?: [a-z0-9_-]{2,20} [0-9a-f]{64})?")
 DETAIL = re.compile(f".{{0,{MAX_DETAIL}}}")
 

@@ -6,7 +6,7 @@
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 group, or "" for the orders of the site
 --       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
@@ -31,7 +31,7 @@ for order in pairs(group ~= "" and own_token ~= "" and WEIGHTED_BY or {}) do
     redis.call("RENAME", new, old)
   end
 end
-for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do
+for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do -- `rawget`: without the weights of the site
   if not rawget(parse_weights(new_value), weight) then redis.call("UNLINK", KEY.siteranked .. group .. ":" .. order) end
 end
 if own_token ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end

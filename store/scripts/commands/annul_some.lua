@@ -1,6 +1,6 @@
 -- Annul votes of one voter on some articles and comments of this partition, unless the action was reverted: each is noted as
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
--- as it is, and so does the vote of a poster on their own.
+-- as it is, and so does a vote of posters on their own texts.
 -- requires: vote_counts
 -- from prelude: require_writable(), window (milliseconds in which votes are open), split(text) -> {word, ...},
 --   add_place(index, value, member)
@@ -31,8 +31,8 @@ forget_recounted(read_up_to)
 
 -- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts. `known` is the value in the
 -- database. It decides if it is not 0 and voting was closed when the database had all votes. Else the sets of voters decide
--- as long as they exist (one may expire before the other). Returns nil if they are gone, and the database may not have what
--- was cast before they went: with a longer window than when it was posted, a subject seems open though it is closed.
+-- as long as they exist (one may expire before the other). Returns nil if they are gone and the database may lack votes:
+-- a subject whose voting has closed seems open if the voting window was made longer since.
 local function take_vote(subject, known)
   local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
   local closes = subject.time + window

@@ -14,7 +14,7 @@
 --       | {"revert"} if the action is itself a revert | {"reverted"} if it was reverted
 --       | {"known"} if there is another appeal | {"unauthenticated"}
 local text = ARGV[8]
-local author = any_actor()
+local author = any_actor() -- also one who is banned
 if not author then return {"unauthenticated"} end
 
 local action, number = KEY.action .. ARGV[7], ARGV[7]

@@ -19,7 +19,7 @@
 --       moving: articles about to leave Redis or just back: what the database has of them does not count
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       good: articles with many votes, by time   coming: a group's indexes by its new weights, while they are built
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       woken: articles whose comments came back from the database
 --       left: archived articles whose comments Redis still has
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -76,13 +76,13 @@ end
 -- A removed article is in none of these. Its place among what is held of its poster stays.
 local function leave_unlisted()
   redis.call("HINCRBY", KEY.archived, "count:removed", 1)
-  redis.call("HINCRBY", KEY.archived, "serial", 1)
+  redis.call("HINCRBY", KEY.archived, "serial", 1) -- by which reads notice that an article has left
 end
 
 if article.state then leave_unlisted() else leave_indexes() end
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
-redis.call("ZREM", KEY.woken, article.number) -- of articles whose comments came back from the database
+redis.call("ZREM", KEY.woken, article.number)
 if comment_count ~= "0" then
   redis.call("ZADD", KEY.left, now, article.number)
   redis.call("HSET", KEY.archived, "conversations", "1") -- the database has comments of archived articles

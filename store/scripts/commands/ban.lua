@@ -1,5 +1,5 @@
--- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action. If its votes stayed
--- annulled with a first revert, a second one restores them and changes nothing else.
+-- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action. If the
+-- votes stayed annulled with a first revert (`kept`), a second one restores them and changes nothing else.
 -- requires: actions, bans, roles
 -- from prelude: now (unix milliseconds)
 -- from actions: revertible(number) -> fields by name | nil,

@@ -8,7 +8,7 @@
 --       7 username, as written   8 how many users somebody blocks at most, "0" to end the block
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local blockee = ARGV[7]
-local MAX_UNBLOCKED = 1000 -- users blocked before whom `unblocked` keeps
+local MAX_UNBLOCKED = 1000 -- users in `unblocked`, the latest ones
 local name = actor()
 if not name then return {"unauthenticated"} end
 if name == blockee then return {"self"} end

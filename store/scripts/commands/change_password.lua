@@ -20,7 +20,7 @@ if known ~= verified_hash then return {"changed"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local banned_until = string.match(" " .. (bans or ""), " site=(%d+)")
 if banned_until and (banned_until == "0" or tonumber(now) < tonumber(banned_until)) then
-  return redis.error_reply("BANNED " .. banned_until .. " -")
+  return redis.error_reply("BANNED " .. banned_until .. " -") -- "-": from the site, not from a group
 end
 redis.call("HSET", account, "password", new_hash)
 local kept_session = ARGV[3]

@@ -3,7 +3,7 @@
 --       closed: set while the partition takes no writes   invitation: an invitation to register
 -- ARGV  1 digest of the invitation   2 username in lower case   3 the call: a text that names this registration
 --       4 now (unix milliseconds)
--- Reply {"claimed"} | {"bad"}
+-- Reply {"claimed"} | {"bad"} if it is unknown, has ended, or is claimed for another username
 local username = ARGV[2]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 -- The value is "ENDS SLOT" of an invitation that is free, and "ENDS SLOT NAME CALL" of one that is claimed.

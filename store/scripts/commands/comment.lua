@@ -8,10 +8,9 @@
 --   add_notified(hash, before, notified), is_here(slot), note_effects(id, slots) -> {partition, entry id, ...},
 --   slots_of(notified, ...) -> {slot, ...}, notify_here(notified, type, number, poster)
 -- from comments: find_comment(number) -> fields by name | nil,
---   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   count_comment(comment, change) -> groups, publish_comment(kind, comment, id, groups, channel),
---   comment_hash(number) -> {field, value, ...}
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, ARTICLE_PATH (the branch path of any article),
+--   update_replies(comment, before), count_comment(comment, change) -> groups,
+--   publish_comment(kind, comment, id, groups, channel), comment_hash(number) -> {field, value, ...}
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from idempotency: repeated_reply(prefix, poster, first, status, find) -> reply | nil, note_posted(prefix, first, number)
@@ -22,9 +21,9 @@
 --       7 number of partitions   8 number of the article   9 number of the parent comment, or ""   10 content
 --       11 slot of the poster (one of 1,024; it decides their partition)
 --       12-16 for idempotency.lua, so that a call which is repeated posts once: 12 digest of the idempotency key, 13 of
---       the input, 14-15 for how long (milliseconds), 16 "keyed" or ""
---       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
---       it, which announces it, "refuse", or ""
+--       the input, 14 for how long it counts as repeated, 15 how long that is stored (milliseconds), 16 "keyed" or ""
+--       17 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a
+--       moderator approves it), "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
 --       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
 --       20 how many mentions notify at most
@@ -62,7 +61,7 @@ if verdict == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % SLOTS) -- with the slot of the article
 local answered = parent or {poster = article_info.poster, slot = article_number % SLOTS}
-local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- a new one has no earlier versions
+local before, most_mentions, mentioned = "", ARGV[20], {unpack(ARGV, 21)} -- `before`: no earlier versions
 local notified = newly_notified(poster, before, answered, most_mentions, mentioned)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,

@@ -1,5 +1,5 @@
 -- Delete a comment, if the actor is its poster. While it has replies, a stub without content and poster is left. A stub
--- whose last reply goes is removed, too. One that was not visible is not counted, so its deletion changes no count.
+-- whose last reply goes is removed, too. A comment that was not visible is in no count, so its deletion changes none.
 -- requires: comment_removal
 -- from prelude: actor() -> username | false
 -- from annulled: forget_annulled(number)

@@ -5,7 +5,7 @@
 -- from article_indexes: article_hash(number) -> {field, value, ...}
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from article_edits: change_article(article, changes, link_digest, most, mentioned) -> (entry id, effects, notified)
--- replies kept in case the call is sent again, by status (callers read part 2 anew): edited without part 2, held without part 2
+-- replies kept in case the call is sent again, by status (part 2 of the reply is read anew): edited without part 2, held without part 2
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the article   9 digest of the new link, or ""

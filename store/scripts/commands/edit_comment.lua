@@ -7,7 +7,7 @@
 --   comment_hash(number) -> {field, value, ...}
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from comment_edits: change_comment(comment, content, most, mentioned) -> (entry id, effects, notified)
--- replies kept in case the call is sent again, by status (callers read part 2 anew): edited without part 2, held without part 2
+-- replies kept in case the call is sent again, by status (part 2 of the reply is read anew): edited without part 2, held without part 2
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the comment   9 content
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""

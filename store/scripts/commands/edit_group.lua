@@ -4,7 +4,7 @@
 -- from article_indexes: remove_if_empty(group)
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- from roles: authority() -> (username, words of roles), moderates(roles, groups), is_admin(roles)
--- replies kept in case the call is sent again, by status (callers read part 2 anew): edited without part 2
+-- replies kept in case the call is sent again, by status (part 2 of the reply is read anew): edited without part 2
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting

@@ -21,7 +21,7 @@
 local verified_hash, this_edit, token = ARGV[9], ARGV[12], ARGV[13]
 local change, address, often = ARGV[7], ARGV[8], ARGV[10]
 local name
-if change == "keep" then name = any_actor() else name = actor() end
+if change == "keep" then name = any_actor() else name = actor() end -- `any_actor`: also one who is banned
 if not name then return {"unauthenticated"} end
 local lower_name = string.lower(name)
 local box = KEY.mailbox .. lower_name

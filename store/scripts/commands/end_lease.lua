@@ -1,6 +1,6 @@
 -- Give up a lease, which has let one process do a task for all.
 -- flags: allow-oom
--- KEYS  1 lease:{p}:NAME
+-- KEYS  of partition p: 1 lease:{p}:NAME
 -- ARGV  1 token of the caller
 -- Reply 1, or 0 if another has it, or nobody
 if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end

@@ -19,7 +19,7 @@ if redis.call("HGET", account, "left") == leaver then
     if sum then redis.call("HINCRBY", new_account, field, sum) end
   end
   redis.call("HSET", new_account, "name", pseudonym, "joined", ARGV[3])
-  local floor = redis.call("HGET", account, "older_comments")
+  local floor = redis.call("HGET", account, "older_comments") -- the time up to which the list lacks comments
   if floor then redis.call("HSET", new_account, "older_comments", floor) end
   redis.call("UNLINK", account)
   write_bans(pseudonym)

@@ -8,7 +8,7 @@
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 group, or "" for orders   8 token of the rebuild, as `ranking` has it
 --       9 the added orders, separated by spaces   10 ZSCAN cursor
@@ -26,7 +26,7 @@ local function fill(article)
     if WEIGHTED_BY[order] then
       local value = order_value(article, order, ranking.next_weights[group])
       redis.call("ZADD", KEY.coming .. group .. ":" .. order, value, article.member)
-      if rawget(ranking.next_weights[group], WEIGHTED_BY[order]) then
+      if rawget(ranking.next_weights[group], WEIGHTED_BY[order]) then -- `rawget`: without the weights of the site
         local site_value = order_value(article, order, SITE_WEIGHTS)
         redis.call("ZADD", KEY.siteranked .. group .. ":" .. order, site_value, article.member)
       end

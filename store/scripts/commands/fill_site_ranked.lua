@@ -1,6 +1,6 @@
 -- Write some articles of a group, from a cursor on, to its indexes by the weights of the site (the numbers in the
--- formulas of orders), if it has weights of its own: a store of an earlier version lacks them. Scripts that write
--- meanwhile write to these indexes, too.
+-- formulas of orders), if it has weights of its own: a store of an earlier version lacks these indexes.
+-- Scripts that write meanwhile write to them, too.
 -- requires: prelude
 -- from prelude: require_writable(), read_ranking(groups) -> {orders, own, next_weights},
 --   find_article(number) -> fields by name | nil, WEIGHTED_BY (orders whose index depends on a weight),

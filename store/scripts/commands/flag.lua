@@ -1,5 +1,5 @@
 -- Flag an article or a comment, so that moderators look at it, or withdraw the flag. Another flag of the same user replaces
--- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
+-- the first one, and keeps its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
 -- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
 -- requires: actions, article_states, comment_states, log_text
 -- from prelude: actor() -> username | false, find_article(number) -> fields by name | nil, require_not_banned(groups),
@@ -13,14 +13,14 @@
 -- from article_states: set_state(article, state, actor, rule)
 -- from comments: find_comment(number) -> fields by name | nil, note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
--- replies kept in case the call is sent again, by status (callers read part 3 anew): changed without part 3, hides
+-- replies kept in case the call is sent again, by status (part 3 of the reply is read anew): changed without part 3, hides
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       flags: flags on an article or comment, by user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the article or comment   9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
---       13 for how many votes of the thing one flag that counts is needed
+--       13 how many votes of the thing one flag that counts outweighs
 --       14 words of the roles of a comment's poster, who is in another partition, as the caller read them
 --       15 how many comments above a hidden one lose their places in the thread at most
 --       16 names in lower case of users whose flags on it do not count any more, as they are banned, as the caller read them

@@ -8,7 +8,7 @@
 -- from notifications: is_here(slot), note_effects(id, slots) -> {partition, entry id, ...}
 -- from comments: find_comment(number) -> fields by name | nil,
 --   find_article_info(number) -> {poster, time, state, locked, groups} | nil, note_written(article),
---   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
+--   ARTICLE_PATH (the branch path of any article), update_replies(comment, before),
 --   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change) -> groups,
 --   add_comment_karma(comment, votes)
 -- from comment_tree: add_to_tree(comment, parent_path)
@@ -25,7 +25,7 @@
 --       13 votes
 -- Reply {"imported", number, id of the log's entry, {another partition whose users this concerns, id of the last
 --       earlier entry for it, or "", ...}} | {"known", number} if it was imported before
---       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
+--       | {"missing"} if what it answers was not imported | {"gone", number of the article} if that was deleted
 local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local STUBS_AT_ONCE = 500 -- stubs above the comment that get places in the thread with it; others get them a moment later
 require_writable()
@@ -53,7 +53,7 @@ if parent then redis.call("HSET", hash, "parent", parent.number) end
 if is_stub then redis.call("HSET", hash, "state", "deleted") end
 if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", poster_slot, "content", content) end
 if imported > 0 then redis.call("HSET", hash, "imported", imported) end
-note_written(article_number) -- as its time may be old, the conversation would leave before the next one is imported
+note_written(article_number) -- its time may be old: else the article might be archived before the next comment comes
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
 redis.call("HSET", KEY.imported, foreign_id, number)

@@ -1,6 +1,6 @@
 -- Take a lease, or extend it: whoever has it does a task that one process at a time does for all.
 -- flags: allow-oom
--- KEYS  1 lease:{p}:NAME
+-- KEYS  of partition p: 1 lease:{p}:NAME
 -- ARGV  1 token of the caller   2 how long it lasts (milliseconds)
 -- Reply 1, or 0 if another has it
 local token, lifetime = ARGV[1], ARGV[2]

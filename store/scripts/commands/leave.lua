@@ -62,5 +62,5 @@ end_tokens(lower_name)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
 redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), lower_name), pseudonym)
 forget_profile()
-redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], pseudonym}, " "))
+redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], pseudonym}, " ")) -- with the slot: sessions have ended
 return {"left", leaver}

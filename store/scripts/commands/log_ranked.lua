@@ -2,7 +2,7 @@
 -- requires: log_entry
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...) -> entry id
 -- flags: allow-oom
--- KEYS  1 log:{p}   2 channel events:{p}
+-- KEYS  of partition p: 1 log:{p}   2 channel events:{p}
 -- ARGV  1 now (unix milliseconds)
 -- Reply {"logged"}
 local NOBODY, NO_GROUP = "", "" -- in the log: who did it, and that it is about the whole site

@@ -6,7 +6,7 @@
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 value (unix milliseconds) and 8 number (16 digits) of the newest position seen
 -- Reply {"marked", username} | {"unauthenticated"}
-local viewer = any_actor()
+local viewer = any_actor() -- also one who is banned
 if not viewer then return {"unauthenticated"} end
 
 local account = KEY.user .. string.lower(viewer)

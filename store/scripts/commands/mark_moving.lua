@@ -2,7 +2,7 @@
 -- remove the marks. Each call that marks articles increases `marks` in the hash `archived`, also if they are marked
 -- already: by it reads notice that the database may change.
 -- flags: allow-oom
--- KEYS  1 moving:{p}, the marked articles   2 lease:{p}:archiver (whose token one process has)
+-- KEYS  of partition p: 1 moving:{p}, the marked articles   2 lease:{p}:archiver (whose token one process has)
 --       3 archived:{p}, a hash of what is in the database only
 -- ARGV  1 token of the caller's lease   2 "add" or "remove"   then numbers
 -- Reply {"marked"} | {"overtaken"} if another process has the lease

@@ -7,7 +7,7 @@
 --       annulling: actions whose votes are still to be annulled or restored
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of the action   8 how many votes it holds   9 how many there are to do, or ""
---       10 instant: votes cast before stay (unix milliseconds), or ""
+--       10 instant before which votes may stay, as their voters are unknown (unix milliseconds), or ""
 --       11 "restoring" when that begins, "done", "restored", or ""
 --       12 "1" if votes are restored, as the action was reverted, else ""
 -- Reply {"noted"} | {"reverted"}

@@ -8,11 +8,10 @@
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 username, as written   8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
--- Its field `entries`, the ids of entries that were removed at once, is "", as none were.
 -- Reply {"noted"}
 local username, pseudonym = ARGV[7], ARGV[8]
 require_writable()
-local id = append_log(
+local id = append_log( -- `entries` has ids of entries that were removed at once
   "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )
 redis.call("ZADD", KEY.outdated, ARGV[9], id)

@@ -1,7 +1,7 @@
 -- Keep a sample of the memory that the server uses, one for each hour, and say whether a warning is due: one in an
 -- hour, of all processes.
 -- flags: allow-oom
--- KEYS  1 memory:{p}
+-- KEYS  of partition p: 1 memory:{p}
 -- ARGV  1 the hour, as hours of unix time   2 bytes used   3 "1" if that is enough for a warning, else ""
 --       4 for how many hours samples are kept
 -- Reply 1 if a warning is due, else 0

@@ -1,5 +1,5 @@
 -- Pin a listing: store its first positions as they are at an instant, for its next pages, unless that pin exists.
--- KEYS  1 pin:{p}:LISTING:INSTANT
+-- KEYS  of partition p: 1 pin:{p}:LISTING:INSTANT
 -- ARGV  1 time to live (milliseconds)   then value, member of each position
 -- Reply {"pinned"} | {"known"}
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"known"} end

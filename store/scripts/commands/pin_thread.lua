@@ -1,11 +1,11 @@
 -- Find a pin of a thread (all comments of an article) that was made a short time ago, or make one. Further pages then have
 -- the order that the comments had when the pin was made, whatever votes move since.
--- KEYS  1 article:{p}:N   2 pins:{p}:N, its pins (ORDER:MOVES) by when they were made
+-- KEYS  of partition p: 1 article:{p}:N   2 pins:{p}:N, its pins (ORDER:MOVES) by when they were made
 --       3 moves:{p}, how many votes have moved comments   4 sequence:{p}, from which the last number was made
 -- ARGV  1 order: best, votes, controversial   2 now (unix milliseconds)   3 age up to which a pin is found,
 --       and 4 lifetime of a pin (both in milliseconds)   5 "new" if a pin may be made, else ""
--- Reply {"known" or "pinned", number of the last move (a vote that moves a comment) before the pin, sequence of the last number given}
---       | {"missing"} if there is no such article | {"refused"} if a pin would have to be made and must not
+-- Reply {"known" or "pinned", number of the last move (a vote that moves a comment) before the pin, sequence of the last
+--       number given} | {"missing"} if there is no such article | {"refused"} if a pin would have to be made and must not
 local order, now, shared_for, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 if redis.call("EXISTS", KEYS[1]) == 0 then return {"missing"} end
 

@@ -19,11 +19,11 @@
 --       7 number of partitions   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster (one of 1,024; it decides their partition)
 --       13-17 for idempotency.lua, so that a call which is repeated posts once: 13 digest of the idempotency key, 14 of
---       the input, 15-16 for how long (milliseconds), 17 "keyed" or ""
+--       the input, 15 for how long it counts as repeated, 16 how long that is stored (milliseconds), 17 "keyed" or ""
 --       18 digest of the link, or ""   19 groups to check, separated by spaces
---       20 their condition: "listed", "known" or "none"
---       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
---       it, which announces it, "refuse", or ""
+--       20 what these have to be: "listed", "known" (listed, or with articles), or "none" if they are refused anyway
+--       21 what the rules of the site say: "hold" and the name of a rule (it is pending, and announced when a
+--       moderator approves it), "refuse", or ""
 --       22 how many mentions notify at most
 --       23 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the log's entry, {another partition whose users this
@@ -61,8 +61,8 @@ add_notified(KEY.article .. number, nil, notified)
 note_posted(posted, IDEMPOTENCY, number)
 local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
+  -- `unannounced`: subscribers and users are told of it when it is approved; `away`: until then it is out of inboxes
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
-  -- `away` says that it is out of inboxes, as it is not visible
   if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
   local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
   log_state(article, poster)

@@ -21,7 +21,7 @@
 --       logged: ids of the log's entries with texts, by number or user
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 the actor's roles, in words such as moderator:GROUP=TIME   8 number of partitions: a slot, one of 1,024, decides
---       in which one a user is, or what has a number
+--       in which of them a user, an article or another thing with a number is
 --       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above a comment get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what

@@ -1,5 +1,5 @@
 -- Count an attempt in a sliding window, or take points from token buckets.
--- KEYS  `window`: tried:{p}:DIGEST   `buckets`: each bucket:{p}:DIGEST
+-- KEYS  of partition p: `window`: tried:{p}:DIGEST   `buckets`: each bucket:{p}:DIGEST
 -- ARGV  1 "window" or "buckets"   2 now (unix milliseconds)
 --       `window`: 3 its length (milliseconds)   4 its limit
 --       `buckets`: 3 capacity (points)   4 refill (points in a millisecond)   from 5 on: points to take from each;

@@ -10,12 +10,12 @@
 -- from held_edits: requeue_edits(article, groups, groups_before)
 -- from pending_comments: requeue_pending(article, groups, groups_before)
 -- from recent_comments: recent.note(article, places)
--- replies kept in case the call is sent again, by status (callers read part 2 anew): regrouped without part 2
+-- replies kept in case the call is sent again, by status (part 2 of the reply is read anew): regrouped without part 2
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of the article   8 groups to add   9 groups to remove, each separated by spaces
 --       10 highest number of groups of an article   11 groups to check, separated by spaces
---       12 their condition: "listed", "known" or "none"
+--       12 what these have to be: "listed", "known" (listed, or with articles), or "none" if they are refused anyway
 -- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"}
 --       | {"unauthenticated"} | {"hidden"} if the article is not visible | {"locked"}
 --       | {"taken_out", group} if a moderator took the article out of a group to which it would be added

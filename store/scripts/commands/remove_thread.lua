@@ -17,7 +17,7 @@
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition whose users the removed comments concern, and the last entry that does
-local article, limit = ARGV[8], tonumber(ARGV[9])
+local number, limit = ARGV[8], tonumber(ARGV[9])
 require_writable()
 
 -- Updates the places of comments, if their article exists. Otherwise they are removed with the other comments of the article.
@@ -29,16 +29,16 @@ local function settle_more(lowest)
   return {next or "", {}}
 end
 
-local lowest = find_comment(article)
+local lowest = find_comment(number)
 if lowest then return settle_more(lowest) end
-if redis.call("EXISTS", KEY.article .. article) == 1 then return {"", {}} end
-if redis.call("ZSCORE", KEY.left, article) then -- it is not deleted: the archive has it, with these comments
-  redis.call("ZREM", KEY.removing, article)
+if redis.call("EXISTS", KEY.article .. number) == 1 then return {"", {}} end
+if redis.call("ZSCORE", KEY.left, number) then -- it is not deleted: the archive has it, with these comments
+  redis.call("ZREM", KEY.removing, number)
   return {"", {}}
 end
 
 local NOBODY, NO_STUB, NONE_REMOVED = "", "", "" -- in the log: who deletes it, and the stubs that are left or go with it
-local tree, last_ids = KEY.tree .. article, {} -- ids of entries by partition
+local tree, last_ids = KEY.tree .. number, {} -- ids of entries by partition
 for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, limit)) do
   local comment = find_comment(string.match(member, " (%d+)$"))
   if comment then
@@ -56,7 +56,7 @@ for partition, id in pairs(last_ids) do
   flat[#flat + 1] = partition
   flat[#flat + 1] = id
 end
-if redis.call("EXISTS", tree) == 1 then return {article, flat} end
-redis.call("DEL", KEY.stubs .. article, KEY.pins .. article)
-redis.call("ZREM", KEY.removing, article)
+if redis.call("EXISTS", tree) == 1 then return {number, flat} end
+redis.call("DEL", KEY.stubs .. number, KEY.pins .. number)
+redis.call("ZREM", KEY.removing, number)
 return {"", flat}

@@ -5,9 +5,8 @@
 --   GRACE (milliseconds from the end of voting until the sets of voters expire)
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from comments: find_comment(number) -> fields by name | nil,
---   find_article_info(number) -> {poster, time, state, locked, groups} | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
---   count_comment(comment, change) -> groups
+--   find_article_info(number) -> {poster, time, state, locked, groups} | nil, ARTICLE_PATH (the branch path of any article),
+--   update_replies(comment, before), count_comment(comment, change) -> groups
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: set_place(comment, is_placed), update_places(number, limit) -> (removed numbers, next number | nil)

@@ -1,5 +1,5 @@
 -- Write some comments of an archived article back to Redis, without their entries in the lists of users, which have stayed
--- in Redis. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
+-- in Redis. Only reads by their numbers find them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree, recounts
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
 -- from prelude: require_writable(), now (unix milliseconds)

@@ -16,13 +16,13 @@
 --       voted: those who voted up   downvoted: those who voted down
 -- ARGV  1-11 for vote_counts.lua, such as 3 now (unix milliseconds), 8 number of the action (`case` below), 9 the
 --       voter and 11 the last entry of the log that the database had read (`read_up_to`)
---       12 "1" if what is not here is gone, else ""
+--       12 "1" if what is not here was deleted, else ""
 --       from 13 on, for each article or comment: number, and if it is archived (in the database only) its fields as
 --       words, which vote_counts.lua parses, else ""
 -- Reply {"restored", {numbers that are not here}, id of the log's entry, {another partition whose users this concerns,
 --       id of the last earlier entry for it, or "", ...}, words POSTER:CHANGE:UPVOTED of posters in other partitions}
 require_writable()
-local HOUR = 3600000 -- milliseconds
+local HOUR = 3600000 -- milliseconds: by then no late process annuls votes
 local PER_SUBJECT = 2 -- arguments of each article or comment, from 13 on
 local absent = {} -- numbers of articles and comments that are not here
 forget_recounted(read_up_to)
@@ -38,12 +38,12 @@ local function without_this(actions)
   return table.concat(others, " ")
 end
 
-local subject_count, with_voters = count_keys(KEY.voted, PER_SUBJECT)
+local subject_count, with_voters = count_keys(KEY.voted, PER_SUBJECT) -- and how many still have a set of voters
 
 local function add_voter(subject, value)
   if with_voters < subject_count and redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
   if value == 1 then
-    redis.call("SADD", KEY.voted .. subject.number, voter) -- the poster is in it, so it expires
+    redis.call("SADD", KEY.voted .. subject.number, voter) -- the set exists, with its expiry, as the poster is in it
   else
     redis.call("SADD", KEY.downvoted .. subject.number, voter)
     expire_voters(KEY.downvoted, subject)

@@ -23,7 +23,7 @@
 local function restore_texts()
   require_writable()
   local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
-  local HOUR = 3600000 -- milliseconds
+  local HOUR = 3600000 -- milliseconds: by then no late process removes texts
   redis.call("ZADD", KEY.lifted, now, ban)
   redis.call("ZREMRANGEBYSCORE", KEY.lifted, "-inf", now - HOUR)
   redis.call("PEXPIRE", KEY.lifted, HOUR)

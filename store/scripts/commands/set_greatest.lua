@@ -1,6 +1,6 @@
 -- Set the greatest value that an archived article has in a listing: pages ask the database from this value down.
 -- flags: allow-oom
--- KEYS  1 archived:{p}
+-- KEYS  of partition p: 1 archived:{p}
 -- ARGV  1 `serial` of the hash, when the caller has read the places, or "": it counts articles that left or came back
 --       2 listing, such as group:NAME:hot   3 value
 -- Reply 1, or 0 if articles have left Redis or came back since

@@ -1,7 +1,7 @@
 -- Store which user an identity belongs to (a person known to an identity provider: a subject of an issuer), if the
 -- stored value is still the one that the caller has read.
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
---       identity: the user of a person at a log-in provider   closed: set while the partition takes no writes
+--       identity: which user a person at a log-in provider is   closed: set while the partition takes no writes
 -- ARGV  1 digest of the subject   2 what is known of it, "" for nothing   3 what is to be stored, "" for nothing
 -- Reply what is stored now: "reserved NAME" before there is a user, then "made NAME" | "gone" if the user was deleted
 --       | ""

@@ -1,8 +1,9 @@
 -- Remove the oldest entries of a log that are old enough and that all consumers have taken. Entries that are too many, or
 -- that may name a user who was deleted long ago, are removed whether they were taken or not.
 -- flags: allow-oom
--- KEYS  1 log:{p}   2 consumers:{p}, the last entry that each has taken   3 logged:{p}, ids of entries with texts
---       4 deleted:{p}, what was deleted, by time   5 outdated:{p}, entries up to which the log may name a deleted user
+-- KEYS  of partition p: 1 log:{p}   2 consumers:{p}, the last entry that each has taken, and as `trimmed` the last removed one
+--       3 logged:{p}, ids of entries with texts   4 deleted:{p}, what was deleted, by time
+--       5 outdated:{p}, entries up to which the log may name a deleted user
 -- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""

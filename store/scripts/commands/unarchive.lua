@@ -25,7 +25,7 @@ local comment_count = ARGV[12]
 require_writable()
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number) == 1 then return {"unarchived"} end
-if redis.call("SISMEMBER", KEY.moving, number) == 1 then return {"missing"} end
+if redis.call("SISMEMBER", KEY.moving, number) == 1 then return {"missing"} end -- it was back, and deleted
 local fields = {}
 for i = 14, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local name = string.lower(fields.poster)

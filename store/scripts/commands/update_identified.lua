@@ -8,7 +8,7 @@
 -- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
 -- from role_words: write_role(lower_name, name, role, group)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
---       identities: the persons at providers who are a user
+--       identities: which persons at log-in providers a user is
 --       departed: pseudonyms of deleted users, by digest of the name   namekey: the secret for digests of names
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 username   8 slot of the user (one of 1,024; it decides their partition)   9 digest of the subject

@@ -17,7 +17,7 @@
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
 --       7 number of partitions   8 number of the article
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
---       11 "1" if this pass has changed a comment, else ""
+--       11 "1" if this pass has changed something, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
 --       | {"more", where to go on, 11 of the next call, id of the log's entry or "", {another partition
 --       whose users this concerns, id of the last earlier entry for it, or "", ...}, the poster of the article, its
@@ -33,7 +33,7 @@ if not article_info then return {"missing"} end
 local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, from_member, "+", "LIMIT", 0, limit)
 local away = article_info.state and "1" or nil -- what the field `away` has to be
 local changed = ARGV[11] -- "1" once this pass has changed something
--- Of comments: those that were changed, whom they notify, whom those notify that are announced now; and the latter.
+-- Of comments that were changed: NUMBER:POSTER:TIME; whom they notify. Of those announced now: whom they notify; the records.
 local words, notified, announced, new_comments = {}, {}, {}, {}
 local slots = {} -- of all users whom this concerns
 

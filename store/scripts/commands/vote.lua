@@ -7,7 +7,7 @@
 -- from cast_vote: cast_vote(subject, voter, vote) -> (counts before, change) | (nil, reply),
 --   counted_hash(subject) -> {field, value, ...}
 -- from upvoters: add_upvoter(account, voter)
--- replies kept in case the call is sent again, by status (callers read part 3 anew): voted without part 3
+-- replies kept in case the call is sent again, by status (part 3 of the reply is read anew): voted without part 3
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -21,13 +21,13 @@ if not voter then return {"unauthenticated"} end
 
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
--- Once voting is closed, everybody is told so, also where the article is archived.
+-- Once voting is closed, banned users, too, are told that, as they are for an archived article.
 if now <= article.time + window then require_not_banned(article.groups) end
 
 local before, change = cast_vote(article, voter, tonumber(ARGV[8]))
 if not before then return change end -- which is the reply then
 
-local counts = article.counts
+local counts = article.counts -- set by `cast_vote`, as is `is_annulled` if the vote does not count
 redis.call("HSET", KEY.article .. article.number, "up", counts.up, "down", counts.down)
 update_indexes(article, before)
 add_karma(article, change)

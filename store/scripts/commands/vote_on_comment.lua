@@ -10,7 +10,7 @@
 --   note_move(comment, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
 --   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
--- replies kept in case the call is sent again, by status (callers read part 3 anew): voted without part 3
+-- replies kept in case the call is sent again, by status (part 3 of the reply is read anew): voted without part 3
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       voteevents: channel of votes
 -- ARGV  1-6 for prelude.lua: 1-2 the actor (who acts), 3 now (unix milliseconds), 4-6 settings of ranking and voting
@@ -27,11 +27,11 @@ if not voter then return {"unauthenticated"} end
 local comment = find_comment(ARGV[8])
 local article_info = comment and comment.state ~= "deleted" and find_article_info(comment.article)
 if not article_info then return {"missing"} end
--- Once voting is closed, everybody is told so, also where the comment is archived.
+-- Once voting is closed, banned users, too, are told that, as they are for an archived comment.
 if now <= comment.time + window then require_not_banned(article_info.groups) end
 
 comment.locked, comment.state = article_info.locked, comment.state or article_info.state -- `cast_vote` looks at both
-local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
+local before, change = cast_vote(comment, voter, tonumber(ARGV[9])) -- sets `is_annulled` if the vote does not count
 if not before then return change end -- nothing has changed: this is the reply that says why
 
 keep_place(comment, ARGV[10], before)

@@ -1,6 +1,6 @@
 -- Actions of moderators, such as the removal of an article or a ban: each is a hash with a number, in the partition of
--- what it is about. An action is never deleted. Only `reverted_by`, and how far an annulment of votes has come, are
--- added to it later.
+-- what it is about. An action is never deleted. Only `reverted_by`, `kept`, and how far an annulment of votes has
+-- come, are added to it later.
 -- requires: appeals, log_text, mail_keys, notify, numbers
 -- from prelude: publish(kind, number, name, id, ...), now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)

@@ -19,7 +19,7 @@
 -- effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
 local function change_article(article, changes, link_digest, most, mentioned) --> (entry id, effects, notified)
   local hash = KEY.article .. article.number
-  redis.call("HSET", hash, "edited", now) -- before anything is removed: after that a full store would take all the rest
+  redis.call("HSET", hash, "edited", now) -- first: a full store refuses no write after something was removed
   for i = 1, #changes, 2 do
     if changes[i] == "link" then set_link_digest(article, link_digest) end
     if changes[i + 1] == "" then

@@ -12,7 +12,7 @@
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       place: what is written about a group   groups: names of groups that are listed or have articles
 --       coming: a group's indexes by its new weights, while they are built
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       links: articles by the digest of their link   held: a user's pending and removed articles
 --       posters: usernames, by the time of the newest article   good: articles with many votes, by time
 --       numbered: what numbers of imports were made of
@@ -28,7 +28,7 @@ local function archived_of(name) --> (count, unix milliseconds)
   return tonumber(count or 0), tonumber(newest or 0)
 end
 
--- Sets what `archived_of` returns. Each value has a new serial number, so no value comes back: unarchive.lua compares
+-- Sets what `archived_of` returns. Each value has a new serial number, so none occurs twice: unarchive.lua compares
 -- the value with one that was read earlier, and so notices each change between them.
 local function set_archived_of(name, count, newest)
   local field, serial = "user:" .. name, redis.call("HINCRBY", KEY.archived, "serial", 1)

@@ -59,7 +59,7 @@ local function set_state(article, state, actor, rule)
   queue_flagged(article.number, not state)
   if was_removed ~= (state == "removed") then decide_flags(article.number, not was_removed) end
   if karma_of(article) ~= karma then add_karma(article, karma_of(article) - karma) end
-  if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- they leave lists or come back
+  if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- lists and inboxes have to change
     redis.call("ZADD", KEY.removing, now, article.number)
   end
   recent.note(article.number, recent.places_of(article.groups)) -- its comments enter or leave the recent ones there

@@ -39,7 +39,7 @@ local function cast_vote(subject, voter, vote) --> (counts before, change) | (ni
 
   local before = {time = subject.time, up = subject.up, down = subject.down}
   -- A full store refuses what takes memory only as long as a script has removed nothing. So the earlier vote goes last.
-  if vote == 1 then redis.call("SADD", voted, voter) end -- the poster is in it, so it expires
+  if vote == 1 then redis.call("SADD", voted, voter) end -- the set exists, with its expiry, as the poster is in it
   if vote == -1 then
     redis.call("SADD", downvoted, voter)
     expire_voters(KEY.downvoted, subject)

@@ -52,14 +52,14 @@ end
 
 -- Writes the state: "pending", "removed", or nil for a visible comment; and the rule that holds it again, or nil.
 local function write_state(comment, state, rule)
-  local stub = tree_member(comment.path, comment.number)
+  local member = tree_member(comment.path, comment.number)
   comment.state = state
   if state then
     redis.call("HSET", comment.hash, "state", state, unpack(rule and {"held_by", rule} or {}))
-    redis.call("ZADD", KEY.stubs .. comment.article, 0, stub)
+    redis.call("ZADD", KEY.stubs .. comment.article, 0, member)
   else
     redis.call("HDEL", comment.hash, "state", "held_by")
-    redis.call("ZREM", KEY.stubs .. comment.article, stub)
+    redis.call("ZREM", KEY.stubs .. comment.article, member)
   end
 end
 

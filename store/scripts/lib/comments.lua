@@ -16,7 +16,7 @@
 --       deleted: what was deleted, until the database has removed it too
 -- ARGV  1-6 for prelude.lua, such as 3 now (unix milliseconds)   7 number of partitions
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
-local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
+local ARTICLE_PATH = {text = "", index = 0} -- the branch path of any article
 
 -- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
 local function find_comment(number) --> fields by name | nil

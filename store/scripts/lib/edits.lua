@@ -32,7 +32,7 @@ end
 -- "comment"; `mentioned` are usernames in lower case and slots; `most` is how many mentions notify.
 local function hold_edit(subject, type, held_by, changes, link_digest, most, mentioned)
   local key = KEY.heldedit .. subject.number
-  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- only then: a full store takes no write after a deletion
+  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- only then: a full store refuses no write after a DEL
   redis.call("HSET", key, "at", ARGV[3], "held_by", held_by, "most_mentions", most, unpack(changes))
   if link_digest ~= "" then redis.call("HSET", key, "link_digest", link_digest) end
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end

@@ -2,7 +2,7 @@
 -- milliseconds.
 local HOT_EPOCH = 1134028003 -- unix seconds
 
--- `seconds` is the age that ten times the votes make up for.
+-- `seconds` is the age that ten times the votes make up for. Rounded to 7 decimals, as Reddit does.
 local function hot(votes, time, seconds)
   local magnitude = votes > 0 and math.log10(votes) or votes < 0 and -math.log10(-votes) or 0
   return math.floor((magnitude + (time / 1000 - HOT_EPOCH) / seconds) * 1e7 + 0.5) / 1e7

@@ -89,7 +89,7 @@ local function read_run(state, class, base, time, ties, count)
   end
   local sign, outward, unread, mark = state.sign, state.outward, state.unread, class * CLASS
   local lowest, highest = bases_of(class)
-  -- Of the votes that come first in the direction of the page.
+  -- The weight of the base that comes first in the direction of the page.
   local nearest_weight = weight(sign, base > 0 and base or outward and lowest or highest)
   local to, is_exact = outward and CLASS - 1 or 0, lowest == highest
   if state.last_size then

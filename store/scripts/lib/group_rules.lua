@@ -7,7 +7,7 @@
 
 -- Those of some groups to which no article may be added, separated by spaces; nil if there are none. Only the groups in
 -- `checked`, separated by spaces, are checked. The condition "listed" is that an admin has made the group, "known" that
--- it is listed or has articles, and "none" that it is not checked: the caller has found that it is neither.
+-- it is listed or has articles. With "none" all in `checked` are refused, as the caller has found before.
 local function refused_groups(groups, checked, condition) --> names | nil
   if checked == "" then return nil end
   local is_checked, refused = {}, {}

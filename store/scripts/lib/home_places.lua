@@ -2,7 +2,7 @@
 -- a read merges from the groups' indexes: each article once, without those that the viewer hides.
 -- requires: slots
 -- from slots: SLOTS (how many slots there are, as in store/keys.py)
--- KEYS  1 article:{p}:   2 hidden:{p}:NAME, what the viewer hides
+-- KEYS  of partition p: 1 article:{p}:   2 hidden:{p}:NAME, what the viewer hides
 --       3 ranking:{p} and 4 siteranked:{p}:, which only home_page.lua uses
 --       5 from here on: the indexes, one for each listing, or in scripts that call `each_listing` three, those of
 --       GRAVITY, VOTES and TIME
@@ -20,18 +20,18 @@ local MOST_UNPACKED = 5000 -- members in one call, as `unpack` takes a limited n
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
 local COST = 6 -- of a listing, in articles that are read in the same time
 local HIDDEN_AT_ONCE = 4 -- hidden articles that are passed over in the time in which another is read
-local is_down = ARGV[6] == "down" -- the direction of the page
+local is_down = ARGV[6] == "down" -- whether the page goes down
 local wanted = tonumber(ARGV[7]) -- how many places the page takes
-local from = tonumber(ARGV[8]) -- the value of the position beyond which they are, nil without one
-local from_member = ARGV[9] -- its member
+local from = tonumber(ARGV[8]) -- the value of the position beyond which places are wanted, nil without one
+local from_member = ARGV[9] -- the member of that position
 local bound = tonumber(ARGV[11]) -- the value of the place down to which to look, nil without one; of a page down only
-local bound_member = ARGV[12] -- its member
-local most_to_bound = tonumber(ARGV[13]) -- articles of a listing to read at most to get there
+local bound_member = ARGV[12] -- the member of the bound
+local most_to_bound = tonumber(ARGV[13]) -- articles of a listing to read at most to get to the bound
 local LAST = is_down and "" or "~" -- in place of a member: the place after all others of the same value
 local hides = redis.call("EXISTS", KEYS[2]) == 1 -- whether the viewer hides articles
 
 local places, fresh = {}, {} -- {value, member, value as text}: those that are shown, and those of which that is not known yet
-local is_shown = {} -- by member: true, false, or FRESH
+local is_shown = {} -- whether a place is shown, by member: true, false, or FRESH
 local FRESH = "fresh"
 local stops = {} -- {value, member} of the places at which listings stopped that have more
 local articles_left = most_read -- articles that may still be read

@@ -10,7 +10,7 @@
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       effects: the last entry with an effect in another partition, by partition
 -- ARGV  7 number of partitions; in scripts that require roles.lua, which has 7, it is 8   1-6 for prelude.lua
-local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
+local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- how many there are
 local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
 
@@ -57,7 +57,7 @@ local function newly_notified(poster, before, answered, most, mentioned) --> KIN
   return table.concat(words, " ")
 end
 
--- Keeps whom a text has notified in its hash: `before` and, if there are any, `notified`.
+-- Keeps whom a text has notified in its hash: those `before` and, if there are any, the new ones, `notified`.
 local function add_notified(hash, before, notified)
   if notified ~= "" then redis.call("HSET", hash, "notified", before and before .. " " .. notified or notified) end
 end
@@ -106,7 +106,7 @@ local function put_back_here(notified, type, number, poster)
   end
 end
 
--- Removes the notifications by a deleted or hidden text from the inboxes of this partition.
+-- Removes the notifications of a deleted or hidden text from the inboxes of this partition.
 local function remove_notifications_here(notified, type, number)
   for kind, name, slot in string.gmatch(notified or "", NOTIFIED) do
     if is_here(slot) then redis.call("ZREM", KEY.inbox .. name, notification(number, kind, type)) end

@@ -14,7 +14,7 @@ local function make_number(sequence, slot) --> text
   return string.format("%.0f", sequence * SLOTS + slot)
 end
 
--- The number of a new post: higher than that of any earlier post of this partition.
+-- The number of a new article, comment or action: higher than that of any earlier one of this partition, except imports.
 local function next_number(slot) --> text
   local last = tonumber(redis.call("GET", KEY.sequence) or 0)
   local sequence = math.max(2 * now, last + 2 - last % 2) -- the next even one, at least

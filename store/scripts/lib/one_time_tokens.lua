@@ -17,7 +17,7 @@ local function end_tokens(lower_name, kept)
   end
 end
 
--- Writes a token, and lists it. The list lives as long as the last token of the user. `call` is - if it was not used.
+-- Writes a token, and lists it; the list lives as long as the last token of the user. `call` is - if unused, `at` is now.
 local function write_token(digest, name, purpose, ends, call, detail, at)
   local lower_name = string.lower(name)
   local list = KEY.tokens .. lower_name

@@ -6,7 +6,7 @@
 --       refused: names of users who are being deleted: nobody acts by them
 --       ranking: the orders to write, and the weights of groups that have their own
 --       coming: a group's indexes by its new weights, while they are built
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       good: articles with many votes, by time
 -- ARGV  1 username of the actor, who acts, if the caller has verified it; "" if the script reads it from the session
 --       2 without a username the digest of the actor's session, or ""; with one the words of the user's bans (`bans`
@@ -215,7 +215,7 @@ local function expire_voters(prefix, subject)
   redis.call("PEXPIRE", prefix .. subject.number, subject.time + window - now + GRACE)
 end
 
--- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.
+-- Appends an entry to the log, and returns its id. It has new values, not differences, so that it can be applied again.
 local function append_log(kind, actor, subject, ...) --> entry id
   return redis.call("XADD", KEY.log, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
 end

@@ -75,7 +75,7 @@ do -- a script has at most 200 local variables
   -- out, in steps.
   function recent.note(article, places)
     if redis.call("EXISTS", KEY.tree .. article) == 0 then return false end
-    for _, place in ipairs(places) do redis.call("ZADD", KEY.relisting, now, article .. " " .. place) end
+    for _, place in ipairs(places) do redis.call("ZADD", KEY.relisting, now, article .. " " .. place) end -- `now`: of prelude.lua
     return true
   end
 

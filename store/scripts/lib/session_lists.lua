@@ -20,7 +20,7 @@ local function end_sessions(lower_name, kept)
 end
 
 -- Writes a session, and lists it. The lists live as long as the last session of the user. `words` are those of the user's bans.
--- `details` is ID OPENED AGENT, or "" for a session of an earlier version.
+-- `details` is ID OPENED AGENT, or "" for a session of an earlier version; `at` is now.
 local function write_session(digest, name, ends, used, words, details, at)
   local lower_name = string.lower(name)
   local sessions, logins = KEY.sessions .. lower_name, KEY.logins .. lower_name

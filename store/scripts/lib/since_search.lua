@@ -23,7 +23,7 @@
 local classes = KEYS[1] -- the index of GRAVITY of the listing that is read
 local by_votes = KEYS[2] -- the index of VOTES of the same listing
 local by_time = KEYS[3] -- the index of TIME of the same listing
-local since = tonumber(ARGV[1]) -- unix milliseconds
+local since = tonumber(ARGV[1]) -- when the oldest articles that count were posted (unix milliseconds)
 local budget = tonumber(ARGV[5]) -- articles and commands that this step may still take
 local MAX_SORTED = 300 -- articles of a class that are read and sorted
 local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read by time and sorted, without the index of GRAVITY

@@ -7,7 +7,7 @@
 -- from reply_indexes: read_index(siblings, order, comment_prefix, is_ascending) -> key | list,
 --   value_in(index, member) -> text | false | nil, count_before(index, value, member, including, is_ascending) -> number,
 --   members_at(index, first, last, is_ascending) -> {member, value, ...}
--- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
+-- KEYS  of partition p: 1 comment:{p}: (a number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
 --       7 pinned:{p}: (a number, ":" and the name of a pin are appended)   8 moved:{p}:ARTICLE
 -- ARGV  1 number of the article or comment whose descendants are the thread   2 index: best, votes, time, controversial
@@ -27,7 +27,7 @@ local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or 
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512 -- siblings read at once, at first and at most
 local best_z = tonumber(ARGV[7])
 local newest = tonumber(ARGV[9]) -- the highest number of a comment that a pinned walk shows
-local pin = index .. ":" .. moves_before -- its name
+local pin = index .. ":" .. moves_before -- the name of the pin of a pinned walk
 local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
 
 local function number_of(member)

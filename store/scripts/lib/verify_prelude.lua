@@ -104,12 +104,12 @@ end
 
 -- Counts the votes of an article or a comment by its voters, and sets its `up` and `down`: the poster is among the upvoters,
 -- and nobody is in both sets. Also sets `both`, the voters who are, and `lacks_poster`.
-local function count_voters(article)
-  local voted, downvoted = KEY.voted .. article.number, KEY.downvoted .. article.number
-  article.both = redis.call("SINTER", voted, downvoted)
-  article.lacks_poster = redis.call("SISMEMBER", voted, article.poster) == 0
-  article.up = redis.call("SCARD", voted) + (article.lacks_poster and 1 or 0) + (tonumber(article.fields.imported) or 0)
-  article.down = redis.call("SCARD", downvoted) - #article.both
+local function count_voters(subject)
+  local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
+  subject.both = redis.call("SINTER", voted, downvoted)
+  subject.lacks_poster = redis.call("SISMEMBER", voted, subject.poster) == 0
+  subject.up = redis.call("SCARD", voted) + (subject.lacks_poster and 1 or 0) + (tonumber(subject.fields.imported) or 0)
+  subject.down = redis.call("SCARD", downvoted) - #subject.both
 end
 
 -- Reads an article with the votes that it should have; nil if there is none. `fields` has the hash as it is, `invalid`

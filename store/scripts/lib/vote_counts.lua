@@ -32,7 +32,7 @@ local read_up_to = ARGV[11] -- the last entry of the log that the database had r
 -- vote; `slots` and `karma_by_poster` are of posters of comments who are in other partitions; `recounted` are members of
 -- what is archived.
 local vote_words, event_words, slots, karma_by_poster, recounted = {}, {}, {}, {}, {}
-local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
+local places, karma_here, released = {}, {}, {} -- places by index, changes of karma by poster, members of `cases` to remove
 local upvoted_here, upvoted_elsewhere = {}, {} -- posters with upvotes among these votes, in this partition and in others
 local group_lists = {} -- lists of groups, by the text that they were parsed from
 
@@ -93,7 +93,7 @@ end
 local function archived_article(number, words)
   local poster, time, up, down, groups, state = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+) (%l+)$")
   if not poster or not has_counts(number, read_up_to) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
-  if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
+  if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end -- the poster was deleted since
   return {
     type = "archived", number = number, member = member_of(number), poster = poster,
     time = tonumber(time), up = tonumber(up), down = tonumber(down),

@@ -1,5 +1,5 @@
 -- Read the comments above a comment, the nearest first.
--- KEYS  1 comment:{p}: (a number is appended)
+-- KEYS  of partition p: 1 comment:{p}: (a number is appended)
 -- ARGV  1 number of the comment   2 how many to read at most
 -- Reply their numbers
 local ancestors, number = {}, ARGV[1]

@@ -1,6 +1,6 @@
 -- Read articles that may be archived, which means that they leave Redis and stay in the SQL database, with a digest of
 -- each, by which archive.lua sees whether it has changed since.
--- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:, its comments
+-- KEYS  of partition p: 1 article:{p}:   2 flags:{p}:   3 tree:{p}:, its comments
 --       4 heldedit:{p}:, an edit that waits for approval (an article number is appended to each)
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; ""
 --       if these stay
@@ -8,7 +8,7 @@
 -- Reply for each number {digest, number of comments, also of those that are not shown, {field, value, ...}}; {} if
 --       there is no such article, or if it has flags that were not cleared, an edit of it waits, or it is pending,
 --       or if it has a conversation that stays: it has comments or notified users, or is removed or locked
-local quiet = tonumber(ARGV[1])
+local quiet_since = tonumber(ARGV[1])
 
 local function is_flagged(flags)
   for _, text in ipairs(redis.call("HVALS", flags)) do
@@ -23,7 +23,7 @@ local function stays(key, count, flags, edit)
     unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state", "active", "written"))
   if state and state ~= "removed" or redis.call("EXISTS", edit) == 1 or is_flagged(flags) then return true end
   if count == 0 and (comments or "0") == "0" and not notified and not locked and not state then return false end
-  return not quiet or math.max(tonumber(active or 0), tonumber(written or 0)) > quiet
+  return not quiet_since or math.max(tonumber(active or 0), tonumber(written or 0)) > quiet_since
 end
 
 local reply = {}

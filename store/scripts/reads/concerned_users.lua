@@ -1,5 +1,5 @@
 -- Read, for some comments of an article, their posters and whom they have notified.
--- KEYS  1 tree:{p}:N, the comments of the article by branch path   2 comment:{p}: (a number is appended)
+-- KEYS  of partition p: 1 tree:{p}:N, the comments of the article by branch path   2 comment:{p}: (a number is appended)
 -- ARGV  1 "-", or the member of the tree after which to go on, after "("   2 how many comments to read
 -- Reply {where to go on, or "", then of each comment: number, poster or "", KIND:NAME:SLOT:TIME of each user whom it
 --       has notified, or ""} (KIND is reply or mention)

@@ -21,7 +21,7 @@
 -- The base of an article is votes - 1. A listing has three parts: positive bases, base 0 and negative ones. A class has the
 -- articles of similar bases, and the index has the mark of each article: class * 2^42 + posting time.
 local position = {value = tonumber(ARGV[6]), member = ARGV[7]}
-local sign, limit = position.value > 0 and 1 or -1, math.abs(position.value)
+local sign, position_size = position.value > 0 and 1 or -1, math.abs(position.value)
 local number = tonumber(ARGV[10] or 0) -- how many articles of the position's part are further from 0
 
 local READ_AT_ONCE = 100 -- articles of a class
@@ -66,10 +66,10 @@ end
 -- the reply of the step if its budget is spent, else nil.
 local function count_class(class, mark, ties)
   local lowest, highest = bases_of(class)
-  local first = time_bounds(weight(sign, highest), limit) -- articles posted before are nearer to 0
-  local last = select(2, time_bounds(weight(sign, lowest), limit)) -- articles posted after are further from 0
+  local first = time_bounds(weight(sign, highest), position_size) -- articles posted before are nearer to 0
+  local last = select(2, time_bounds(weight(sign, lowest), position_size)) -- articles posted after are further from 0
   local from, to = class * CLASS, class * CLASS + CLASS - 1
-  if mark == to and last < CLASS then
+  if mark == to and last < CLASS then -- otherwise an earlier step has stopped in this class, and has counted them
     number = number + count_marks(sign, from + last + 1, to)
   end
   local youngest = math.min(mark, from + last)
@@ -83,10 +83,10 @@ local function count_further()
   while mark do
     local class = math.floor(mark / CLASS)
     local _, highest = bases_of(class)
-    if class == 0 or size(sign, highest, at) < limit * (1 - TOLERANCE) then return nil end
+    if class == 0 or size(sign, highest, at) < position_size * (1 - TOLERANCE) then return nil end
     local stop = count_class(class, mark, ties)
     if stop then return stop end
-    local next = read_marks(sign, false, class * CLASS - 1, CLASS, 0, 1)
+    local next = read_marks(sign, false, class * CLASS - 1, CLASS, 0, 1) -- the highest mark of the lower classes
     mark, ties = next[2] and math.floor(sign * next[2] / CLASS) * CLASS + CLASS - 1, 0
     if mark and budget < 0 then return {"more", string.format("%.0f", mark), 0, number} end
   end

@@ -8,11 +8,12 @@
 --   budget (articles and classes that this step may still read)
 -- from gravity_search: next_positions(beyond, count, resumed, known, limit) -> (positions, where it stopped | nil)
 -- from home_places: hides (whether the viewer hides articles),
---   most_to_bound (articles of a listing to read at most to get there),
+--   most_to_bound (articles of a listing to read at most to get to the bound),
 --   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
---   from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   from (the value of the position beyond which places are wanted, nil without one),
+--   from_member (the member of that position),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (its member),
+--   read_range(key, start, stop, ...) -> (number of places, members, values), bound_member (the member of the bound),
 --   articles_left (articles that may still be read), shown_of_read(members) -> members,
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,
@@ -35,7 +36,7 @@
 -- class has articles of similar votes by time, so those that come before the bound are one range of the index.
 local FEW = 40 -- articles that are read by time at most, if none are read by votes
 local TOP = 16 -- articles that are read by votes, if those to be read by time are more
-local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside those
+local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside these
 local MOST = (hides and HIDDEN_AT_ONCE or 1) * most_to_bound -- articles that are read at most by class, or down to a bound of 0
 local ZEROS_AT_ONCE = 50 -- articles of value 0 that are read at once
 local position = from and {value = from, member = from_member} or nil

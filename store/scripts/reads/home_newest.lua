@@ -5,7 +5,8 @@
 -- from gravity_index: value_of(base, time)
 -- from home_places: read_range(key, start, stop, ...) -> (number of places, members, values), add_beyond(member, value),
 --   hides (whether the viewer hides articles), blocks (whether the viewer blocks users), sort_fresh(),
---   is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read) -> number of listings
+--   is_shown (whether a place is shown, by member: true, false, or FRESH), reply_of_places(count),
+--   each_listing(read) -> number of listings
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides
 --       3-4 ranking:{p} and siteranked:{p}:, not used here
 --       5 from here on: of each listing the indexes of GRAVITY, VOTES and TIME

@@ -1,11 +1,12 @@
 -- Read places of a page of a home (one listing of the articles of all groups that a user follows): those that are in some
 -- indexes of one partition. The order is one whose values do not change with age.
 -- requires: home_places, index_rank
--- from home_places: most_read (about how many articles to look at in all), is_down (the direction of the page),
---   from (the value of the position beyond which they are, nil without one), from_member (its member),
---   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
---   unzipped(flat) -> (members, values), not_hidden(members) -> members, add_place(member, value),
---   articles_left (articles that may still be read), hides (whether the viewer hides articles),
+-- from home_places: most_read (about how many articles to look at in all), is_down (whether the page goes down),
+--   from (the value of the position beyond which places are wanted, nil without one),
+--   from_member (the member of that position),
+--   bound (the value of the place down to which to look, nil without one; of a page down only),
+--   bound_member (the member of the bound), unzipped(flat) -> (members, values), not_hidden(members) -> members,
+--   add_place(member, value), articles_left (articles that may still be read), hides (whether the viewer hides articles),
 --   COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
@@ -25,10 +26,10 @@
 -- With a bound, a place below which nothing is wanted, one index after another is read down to it. Without one, the first
 -- place of each is read, and then more of the indexes that may still have a place before the last of the page. While much is
 -- hidden, that last place is not known yet: then more is read of the indexes that have come the least far.
-local MOST_AT_ONCE = most_read -- places of an index that are read
+local MOST_AT_ONCE = most_read -- places of an index to read at once
 local DIRECTION = is_down and {"REV"} or {} -- argument of ZRANGE by rank
 local MANY = 8 -- places of an index to read at once: of so many, or more, values are read only of those that are not hidden
-local lowest = tonumber(ARGV[1]) -- value of the listing, nil without one
+local lowest = tonumber(ARGV[1]) -- the lowest value of the listing, nil without one
 
 -- The keys of the indexes to read. A group that has its own value of the weight ARGV[2] is read by its index with the weights
 -- of the site: else its values could not be compared with those of other groups.

@@ -2,18 +2,19 @@
 -- listings of one partition. The order is VOTES, among the articles posted since an instant.
 -- requires: home_places, since_search
 -- from home_places: hides (whether the viewer hides articles),
---   most_to_bound (articles of a listing to read at most to get there),
---   from (the value of the position beyond which they are, nil without one),
+--   most_to_bound (articles of a listing to read at most to get to the bound),
+--   from (the value of the position beyond which places are wanted, nil without one),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members) -> members,
 --   add_beyond(member, value), articles_left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
---   shown_of_read(members) -> members, from_member (its member), is_down (the direction of the page),
+--   shown_of_read(members) -> members, from_member (the member of that position), is_down (whether the page goes down),
 --   wanted (how many places the page takes), each_listing(read) -> number of listings, last_wanted() -> {value, member} | nil,
 --   comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
---   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),
+--   since (when the oldest articles that count were posted (unix milliseconds)),
+--   FIRST_SINCE (the lowest member that may be posted since the instant),
 --   FIRST_BY_TIME (the lowest member that contains the time), classes (the index of GRAVITY of the listing that is read),
 --   read(page), is_full(page), END (in place of a member: the position beyond all articles of a class)
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME, the articles that the viewer hides
@@ -107,7 +108,7 @@ local function open_listing(i)
   local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
   classes, by_votes, by_time = unpack(keys)
   if bound and read_to_bound() or not bound and read_all() then return end
-  local member = from and from_member == LAST and END or from_member -- LAST would have the class read again
+  local member = from and from_member == LAST and END or from_member -- with LAST the class would be read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   listings[#listings + 1] = {keys = keys, page = page}
 end

@@ -1,5 +1,5 @@
 -- Read a page of an inbox, newest first.
--- KEYS  1 inbox:{p}:NAME   2 user:{p}:NAME
+-- KEYS  of partition p: 1 inbox:{p}:NAME   2 user:{p}:NAME
 -- ARGV  1 how many notifications   2 "up" for those before a position, else "down"
 --       3 value and 4 number (16 digits) of the position; "" for none   5 "unseen" for the unseen ones only, else ""
 -- Reply {how many there are (of the unseen ones), how many come before the page, how many are unseen,

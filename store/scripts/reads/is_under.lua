@@ -3,7 +3,7 @@
 -- from branch_paths: parse_path(stored) -> {text, index}, label_of(path) -> text, decode(text, place) -> (number, next place)
 -- A comment has a branch path, a text and an index: the first reply to a comment has its text and the next index, and each
 -- further reply a longer text. The label of a path is both as one text.
--- KEYS  1 comment:{p}: (a number is appended)
+-- KEYS  of partition p: 1 comment:{p}: (a number is appended)
 -- ARGV  1 number of the comment above   then the numbers of the others
 -- Reply 1 or 0 for each
 local article, stored = unpack(redis.call("HMGET", KEYS[1] .. ARGV[1], "article", "path"))

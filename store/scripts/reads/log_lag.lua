@@ -1,6 +1,6 @@
 -- Count the entries of a log that follow a position, up to a limit. Also read how old the first of them is, and the id of
 -- the last one that is counted.
--- KEYS  1 log:{p}
+-- KEYS  of partition p: 1 log:{p}
 -- ARGV  1 the position   2 the limit
 -- Reply {number of entries, age of the first of them (milliseconds), id of the last of them, or the position}
 local position, limit = ARGV[1], ARGV[2]

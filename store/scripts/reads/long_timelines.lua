@@ -1,5 +1,5 @@
 -- Find users who have more articles in Redis than a limit, some users at a time.
--- KEYS  1 posters:{p}   2 timeline:{p}: (a username in lower case is appended)
+-- KEYS  of partition p: 1 posters:{p}   2 timeline:{p}: (a username in lower case is appended)
 -- ARGV  1 ZSCAN cursor   2 limit
 -- Reply {next cursor, "0" at the end; username in lower case, number of articles beyond the limit, ...}
 local AT_ONCE = 500 -- users, about, as the script blocks the server

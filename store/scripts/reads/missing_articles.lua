@@ -1,5 +1,5 @@
 -- Read articles that Redis did not have a moment ago, and say of those that are still absent whether they are deleted.
--- KEYS  1 article:{p}: (an article number is appended)
+-- KEYS  of partition p: 1 article:{p}: (an article number is appended)
 --       2 moving:{p}, articles that are about to leave Redis or have come back
 -- ARGV  numbers
 -- Reply for each number {field, value, ...} | {"absent"}: the database may have it archived

@@ -2,7 +2,7 @@
 -- that takes long is done in several steps, so that none blocks the server.
 -- requires: since_search
 -- from since_search: by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
---   since (unix milliseconds), is_beyond(page, value, member),
+--   since (when the oldest articles that count were posted (unix milliseconds)), is_beyond(page, value, member),
 --   MAX_SORTED_AT_ONCE (articles of a listing that are read by time and sorted, without the index of GRAVITY),
 --   read_sorted(page, members), read(page)
 -- KEYS  1 index of GRAVITY, which has the articles of similar votes together, by time (since_search.lua)

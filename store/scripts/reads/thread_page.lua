@@ -14,7 +14,8 @@
 -- KEYS  for thread_siblings.lua: comments, indexes of replies, the tree of the article, stubs, moves and pins
 -- ARGV  for thread_siblings.lua, too: 1 number of the article or comment whose descendants are the thread
 --       2-4 the index, its order and the direction   5 number of places   6 greatest depth, 0 for the replies to 1
---       7 best_z, the confidence of the index `best`   8-9 the walk: its first move, and the highest comment that a pinned walk shows
+--       7 best_z, the confidence of the index `best`   8 number of the last move (by a vote) when the walk began
+--       9 the highest number of a comment that a pinned walk shows
 --       from 10 on: depth, value and number (16 digits) of the place of the cursor and of its ancestors, outermost
 --       first
 -- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or

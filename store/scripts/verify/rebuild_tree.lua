@@ -4,7 +4,7 @@
 -- requires: comment_removal
 -- from prelude: require_writable()
 -- from branch_paths: tree_member(path, number) -> LABEL NUMBER
--- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (what the branch paths of first answers begin with)
+-- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (the branch path of any article)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
@@ -47,13 +47,13 @@ local function add_replies(parent, path)
   return added, visible
 end
 
-local pending, total, count = {article}, 0, 0
-while #pending > 0 do
-  local number = table.remove(pending)
+local parents, total, count = {article}, 0, 0
+while #parents > 0 do
+  local number = table.remove(parents)
   local comment = number ~= article and find_comment(number)
   local added, visible = add_replies(number, comment and comment.path or ARTICLE_PATH)
   if comment and tonumber(comment.replies or 0) ~= visible then redis.call("HSET", comment.hash, "replies", visible) end
-  for _, each in ipairs(added) do pending[#pending + 1] = each end
+  for _, each in ipairs(added) do parents[#parents + 1] = each end
   total, count = total + visible, count + #added
 end
 local hash = KEY.article .. article

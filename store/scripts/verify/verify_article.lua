@@ -6,7 +6,7 @@
 --   INDEX (keys of the site's indexes, by order), order_value(article, order, weights) -> number,
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
 --   ORDERS (of articles), good_votes (how many votes make an article good), find_article(number) -> fields by name | nil
--- from notifications: partitions (their number)
+-- from notifications: partitions (how many there are)
 -- from article_states: set_state(article, state, actor, rule), set_locked(article, is_locked, actor)
 -- from actions: standing_action(subject, kinds, wanted) -> (number, kind) | nil
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
@@ -16,7 +16,7 @@
 --   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       groups: names of groups that are listed or have articles   good: articles with many votes, by time
 --       held: a user's pending and removed articles   heldedit: an edit that waits for approval
 --       queue: what waits for moderators   links: articles by the digest of their link
@@ -28,7 +28,7 @@
 --       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes `siteranked` are complete, else ""
 -- Reply {"0", then of each finding: key with field or member, found value, expected value, "repaired" or ""}
 local digest_of_link = ARGV[12]
-partitions = tonumber(ARGV[13])
+partitions = tonumber(ARGV[13]) -- notifications.lua takes it from ARGV 7 or 8, which are something else here
 local article = examine(name)
 if not article then return reply end
 
@@ -74,7 +74,7 @@ local function expect_in_order(order)
     local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_member(KEY.group .. group .. ":" .. order, article.member, value)
     local own, weight = ranking.own[group], WEIGHTED_BY[order]
-    if has_homes and own and weight and rawget(own, weight) then
+    if has_homes and own and weight and rawget(own, weight) then -- `rawget`: without the weights of the site
       local site_value = is_written and order_value(article, order, SITE_WEIGHTS)
       expect_member(KEY.siteranked .. group .. ":" .. order, article.member, site_value)
     end

@@ -7,17 +7,16 @@
 --   order_value(article, order, weights) -> number, SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from branch_paths: label_of(path) -> text, decode(text, place) -> (number, next place),
 --   tree_member(path, number) -> LABEL NUMBER
--- from notifications: partitions (their number)
+-- from notifications: partitions (how many there are)
 -- from recent_comments: recent.places_of(groups)
--- from comments: find_comment(number) -> fields by name | nil,
---   ARTICLE_PATH (what the branch paths of first answers begin with),
+-- from comments: find_comment(number) -> fields by name | nil, ARTICLE_PATH (the branch path of any article),
 --   siblings_of(comment) -> what the keys of their indexes have before the order, has_all_orders(siblings),
 --   fill_other_orders(siblings), REPLY_ORDERS (in which replies have an index)
 -- from comment_states: set_comment_state(comment, state, actor, limit, rule) -> {entry id, effects, state, poster, ...}
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
---   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
+--   count_voters(subject), expect_number(hash, field, found, value), expect_expiry(key, instant),
 --   expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps

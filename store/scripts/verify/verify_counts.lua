@@ -32,7 +32,7 @@ if ARGV[9] == "article" then
   article.comments = redis.call("ZCARD", KEY.tree .. name) - redis.call("ZCARD", KEY.stubs .. name)
   expect_number(article.hash, "comments", found or 0, article.comments)
   if article.time then verify_activity(article) end
-  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end
+  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end -- `reply[2]`: a finding
   return reply
 end
 
@@ -58,7 +58,7 @@ if is_leftover and not has_descendants(comment) then
   end)
   return reply
 end
-if count > 0 then
+if count > 0 then -- hidden replies with visible comments below are in the index, too
   local from, to = descendants_of(comment.path)
   for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
     local number = string.match(member, " (%d+)$")

@@ -15,7 +15,7 @@
 --       replies: replies to an article or comment, by the value of an order
 --       tree: an article's comments by branch path   stubs: those comments of a tree that are not visible
 --       latest: an article's visible comments by time, if it has many   held: a user's pending and removed articles
---       siteranked: by the site's weights, the indexes of a group that has its own
+--       siteranked: indexes by the site's weights, of groups that have weights of their own
 --       recent: newest visible comments of the site or a group   left: archived articles whose comments Redis still has
 --       archived: how many articles are only in the SQL database, and their greatest values
 --       relisting: articles whose comments are entering or leaving `recent`   place: what is written about a group

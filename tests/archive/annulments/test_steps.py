@@ -142,17 +142,17 @@ async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annull
     number, other = await pair.post("alice"), await pair.post("bob")
     for each in (number, other):
         await pair.vote("Mallory", each, Vote.UP)
-    world, read = pair.world, annulments.caught_up
+    world, read = pair.world, annulments.wait_for_database
 
     async def read_before_the_end(site: Site) -> int:
         complete_at = await read(site)
-        monkeypatch.setattr(annulments, "caught_up", read)
+        monkeypatch.setattr(annulments, "wait_for_database", read)
         await world.store.articles.vote(number, "Mallory", Vote.NONE)
         for each in (number, other):
             world.redis.delete(keys.voted(site.partition_of_article(each), each))
         return complete_at
 
-    monkeypatch.setattr(annulments, "caught_up", read_before_the_end)
+    monkeypatch.setattr(annulments, "wait_for_database", read_before_the_end)
     action = await world.annul()
     await world.settle()
 
@@ -163,7 +163,7 @@ async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annull
 async def test_request_of_a_moderator_waits_for_some_votes_only(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ):  # it stops once it has annulled the votes of one query
-    monkeypatch.setattr(annulments, "AT_ONCE", 4)
+    monkeypatch.setattr(annulments, "WAITED_FOR", 4)
     await pair.fill()
     action = await pair.world.annul()
     await pair.world.mirror()

@@ -28,19 +28,19 @@ def honest(random: Random) -> Votes:
     return votes
 
 
-def group(random: Random, members: range, share: Callable[[], float], *, are_comments: bool = False) -> Iterator[tuple]:
+def mutual(random: Random, people: range, share: Callable[[], float], *, are_comments: bool = False) -> Iterator[tuple]:
     """Votes of people for five texts of each other; `share` gives the probability of each vote."""
-    for poster in members:
+    for poster in people:
         for number in range(5):
             text = 1_000 + poster * 5 + number
-            for voter in members:
+            for voter in people:
                 if voter != poster and random.random() < share():
-                    yield voter, poster, members[0] % GROUPS, text, are_comments
+                    yield voter, poster, people[0] % GROUPS, text, are_comments
 
 
-def others(random: Random, members: range, count: int = 10) -> Iterator[tuple]:
-    """Votes of people for `count` stories of honest users each."""
-    for voter in members:
+def outward(random: Random, people: range, count: int = 10) -> Iterator[tuple]:
+    """Votes of people for `count` more stories of honest users each."""
+    for voter in people:
         for text in random.sample(range(HONEST_STORIES), count):
             yield voter, text % USERS, text % GROUPS, 100_000 + text, False
 
@@ -54,8 +54,8 @@ def table(votes: Votes, users: int = USERS + 100) -> VoteTable:
 @pytest.mark.parametrize("size", [5, 10, 20, 50])
 def test_ring_is_found_with_its_numbers(size, are_comments):
     random, members = Random(size), range(USERS, USERS + size)
-    inner = set(group(random, members, lambda: 0.9, are_comments=are_comments))
-    votes = table(honest(random) | inner | set(others(random, members)))
+    inner = set(mutual(random, members, lambda: 0.9, are_comments=are_comments))
+    votes = table(honest(random) | inner | set(outward(random, members)))
 
     (ring,) = find(votes)
 
@@ -66,7 +66,7 @@ def test_ring_is_found_with_its_numbers(size, are_comments):
 
 def test_two_rings_are_told_apart_and_the_larger_is_first():
     random, first, second = Random(1), range(USERS, USERS + 10), range(USERS + 10, USERS + 30)
-    votes = honest(random) | set(group(random, first, lambda: 0.9)) | set(group(random, second, lambda: 0.9))
+    votes = honest(random) | set(mutual(random, first, lambda: 0.9)) | set(mutual(random, second, lambda: 0.9))
 
     assert [ring.members for ring in find(table(votes))] == [tuple(second), tuple(first)]
 
@@ -78,19 +78,19 @@ def test_votes_of_honest_users_are_no_ring():
 def test_friends_who_vote_for_a_third_of_what_each_other_posts_are_no_ring():
     random, friends = Random(3), range(20)
 
-    assert find(table(honest(random) | set(group(random, friends, lambda: random.uniform(0.05, 0.5))))) == []
+    assert find(table(honest(random) | set(mutual(random, friends, lambda: random.uniform(0.05, 0.5))))) == []
 
 
 def test_site_on_which_all_vote_for_each_other_has_no_ring():
     random = Random(4)
 
-    assert find(table(set(group(random, range(30), lambda: 0.9)), users=30)) == []
+    assert find(table(set(mutual(random, range(30), lambda: 0.9)), users=30)) == []
 
 
 def test_group_in_which_all_vote_for_each_other_has_no_ring_if_others_do_so_there_too():
     """Its members vote as those who come from outside: for most of what is posted in the group."""
     random, members = Random(5), range(USERS, USERS + 20)
-    inner = set(group(random, members, lambda: 0.8))
+    inner = set(mutual(random, members, lambda: 0.8))
     texts = {(poster, stratum, text) for _, poster, stratum, text, _ in inner}
     guests = {
         (voter, *text, False)
@@ -104,7 +104,7 @@ def test_group_in_which_all_vote_for_each_other_has_no_ring_if_others_do_so_ther
 
 def test_member_who_votes_for_little_is_left_out():
     random, members = Random(6), range(USERS, USERS + 10)
-    inner = {vote for vote in group(random, members, lambda: 0.9) if vote[0] != USERS or random.random() < 0.2}
+    inner = {vote for vote in mutual(random, members, lambda: 0.9) if vote[0] != USERS or random.random() < 0.2}
 
     (ring,) = find(table(honest(random) | inner))
 
@@ -113,7 +113,7 @@ def test_member_who_votes_for_little_is_left_out():
 
 def test_accounts_that_vote_for_one_of_them_only_are_no_ring():
     random, members = Random(7), range(USERS, USERS + 20)
-    inner = {vote for vote in group(random, members, lambda: 1) if vote[1] == USERS}
+    inner = {vote for vote in mutual(random, members, lambda: 1) if vote[1] == USERS}
 
     assert find(table(honest(random) | inner)) == []
 
@@ -129,7 +129,7 @@ def test_no_votes_have_no_rings():
 
 def test_order_of_the_votes_does_not_matter():
     random, members = Random(8), range(USERS, USERS + 10)
-    votes = table(honest(random) | set(group(random, members, lambda: 0.8)))
+    votes = table(honest(random) | set(mutual(random, members, lambda: 0.8)))
     order = np.random.default_rng(1).permutation(len(votes.voters))
     columns = (votes.voters, votes.posters, votes.strata, votes.texts, votes.are_comments)
     shuffled = VoteTable(votes.users, *(column[order] for column in columns))
@@ -141,7 +141,7 @@ def test_order_of_the_votes_does_not_matter():
 
 
 def test_bound_of_the_tail_is_above_the_exact_probability():
-    """Of the number of marked ones among n of 1,000, of which 100 are marked: the hypergeometric distribution."""
+    """The exact one is hypergeometric: `votes` or more marked ones among `drawn` of 1,000, of which 100 are marked."""
     from math import comb, log
 
     for drawn, votes in [(10, 3), (20, 10), (50, 12), (50, 50), (30, 3)]:

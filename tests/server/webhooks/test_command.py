@@ -156,7 +156,7 @@ def metrics_with_webhooks(live):
 
 
 def titles_once(receiver) -> list[str]:
-    """The same, each message once."""
+    """The titles of posts that the receiver has taken, each message once."""
     return [title_of(each) for each in without_repeats(receiver.taken) if each["type"] == "posted"]
 
 

@@ -35,7 +35,7 @@ async def port(redis_url: str, certificate: tuple[Path, Path]) -> AsyncIterator[
     """The port of a proxy that takes TLS connections for the store."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
-    proxy = Proxy(redis_url.removeprefix("unix://"), Path())
+    proxy = Proxy(redis_url.removeprefix("unix://"), at=Path())  # `at` is not used: it listens on a port
     server = await asyncio.start_server(proxy.link, "127.0.0.1", 0, ssl=context)
     yield server.sockets[0].getsockname()[1]
     server.close()

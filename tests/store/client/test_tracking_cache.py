@@ -151,7 +151,7 @@ async def test_size_of_the_cache_is_limited(redis_url, partitions, clock):
     await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.MAX_HASH_LENGTH + 1)))
     await store.site.redis.run(("HGETALL", keys.article(0, 7)))
     await request(store)
-    kept = store.site.redis.cache(keys.article(store.site.partition_of_user("alice"), ""), 0)
+    kept = store.site.redis.cache(keys.article(store.site.partition_of_user("alice"), ""), since=0)
     await store.close()
 
     assert kept.size == 5

@@ -1,8 +1,8 @@
 """
 Imports of comments below imported stories. A story becomes an article, and keeps the id that it has in the file.
 
-A store is split into partitions by user: the partition of a user has all that the user owns. `verified`
-gives what `upvote verify` finds wrong in the store.
+A store is split into partitions by user: the partition of a user has all that the user owns. `verified` gives what
+`upvote verify` finds wrong in the store.
 
 Codes such as C6 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

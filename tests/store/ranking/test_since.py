@@ -125,7 +125,7 @@ async def check(
     for order in orders:
         listing = listings.posted_since(store.site, group, order, at=instant)
         listed = expected_positions(store, order, articles, instant)
-        others = sorted_by_hand(store, order, list(articles), 0)
+        others = sorted_by_hand(store, order, list(articles), now=0)
         beyond = [None, *chance.sample(others, min(positions, len(others)))]
         beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in others[:1]]
         beyond += [Position(each.value, keys.member(HIGHEST_NUMBER)) for each in listed[-1:]]
@@ -139,7 +139,7 @@ async def check(
 
 
 def expected_positions(store, order: Order, articles: Sequence[Article], instant: int) -> list[Position]:
-    return sorted_by_hand(store, order, [each for each in articles if each.posted_at >= instant], 0)
+    return sorted_by_hand(store, order, [each for each in articles if each.posted_at >= instant], now=0)
 
 
 def assert_same(found: Page, listed: list[Position], window: Window) -> None:
