@@ -168,7 +168,7 @@ class Contexts:
 
     def open(self, client: Client) -> Context:
         """The context of an operation that a client sends."""
-        address = client.address if self._rates else None  # without it writes are not limited
+        address = client.address if self._rates else None  # None: writes are not limited
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
             self._store,

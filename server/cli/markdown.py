@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|>|[-+](?=[\s-]|$))")
 NUMBERED_ITEM = re.compile(r"^(\s*[0-9]{1,9})([.)](?=\s|$))")
 FENCE = "```"
 FENCES = re.compile("`{3,}")
-ESCAPES = re.compile(r"(?:\\.|[^\\])*", re.DOTALL)  # without a backslash that escapes nothing
+ESCAPES = re.compile(r"(?:\\.|[^\\])*", re.DOTALL)  # all of a text but a backslash at its end that escapes nothing
 
 
 def markdown(html: str, length: int) -> tuple[str, bool]:
