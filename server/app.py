@@ -274,7 +274,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
     app.state.orders_of_pages = settings.orders_of_pages
-    app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
+    app.state.front_doors = tokens.front_doors if tokens else []  # the issuers at which browsers can log in
+    app.state.login_url = settings.login_url
     app.state.files = files_of(settings)
     app.state.languages = languages_of(settings, app.state.files)
     app.state.sitemaps = Sitemaps()

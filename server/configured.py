@@ -151,5 +151,5 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,
-        bounded_hashing=settings.rate_limits == "on",
+        bounded_hashing=settings.rate_limits == "on",  # too many waiting passwords are refused
     )

@@ -54,7 +54,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
         href, shown = str(el.get("href") or ""), el.get_text()
-        if "_noformat" in parent_tags or not LINK.fullmatch(href):
+        if "_noformat" in parent_tags or not LINK.fullmatch(href):  # `_noformat`: within code
             return text
         is_shown = shown == href or (shown.endswith(ELLIPSIS) and href.startswith(shown[: -len(ELLIPSIS)]))
         return f"<{href}>" if is_shown or not text.strip() else f"[{text}](<{href}>)"

@@ -16,7 +16,7 @@ ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } gr
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
 ANSWERED = "parent { id content }"  # the comment that one answers
 MAX_LINES = 187_000  # bytes of the comments and other texts of a page, which has at most 200,000
-LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # at most: such a line beside its texts, and what it answers
+LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # at most: the line of a comment beside its texts, and what it answers
 # a match of a search, with the marks around it: as in reader/src/components/Matches.tsx
 MATCH = re.compile("\ue000([^\ue001]*)\ue001")
 MARKS = str.maketrans("", "", "\ue000\ue001")  # removes the marks

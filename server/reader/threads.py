@@ -103,7 +103,7 @@ def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace
 def key_of(
     words: Words, edge: Mapping[str, Any], text: RenderedText, place: RowPlace, now: datetime
 ) -> tuple[object, ...]:
-    """All that the row of a comment shows beside what is the article's: as long as it is the same, so is the row."""
+    """All that the row of a comment shows, but for the article: as long as the key is the same, so is the row."""
     comment, parent, depth, is_current = edge["node"], *place
     removal, edited = comment["removal"], comment["editedAt"]
     return (

@@ -168,7 +168,7 @@ class _Kind:
         return np.stack([voters[is_mutual], posters[is_mutual]])
 
     def among(self, users: Ints) -> "_Kind":
-        """The same with the votes among fewer users."""
+        """Only the votes of some users for each other."""
         are_in = np.zeros(len(self.posted), dtype=np.bool_)
         are_in[users] = True
         chosen = are_in[self.voters] & are_in[self.posters]
@@ -176,7 +176,7 @@ class _Kind:
 
     def members(self, users: Ints) -> tuple[Ints, float]:
         """
-        Those of some users who each vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their
+        Those of some users who each vote for `LEAST_COVERAGE` of what the others among them post, and the mean of their
         shares. They are found by removing, again and again, who votes for the smallest share.
         """
         votes = self.among(users)
