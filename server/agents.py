@@ -33,7 +33,7 @@ def agent_of(scope: Scope) -> str:
 
 
 def described(user_agent: str) -> str:
-    """The same by the text of the header User-Agent."""
+    """As `agent_of`, by the text of the header User-Agent."""
     product = PRODUCT.match(user_agent)
     family = next((name for name, pattern in FAMILIES if pattern.search(user_agent)), None)
     if family is None and product and product[1] != "Mozilla":

@@ -168,7 +168,7 @@ class Contexts:
 
     def open(self, client: Client) -> Context:
         """The context of an operation that a client sends."""
-        address = client.address if self._rates else None  # without it writes are not limited
+        address = client.address if self._rates else None  # None: writes are not limited
         read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
             self._store,
@@ -274,7 +274,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
     app.state.orders_of_pages = settings.orders_of_pages
-    app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
+    app.state.front_doors = tokens.front_doors if tokens else []  # the issuers at which browsers can log in
+    app.state.login_url = settings.login_url
     app.state.files = files_of(settings)
     app.state.languages = languages_of(settings, app.state.files)
     app.state.sitemaps = Sitemaps()

@@ -1,6 +1,6 @@
 """
-Browsers: which program a request says it is, the cookie that keeps a session in a browser, and CORS for pages of other
-origins that use this cookie.
+Browsers: which one sends a request, by its headers, the cookie that keeps a session in a browser, and CORS for pages of
+other origins that use this cookie.
 """
 
 from collections.abc import Callable, Sequence

@@ -54,7 +54,7 @@ def rules_of(settings: Settings) -> Rules:
     The rules in the file that `UPVOTE_RULES` names.
 
     Raises:
-        WrongSetting: the file cannot be read, or is not as rules are.
+        WrongSetting: the file cannot be read, or has rules that are not valid.
     """
     if settings.rules is None:
         return rules.NO_RULES
@@ -118,7 +118,7 @@ def issuers_of(settings: Settings) -> Issuers | None:
 
 
 def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "TextCheck | None":
-    """What asks the service that `UPVOTE_CHECK_URL` names, if any; `on_result` gets a word for what it says."""
+    """What asks the service that `UPVOTE_CHECK_URL` names, if any; `on_result` gets a word for each answer."""
     if settings.check_url is None or settings.check_secret is None:
         return None
     from server.text_check import TextCheck  # here: its HTTP client is slow to import, and few servers need it
@@ -151,5 +151,5 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,
-        bounded_hashing=settings.rate_limits == "on",
+        bounded_hashing=settings.rate_limits == "on",  # too many waiting passwords are refused
     )

@@ -37,7 +37,7 @@ REQUEST_ID_NAME = REQUEST_ID.lower().encode()  # as ASGI has it
 
 async def query(request: Request, document: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """
-    Execute a query without the session of the request, so as anybody may read it, and return its data.
+    Execute a query without the session of the request, as for somebody not logged in, and return its data.
 
     The name of its operation is in the logs and the metrics. The cost points of its rate limit are taken from the
     client's address, or from its server key.

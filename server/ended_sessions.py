@@ -70,7 +70,7 @@ class EndedSessions:
                 del self._watched[slot]
 
     def _timer(self, watched: Watched) -> asyncio.TimerHandle | None:
-        """A timer that calls a function at the end of an issuer's token."""
+        """A timer that calls `on_end` when an issuer's token expires; None for a session."""
         if not isinstance(watched.session, Identified):
             return None
         left = watched.session.expires_at - self._clock()

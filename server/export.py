@@ -358,7 +358,7 @@ class Export:
         return result.data
 
     async def _thing_ids(self, numbers: Sequence[int]) -> list[str]:
-        """The ids of articles or comments that Redis has, by their numbers."""
+        """The ids of articles and comments by their numbers. Comments are in Redis or archived; others are articles."""
         partition_of = self._site.partition_of_article
         are_comments = await self._replies(
             [("EXISTS", keys.comment(partition_of(number), number)) for number in numbers]

@@ -32,7 +32,7 @@ WORD_POINTS = 10  # the cost of each word of its query, if that is more in all
 
 def search_points(query: str) -> int:
     """The points of a search by a query. One that is too long costs the least, as its resolver refuses it."""
-    words = sum(map(len, parse(query))) if len(query) <= QUERY_LENGTH else 0
+    words = sum(len(phrase) for phrase in parse(query)) if len(query) <= QUERY_LENGTH else 0
     return max(SEARCH_POINTS, WORD_POINTS * words)
 
 

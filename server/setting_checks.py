@@ -34,7 +34,7 @@ def origins(text: str) -> str:
 
 
 def exact_origins(text: str) -> str:
-    """Origins, none of them with any port."""
+    """Origins, none of them with the port `*`, which stands for any."""
     for origin in listed(text):
         check_origin(origin)
         if origin.endswith(ANY_PORT):

@@ -445,7 +445,7 @@ class Settings(BaseModel):
 
     @property
     def offers(self) -> Offers:
-        """What this site offers of what sites may differ in, such as registration and passwords."""
+        """Which features this site offers, of those that not all sites have, such as registration and passwords."""
         return Offers(
             registration=Registration(self.registration),
             has_passwords=self.passwords == "on",

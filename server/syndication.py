@@ -137,7 +137,7 @@ class FeedSource:
 def routes() -> list[BaseRoute]:
     found: list[BaseRoute] = []
     for name, (write, media_type) in FORMATS.items():
-        for path, find in LISTINGS.items():
+        for path, find in SOURCES.items():
             found.append(Route(f"{path}/{name}.xml", partial(respond, find, write, media_type)))
     return found
 
@@ -150,12 +150,12 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
         HTTPException: 404 if there is no such group or user, 400 if there is no such order; and what `documents.query`
             raises.
     """
-    listing = await find(request, known_order(request))
-    feed = await feed_of(request, listing)
+    source = await find(request, known_order(request))
+    feed = await feed_of(request, source)
     body = ET.tostring(write(feed), encoding="utf-8", xml_declaration=True)
     response = documents.cacheable(request, body, media_type)
     response.headers.update(request.app.state.public_url.headers)
-    return dated(request, response, feed) if listing.order == NEWEST_FIRST else response
+    return dated(request, response, feed) if source.order == NEWEST_FIRST else response
 
 
 def dated(request: Request, response: Response, feed: WebFeed) -> Response:
@@ -190,12 +190,12 @@ def orders(request: Request) -> list[str]:
     return [order.name for order in request.app.state.store.site.rankings.orders]
 
 
-async def site_listing(request: Request, order: str) -> FeedSource:
+async def site_articles(request: Request, order: str) -> FeedSource:
     found = await documents.query(request, SITE, {"order": order})
     return FeedSource(name="", page="", order=order, nodes=found["articles"]["nodes"])
 
 
-async def group_listing(request: Request, order: str) -> FeedSource:
+async def group_articles(request: Request, order: str) -> FeedSource:
     """
     The articles of a group.
 
@@ -230,7 +230,7 @@ async def group_comments(request: Request, order: str) -> FeedSource:
     )
 
 
-async def user_listing(request: Request, order: str) -> FeedSource:
+async def user_articles(request: Request, order: str) -> FeedSource:
     """The user's articles, newest first whatever the order."""
     found = await documents.query(request, USER, {"name": request.path_params["name"]})
     if found["user"] is None:
@@ -239,30 +239,30 @@ async def user_listing(request: Request, order: str) -> FeedSource:
     return FeedSource(name, page=f"user/{name}", order=NEWEST_FIRST, nodes=found["user"]["articles"]["nodes"])
 
 
-async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
+async def feed_of(request: Request, source: FeedSource) -> WebFeed:
     """The feed with its title, its addresses and its entries."""
     # addresses and titles name the order only if it is not the usual one
-    order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
+    order = "" if source.order in (NEWEST_FIRST, default_order(request)) else source.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
     words: Words = request.app.state.languages.named(code=None)  # the site's: readers of feeds choose none
-    kind = words("feed-comments") if listing.shows_comments else order and words(f"order-{order.lower()}")
-    title = " · ".join(part for part in (listing.name, kind, request.app.state.site_name) if part)
-    url = f"{site}{feed_path(request, listing)}{query}"
-    return WebFeed(site, title, f"{site}/{listing.page}{query}", url, await entries(listing), words)
+    kind = words("feed-comments") if source.shows_comments else order and words(f"order-{order.lower()}")
+    title = " · ".join(part for part in (source.name, kind, request.app.state.site_name) if part)
+    url = f"{site}{feed_path(request, source)}{query}"
+    return WebFeed(site, title, f"{site}/{source.page}{query}", url, await entries(source), words)
 
 
-def feed_path(request: Request, listing: FeedSource) -> str:
+def feed_path(request: Request, source: FeedSource) -> str:
     """The path of a feed, with the name of the group or user as the site writes it, whatever case the request has."""
     path: str = request.scope["path"]
     name = request.path_params.get("name")
-    return path if name is None else path.replace(f"/{name}/", f"/{listing.name}/", 1)
+    return path if name is None else path.replace(f"/{name}/", f"/{source.name}/", 1)
 
 
-async def entries(listing: FeedSource) -> list[FeedEntry]:
-    texts = [markdown_html.excerpt(node["content"] or "") for node in listing.nodes]
-    make = comment_entry if listing.shows_comments else article_entry
-    return [make(node, html) for node, html in zip(listing.nodes, await markdown_html.render(texts), strict=True)]
+async def entries(source: FeedSource) -> list[FeedEntry]:
+    texts = [markdown_html.excerpt(node["content"] or "") for node in source.nodes]
+    make = comment_entry if source.shows_comments else article_entry
+    return [make(node, html) for node, html in zip(source.nodes, await markdown_html.render(texts), strict=True)]
 
 
 def article_entry(node: Node, html: str) -> FeedEntry:
@@ -355,10 +355,10 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> None
 
 Find = Callable[[Request, str], Awaitable[FeedSource]]  # reads what a feed shows, in an order
 Write = Callable[[WebFeed], ET.Element]  # makes the XML of a feed
-LISTINGS: dict[str, Find] = {  # by the path of the feed's folder
-    "": site_listing,
-    "/group/{name}": group_listing,
-    "/user/{name}": user_listing,
+SOURCES: dict[str, Find] = {  # by the path of the feed's folder
+    "": site_articles,
+    "/group/{name}": group_articles,
+    "/user/{name}": user_articles,
     "/comments": site_comments,
     "/group/{name}/comments": group_comments,
 }

@@ -1,6 +1,6 @@
 """
 Asks a service outside about each new or edited text: a signed POST by Standard Webhooks 1.0, which is answered within a
-second. If the service is away, late or answers something else, the text is posted as if it had no opinion.
+second. If the service is away, late or answers something else, the text is posted as if no service were asked.
 """
 
 import asyncio

@@ -144,7 +144,7 @@ class OriginWarnings:
         text = origin.decode("latin-1")
         if text in self._origins or is_own_origin(origin, headers):
             return
-        # WebSockets are open to pages of any loopback origin, on a server that is one itself: nothing is refused.
+        # A server with a loopback name opens WebSockets to pages of any loopback origin: nothing is refused.
         if scope["type"] == "http" or not is_loopback(origin, headers):
             warn = self._warn if text.startswith(("http://", "https://")) else self._warn_of_unknown
             warn(text[:MAX_SHOWN])

@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|>|[-+](?=[\s-]|$))")
 NUMBERED_ITEM = re.compile(r"^(\s*[0-9]{1,9})([.)](?=\s|$))")
 FENCE = "```"
 FENCES = re.compile("`{3,}")
-ESCAPES = re.compile(r"(?:\\.|[^\\])*", re.DOTALL)  # without a backslash that escapes nothing
+ESCAPES = re.compile(r"(?:\\.|[^\\])*", re.DOTALL)  # all of a text but a backslash at its end that escapes nothing
 
 
 def markdown(html: str, length: int) -> tuple[str, bool]:
@@ -54,7 +54,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
         href, shown = str(el.get("href") or ""), el.get_text()
-        if "_noformat" in parent_tags or not LINK.fullmatch(href):
+        if "_noformat" in parent_tags or not LINK.fullmatch(href):  # `_noformat`: within code
             return text
         is_shown = shown == href or (shown.endswith(ELLIPSIS) and href.startswith(shown[: -len(ELLIPSIS)]))
         return f"<{href}>" if is_shown or not text.strip() else f"[{text}](<{href}>)"

@@ -53,7 +53,7 @@ async def _revert(store: Store, arguments: Namespace) -> int:
     meanwhile is neither counted nor a failure.
 
     Raises:
-        CommandError: there is no user of this name, nor an action of this name since then, as `operator` may have.
+        CommandError: nobody has this name, nor has an action since then: `operator` has actions, and is no user.
     """
     found, done, failed = 0, 0, 0
     async for action in _actions_by(store.site, arguments.by, arguments.since):

@@ -1,4 +1,4 @@
-"""The command `move`: copies a store to an empty one while it can be read, and says when to switch."""
+"""The command `move`: copies a store, which can be read meanwhile, to an empty one, and says when to switch."""
 
 import secrets
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -52,7 +52,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         header = await dump.settings(store.site)
         count = partitions or store.site.partitions
         policy = _policy(header, settings)
-        # a new source for each move: one that has failed cannot be continued
+        # `source` names what is copied. A new name for each move: one that has failed cannot be continued
         restoration = await Restoration.begin(
             to, source=secrets.token_hex(), partitions=count, policy=policy, clock=unix_milliseconds
         )

@@ -27,7 +27,7 @@ def run(
     even if the managed Valkey has never run on the data directory.
 
     Raises:
-        NoData: it has never run there, so the directory's name may be wrong.
+        NoData: the managed Valkey has never run on the data directory, so that its name may be wrong.
     """
     if must_exist and not settings.redis_url:
         server.require_data(settings.data_dir)
@@ -48,7 +48,7 @@ async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], stri
 @asynccontextmanager
 async def archive_of(settings: Settings, store: Store) -> AsyncIterator[Database | None]:
     """
-    The open database of a store that has archived articles, which only the database has; None if the store has none.
+    The open database of a store that has archived articles, which only the database has; None if nothing is archived.
 
     Raises:
         DatabaseUnavailable: the database does not answer.

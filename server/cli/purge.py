@@ -48,7 +48,7 @@ def purge(settings: Settings, subject: str, backups: Sequence[Path], reason: str
 
     Raises:
         CommandError: there is no such article or comment, or the reason breaks a rule.
-        DatabaseUnavailable: the database does not answer; what was purged in the store is purged.
+        DatabaseUnavailable: the database does not answer; what was purged in the store stays purged.
     """
 
     async def act(store: Store) -> bool:

@@ -137,8 +137,8 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
     Check all records of a backup of a store with so many partitions.
 
     Raises:
-        BrokenBackup: a record is invalid, or there is not exactly one record of sequences. That record has, for each
-            partition, the last sequence of numbers that it has given.
+        BrokenBackup: a record is invalid, or there is not exactly one record of sequences. For each partition it has
+            the last sequence, the part of a number that grows, that an article or a comment was given.
     """
     sequences = 0
     with progress_bar("check", backup.frames) as advance:

@@ -109,7 +109,7 @@ def try_rules(arguments: Namespace) -> int:
     Print what the rules of a file would have caught.
 
     Raises:
-        CommandError: the file cannot be read, or is not as rules are.
+        CommandError: the file cannot be read, or has rules that are not valid.
         DatabaseUnavailable: the database does not answer.
         WrongSetting: there is none.
     """

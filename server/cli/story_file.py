@@ -22,7 +22,7 @@ from store.maintenance.import_stories import MOST_VOTES, Story
 
 REQUIRED = ("id", "title", "author", "created_at")
 COLUMNS = (*REQUIRED, "url", "points")  # others, such as `comments`, are ignored
-HOST_STORIES = 20  # a host with as many stories becomes a group
+HOST_STORIES = 20  # a host with so many stories, or more, becomes a group
 
 ID = re.compile(r"[!-~]{1,64}")
 POINTS = re.compile(r"-?[0-9]{1,7}")

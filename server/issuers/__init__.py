@@ -3,5 +3,5 @@ Issuers: services of the site's operator at which users log in, such as an OpenI
 tokens that say who somebody is, and these are accepted in place of sessions.
 
 `file` reads who the issuers are, `keys` and `keyrings` have their keys, `tokens` checks what a token says, `accepting`
-knows its user and remembers it, and `front_door` logs users in at an issuer.
+finds and remembers its user, and `front_door` logs users in at an issuer.
 """

@@ -96,7 +96,7 @@ class AcceptedTokens:
         The client with the user of its token, if that is one of an issuer. A token that has expired counts as none.
 
         Raises:
-            Refused: the token is not accepted, or its address has no points left; or its keys cannot be had now.
+            Refused: the token is not accepted, the client's address has no points left, or the keys cannot be had now.
         """
         token = client.token
         if token is None or not tokens.is_issuer_token(token):

@@ -54,8 +54,8 @@ logger = logging.getLogger("upvote")
 
 def routes(has_page: bool) -> list[BaseRoute]:
     """
-    Both answer GET only: a HEAD would store a log-in that nobody goes on with, or use one up. `has_page` tells whether
-    the site has a page to log in, to which browsers come back where a log-in fails.
+    The routes that begin and end a log-in. They answer GET only: a HEAD would store a log-in that nobody goes on with,
+    or use one up. `has_page`: the site has a page to log in, to which browsers come back where a log-in fails.
     """
     steps = {f"{PATH}/{{name}}": begin, f"{PATH}/{{name}}/done": end}
     return [_route(path, partial(_or_back, step) if has_page else step) for path, step in steps.items()]

@@ -362,7 +362,7 @@ def keyrings(
     issuers: Issuers, on_change: Callable[[], object], clock: Callable[[], int] = unix_milliseconds
 ) -> dict[str, Keyring]:
     """
-    The keys of all issuers, by their names.
+    The keys of each issuer, by the name of the issuer.
 
     Raises:
         WrongIssuers: a file of keys is not usable.

@@ -20,8 +20,8 @@ MOST_GROUPS = 100  # that the claims of a token may name
 
 def claims_of(token: Token, *, has_all_claims: bool = True) -> Claims:
     """
-    What a token says. If a token that has all claims lacks one, the user has no such field, or no roles. Another one,
-    such as an ID token, says nothing of what it lacks.
+    What a token says. With `has_all_claims`, a missing claim says that the user has no such field, or no roles. Without
+    it, as for an ID token, a missing claim says nothing.
     """
     issuer, claims = token.issuer, token.claims
     says_roles = has_all_claims or any(

@@ -50,7 +50,7 @@ class Measures:
 
     `hours` and `best_rank` are of the stories with colluders. Each has two values, without the votes of the colluders
     and with them: the mean hours on the page, and the median of the best ranks. A story that was never on the page has
-    the rank after its last one. Both are empty if no story could be observed.
+    the rank after the last place. Both are empty if no story could be observed.
     """
 
     turnover: float

@@ -22,7 +22,7 @@ IN_PROGRESS = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")  # line
 
 @contextmanager
 def compacted_at_exit(folder: Path, socket_path: Path) -> Iterator[None]:
-    """At exit, have Valkey rewrite its append-only file, if that is long, takes little time and fits on the disk."""
+    """At exit, have Valkey rewrite its append-only file if it has many changes, is small and fits on the disk."""
     try:
         yield
     finally:

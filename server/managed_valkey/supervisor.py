@@ -15,7 +15,7 @@ from pathlib import Path
 LOAD_SECONDS = 600.0  # in which Valkey loads its data and answers
 STOP_SECONDS = 60.0  # after which a Valkey that stops is killed
 RESTART_SECONDS = 1.0  # before the next start, if Valkey ran for less than that
-MAX_ATTEMPTS = 3  # failed starts in a row
+MAX_FAILURES = 3  # failed starts in a row
 
 # Scripts allocate and free thousands of small chunks of memory. By default glibc keeps 7 free ones of a size at hand,
 # and merges and splits all others, which takes a fifth of Valkey's time. With these settings it keeps 20,000 of each
@@ -67,12 +67,12 @@ class ValkeySupervisor:
 
     def _run_until_stopped(self) -> None:
         """What the thread runs: starts Valkey, again whenever it ends, until `stop` or too many failures."""
-        attempts = self._attempt(MAX_ATTEMPTS - 1)  # the first start is not tried again
-        while not self._stopping.is_set() and attempts < MAX_ATTEMPTS:
+        failures = self._attempt(MAX_FAILURES - 1)  # the first start is not tried again
+        while not self._stopping.is_set() and failures < MAX_FAILURES:
             logger.error("Valkey ended and is restarted")
-            if attempts or time.monotonic() - self._answered_at < RESTART_SECONDS:
+            if failures or time.monotonic() - self._answered_at < RESTART_SECONDS:
                 self._stopping.wait(RESTART_SECONDS)
-            attempts = self._attempt(attempts)
+            failures = self._attempt(failures)
         self.has_failed = not self._stopping.is_set()
         was_running = self._started.is_set()
         self._started.set()
@@ -89,7 +89,7 @@ class ValkeySupervisor:
             return 0 if self._run() else failures + 1
         except OSError as error:  # no free processes or file descriptors at the moment
             logger.error("Valkey cannot be started: %s", error.strerror)
-            return max(failures, 1) if self._started.is_set() else MAX_ATTEMPTS  # 1: the next start waits
+            return max(failures, 1) if self._started.is_set() else MAX_FAILURES  # 1: the next start waits
 
     def _run(self) -> bool:
         """

@@ -224,7 +224,7 @@ def head(request: Request, metadata: PageMetadata) -> Head:
         alternates=paths_by_language,
         languages=request.app.state.languages,
         orders=shown_orders(request),
-        front_doors=" ".join(request.app.state.front_doors),
+        front_doors=" ".join(request.app.state.front_doors),  # names of services at which users log in
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
         sends_mail=request.app.state.store.site.offers_mail,

@@ -15,8 +15,8 @@ from store.words import composed
 ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } groups { name }"
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
 ANSWERED = "parent { id content }"  # the comment that one answers
-MAX_LINES = 187_000  # bytes of all lines of comments of a page, which has at most 200,000
-LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # at most: such a line beside its texts, and what it answers
+MAX_LINES = 187_000  # bytes of the comments and other texts of a page, which has at most 200,000
+LINE_BYTES, QUOTE_BYTES = 1_200, 1_300  # at most: the line of a comment beside its texts, and what it answers
 # a match of a search, with the marks around it: as in reader/src/components/Matches.tsx
 MATCH = re.compile("\ue000([^\ue001]*)\ue001")
 MARKS = str.maketrans("", "", "\ue000\ue001")  # removes the marks
@@ -26,8 +26,8 @@ async def with_texts(
     comments: Sequence[Mapping[str, Any]], *, size: int = 0
 ) -> list[tuple[Mapping[str, Any], RenderedText]]:
     """
-    Each comment with its rendered text, or with its first words where the texts before it take the room. A page has
-    `MAX_LINES` bytes for lines of comments and `size` bytes of other texts.
+    Each comment with its rendered text, or with its first words where the texts before it take the room. The lines
+    of a page and its other texts, of `size` bytes, have at most `MAX_LINES` bytes together.
     """
     texts = await render_texts([comment["content"] or "" for comment in comments])
     beginnings = [RenderedText(escape(text.plain), text.plain, is_plain=True) for text in texts]
@@ -77,5 +77,5 @@ def unmarked(excerpt: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """A text as an excerpt has it: composed, with one space for blanks."""
+    """A text as an excerpt has it: in composed Unicode, with one space for blanks."""
     return " ".join(composed(text).split())

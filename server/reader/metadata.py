@@ -13,9 +13,8 @@ class PageMetadata:
 
     - `path` is the canonical one, without a slash at its start; a page without it is not for search engines.
     - `feeds` is the folder of its own feeds, such as `group/show/`; "" if it has none beside those of the site.
-    - `order` is the order of articles that the addresses of its own feeds name. A page without feeds of its own has
-      it in the addresses of the site's feeds. If it is "", its own feeds name no order, and the site's feeds name the
-      order of the front page.
+    - `order` is the order of articles that the addresses of its own feeds name, or those of the site's feeds if it has
+      none of its own. If it is "", its own feeds name no order, and the site's feeds that of the front page.
     - `content` is what is shown until the script has its data, as HTML.
     - `posting` gives an article as JSON for search engines, in at most the bytes that it is given.
     - `is_translated` is false for what is there in the site's language only.

@@ -22,7 +22,7 @@ from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
-# rows, each as (HTML, its number of bytes), by `key_of` and what is the article's; rendering one takes so long
+# rows, each as (HTML, its number of bytes), by what they show of the article and `key_of`; one is rendered in 50 us
 ROWS = POOL.cache("rows", microseconds=50)
 
 Comment = Mapping[str, Any]
@@ -67,7 +67,7 @@ def thread_of(
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
     places = places_of(edges, current)
-    shown = [index for index, kept in enumerate(places_with_text_or_replies(edges, has_next)) if kept]
+    shown = [index for index, kept in enumerate(are_shown(edges, has_next)) if kept]
     key_of_article = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
     keys = [(*key_of_article, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
     for index, key, known in zip(shown, keys, ROWS.get_all(keys), strict=True):
@@ -103,7 +103,7 @@ def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace
 def key_of(
     words: Words, edge: Mapping[str, Any], text: RenderedText, place: RowPlace, now: datetime
 ) -> tuple[object, ...]:
-    """All that the row of a comment shows beside what is the article's: as long as it is the same, so is the row."""
+    """All that the row of a comment shows, but for the article: as long as the key is the same, so is the row."""
     comment, parent, depth, is_current = edge["node"], *place
     removal, edited = comment["removal"], comment["editedAt"]
     return (
@@ -140,8 +140,8 @@ def drawn(
     return str(html), len(html.encode())
 
 
-def places_with_text_or_replies(edges: Sequence[Mapping[str, Any]], has_next: bool) -> list[bool]:
-    """False for deleted comments that have nothing below them: the server keeps those for their replies only."""
+def are_shown(edges: Sequence[Mapping[str, Any]], has_next: bool) -> list[bool]:
+    """False for deleted comments that have nothing below them: deleted ones are kept for their replies only."""
     kept: list[bool] = []
     next_depth = 10**9 if has_next else -1  # below any depth: the next page may have replies to the last one
     for edge in reversed(edges):

@@ -83,7 +83,7 @@ async def good(request: Request) -> PageMetadata:
         day=day or "",
         today=datetime.now(UTC).date().isoformat(),
         empty=words("list-good-empty"),
-        first=0,
+        first=0,  # no ranks
         articles=articles["nodes"],
         previous="" if after is None else address("good", {"date": day}),
         next=address("good", {"date": day, "after": info["endCursor"]}) if info["hasNextPage"] else "",

@@ -7,9 +7,8 @@ what the others post. docs/rings.md describes the method. Needs the extra `rings
 3. Users who vote for less than `LEAST_COVERAGE` of what the others of their part post, such as friends, are removed.
 4. Users who give the others no greater share of their votes than users outside do, in the same groups and periods, are
    removed, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
-   validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
-   corrected by Bonferroni, of links from a user to other users: as many tests are counted as there are sets of as many
-   users.
+   validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric, of
+   links from a user to other users. Its correction by Bonferroni counts one test for each set of as many users.
 """
 
 from collections.abc import Iterator
@@ -141,9 +140,9 @@ def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """
-    The votes for texts of one kind, articles or comments: who votes for how many of whom. Somebody has voted for each
-    text. At the same index of three arrays stand one of `voters`, one of `posters`, and how many votes (`counts`) the
-    voter has cast for the poster.
+    The votes for texts of one kind, articles or comments: who votes for how many of whom. Texts without votes
+    do not count. At the same index of three arrays stand one of `voters`, one of `posters`, and how many votes
+    (`counts`) the voter has cast for the poster.
     """
 
     voters: Ints
@@ -169,7 +168,7 @@ class _Kind:
         return np.stack([voters[is_mutual], posters[is_mutual]])
 
     def among(self, users: Ints) -> "_Kind":
-        """The same with the votes among fewer users."""
+        """Only the votes of some users for each other."""
         are_in = np.zeros(len(self.posted), dtype=np.bool_)
         are_in[users] = True
         chosen = are_in[self.voters] & are_in[self.posters]
@@ -177,7 +176,7 @@ class _Kind:
 
     def members(self, users: Ints) -> tuple[Ints, float]:
         """
-        Those of some users who each vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their
+        Those of some users who each vote for `LEAST_COVERAGE` of what the others among them post, and the mean of their
         shares. They are found by removing, again and again, who votes for the smallest share.
         """
         votes = self.among(users)

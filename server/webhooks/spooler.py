@@ -82,8 +82,8 @@ class Spooler:
 
     async def _start(self, cursor: str) -> LogPosition:
         """
-        Where the log goes on after a cursor. What was removed from it is passed over, and a warning says so. As it may
-        have had deletions, the messages that wait lose their texts.
+        Where the log goes on after a cursor. Entries that were removed from it are passed over, and a warning says so.
+        As some may have been deletions, the messages that wait lose their texts.
         """
         position = parse_cursor(cursor)
         oldest = await oldest_position(self._site)

@@ -25,7 +25,7 @@ class Words:
         self.language = language
         self.direction: str = Locale.parse(language, sep="-").text_direction
         self._entries = entries
-        # Names and titles stand in texts of the other direction where they belong.
+        # In texts from right to left, names and titles from left to right stay where they belong.
         self._bundle = FluentBundle([language], use_isolating=self.direction == "rtl")
         self._added = set[str]()
         self._constants: dict[str, str] = {}
@@ -39,7 +39,7 @@ class Words:
 
     @cached_property
     def file(self) -> str:
-        """The name of this file. It changes with the texts, so that browsers may keep the file for good."""
+        """The name of the file `source`. It changes with the texts, so that browsers may keep the file for good."""
         return f"words-{self.language}-{sha256(self.source).hexdigest()[:10]}.ftl"
 
     def __call__(self, name: str, /, **given: str | int) -> str:
