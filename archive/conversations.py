@@ -131,12 +131,12 @@ class Conversation:
         """The replies to a comment, or to the article, in an order."""
         key = parent, order
         if key not in self._sorted:
-            present = (self._present(order, each) for each in self.replies.get(parent, ()))
-            self._sorted[key] = sorted(_key(order, each) for each in present)
+            positions = (self._current(order, each) for each in self.replies.get(parent, ()))
+            self._sorted[key] = sorted(_key(order, each) for each in positions)
         return self._sorted[key]
 
-    def _present(self, order: CommentOrder, number: int) -> Position:
-        """The position of a comment among its siblings."""
+    def _current(self, order: CommentOrder, number: int) -> Position:
+        """The current position of a comment among its siblings."""
         return Position(_value(order, self.comments[number], self.best_z), keys.member(number))
 
     def _path(
@@ -153,7 +153,7 @@ class Conversation:
             above = list(islice(self._above(level.position.number), missing))[::-1]
             if len(above) < missing:
                 return path, True
-            path += [ThreadLevel(len(path) + i, self._present(order, each)) for i, each in enumerate(above)]
+            path += [ThreadLevel(len(path) + i, self._current(order, each)) for i, each in enumerate(above)]
             path.append(level)
         return path, False
 
@@ -232,7 +232,7 @@ class _Walk:
         known = {level.position.number: level for level in self.path}
         above = list(islice(self.conversation._above(first.position.number), first.depth))[::-1]
         return [
-            known.get(number) or ThreadLevel(depth, self.conversation._present(self.order, number))
+            known.get(number) or ThreadLevel(depth, self.conversation._current(self.order, number))
             for depth, number in enumerate(above)
         ]
 

@@ -182,7 +182,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
         for name in [key.suffix for key in found if key.kind is keys.user]:
             matching = [known.get((key, leaving.digest(key, name))) for key in name_keys]
             for deletion in filter(None, matching):
-                with suppress(Delayed):  # a server goes on
+                with suppress(Delayed):  # a server continues it
                     leaver = await leaving.begin(
                         site,
                         name,

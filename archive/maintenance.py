@@ -293,7 +293,7 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
     """
-    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until none has moved.
+    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until no article moves.
     """
     find, older = partial(_hashes, site, database), partial(_comments_of_user, database)
     tally, counts = Tally(sequences={}, users={}, known={}, find=find, older=older), dict[int, dict[str, int]]()

@@ -98,7 +98,7 @@ TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "low", "high") else "BIGINT"
     for name in ("listing", "value", "number", "change", "low", "low_number", "high", "high_number")
 }
-# The range of an index that contains its lowest key, and those that begin above it and not above its highest.
+# The range of an index that contains the key `low`, and those that begin above this key and not above `high`.
 _RANGES = """
 SELECT * FROM (
   SELECT listing, value, number, size FROM place_counts
