@@ -3,8 +3,8 @@ The conversation of an archived article, computed from its comments alone: threa
 what is above and below a comment, and all counts. It gives the same answers for an archived article, whose comments are
 in the SQL database only, that `store/threads.py` gives for one in Redis.
 
-A level is a comment in a thread, with its depth; a position is a comment's sort key in an order. Nothing here reads or
-writes: the comments come from the database (`database/conversations.py`), or from a test.
+A position is the sort key of a comment among its siblings, a level its depth and position; a `ThreadPosition` has the
+levels down to a comment. All is computed from comments that the caller has read (`database/conversations.py`).
 """
 
 from bisect import bisect_left, bisect_right

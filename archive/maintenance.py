@@ -121,7 +121,7 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     await database.run(mover.check_identity, site.rankings.archive or "")
     if repair:
         await mover.renew_listings(site, database)
-        await mover.drop_left(site)
+        await mover.remove_archived_comments(site)
     checks = _Checks(site, database, report, repair)
     await checks.archived()
     await checks.others()

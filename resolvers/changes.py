@@ -150,8 +150,8 @@ async def subscribe(
     context: Context, after: str | None = None, kinds: list[str] | None = None
 ) -> AsyncGenerator[Change | Checkpoint, None]:
     """
-    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log, so
-    it takes no memory of this process.
+    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log, and takes no memory
+    of this process.
 
     Raises:
         Forbidden: the request has no valid server key, and is of no admin; or this has changed since.
