@@ -99,8 +99,8 @@ class Conversation:
         self, order: CommentOrder, window: ThreadWindow, *, under: int | None = None, max_depth: int = 10
     ) -> ThreadPage:
         """
-        As `threads.page`. If comments are newer than the beginning of a pinned walk, it goes on unpinned; in the orders
-        by time it stays pinned, and leaves these comments out.
+        A page of the thread, or of the part below the comment `under`, down to `max_depth`. If comments are newer than
+        the beginning of a pinned walk, it goes on unpinned; in the orders by time it stays pinned, and leaves them out.
         """
         beyond = window.beyond
         newest = beyond.newest if beyond else None
