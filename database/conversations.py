@@ -84,7 +84,7 @@ def version(connection: "Connection", article: int) -> int | None:
     """
     The version of an archived conversation, by which a cached one is known to be current; None if the article is not
     archived with one. It is when the article left Redis (unix milliseconds), and a millisecond more for each change:
-    only annulled votes change an archived conversation.
+    an archived conversation changes only if a moderator annuls or restores votes.
     """
     found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
     return found
