@@ -131,7 +131,7 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """
-    The sums of all archived articles, for the comparison with the hash `archived` of each partition, a share of Redis.
+    The sums of all archived articles, to compare with the hash `archived` of each partition (a share of the data).
     `tally` has the sums of users. `counts` has the counters of each partition, such as `count:good`, also counters that
     should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so
     the script that compares the sums knows whether they still hold.

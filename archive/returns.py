@@ -81,5 +81,5 @@ async def _restored(
 def _hashes_at(
     connection: "Connection", partition: int, article: int, best_z: float
 ) -> tuple[str, dict[int, dict[str, str]]]:
-    """The id of the last entry of the log of changes that the database had, and what `comment_hashes` found then."""
+    """The id of the last entry of the log of changes that the database has; then what `comment_hashes` finds."""
     return recounts.position(connection, partition), comment_hashes(connection, article, best_z)

@@ -27,6 +27,6 @@ def bases(votes_class: int) -> tuple[int, int]:
     number = abs(votes_class)
     if number < 2 * CLASSES:  # the class ignores no digits
         return number, number
-    shifts = number // CLASSES - 1  # the inverse of `votes_class`: the digits it keeps are CLASSES at least
+    shifts = number // CLASSES - 1  # inverse of `votes_class`, whose size >> shifts is CLASSES to 2 * CLASSES - 1
     lowest = (CLASSES + number % CLASSES) << shifts
     return lowest, lowest + (1 << shifts) - 1
