@@ -212,7 +212,7 @@ class _Checks:
                 self.report(Finding(where, found="others", expected="those of its record", repaired=self.repair))
 
     async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
-        """Those of some articles that are archived now, and whose places are wrong."""
+        """Which of some articles are archived now and have wrong places."""
         states = await moving.states_of(self.site, numbers)
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(article_places.check, self.site, settled)
@@ -246,8 +246,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Of some articles those that only the database has. Those whose deletion it has still to apply are left out, and
-        all if the database has to be rebuilt first, as it cannot follow the log.
+        The articles with these numbers that only the database has, without those whose deletion it has still to apply.
+        None at all if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -374,8 +374,8 @@ def _archivable(
     connection: "Connection", numbers: Sequence[int], latest: int
 ) -> tuple[list[Article], str, dict[int, str]]:
     """
-    Of some articles those that are not archived, and could be: posted until an instant, and without comments. Then the
-    identity of the log that the tables mirror, and by partition the id of the last entry that they have.
+    The articles with these numbers that are not archived, and could be: posted until an instant, and without comments.
+    Then the identity of the log that the tables mirror, and by partition the id of the last entry that they have.
     """
     found = [article for article in article_places.records(connection, numbers, archived=False) if article]
     with_comments = article_places.with_comments(connection, [article.number for article in found])

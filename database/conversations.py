@@ -91,7 +91,7 @@ def version(connection: "Connection", article: int) -> int | None:
 
 
 def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
-    """Those of some comments, given by their numbers, whose article is archived."""
+    """The comments with these numbers whose article is archived."""
     found = []
     for some in slices(numbers):
         rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})

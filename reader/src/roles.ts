@@ -72,7 +72,7 @@ export function rolesOf(grants: readonly Grant[]): Roles {
 /** Whether somebody with these roles moderates anything. */
 export const moderatesAnything = ({ isOfSite, groups }: Roles): boolean => isOfSite || groups.length > 0;
 
-/** Whether somebody with `roles` moderates what is in these groups; without any, what is in no group. */
+/** Whether somebody with `roles` moderates what is in any of these groups; if none are given, what is in no group. */
 export function moderates(roles: Roles, groups: readonly string[]): boolean {
   return roles.isOfSite || groups.some((group) => roles.groups.includes(group));
 }
