@@ -26,7 +26,7 @@ from store.events import EVERY_ENTRY, RECONNECT_PAUSE
 from store.log import EntriesRemoved, Entry
 from store.site import Site
 
-LIMITS = range(1, 1_001)
+LIMITS = range(1, 1_001)  # changes that a page may have at most, as the client chooses
 DEFAULT_LIMIT = 100
 ENTRIES_AT_ONCE = 200  # of all partitions together, in a round trip: an entry may have a text of 40,000 characters
 FEWEST_AT_ONCE = 4  # entries of a partition, in a round trip
