@@ -5,7 +5,7 @@ the action is reverted. Votes on archived articles, which only the SQL database 
 Votes are annulled and restored in steps, partition by partition; a partition is a share of the data in Redis. The
 database knows who has voted on what; without one, only the sets of voters do, which Redis deletes after voting closes.
 An archived article stays archived while its votes change: see `recounts`. Before a revert restores votes in a
-partition, it forbids there that a process which is late annuls more.
+partition, it keeps late processes from annulling more there.
 """
 
 import asyncio
@@ -185,7 +185,7 @@ async def _annul_these(
     numbers: Sequence[int],
     archived: Archived,
 ) -> Step:
-    """As `annulments.annul_some`, for the votes on some numbers. `votes` has these and others, by number."""
+    """Annul the votes on articles and comments with these `numbers`. `votes` has these votes and others, by number."""
     wanted = [votes[number] for number in numbers]
     return await annulments.annul_some(site, partition, action, voter, complete_at, wanted, archived)
 

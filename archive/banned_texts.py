@@ -5,7 +5,7 @@ ones, which only the SQL database has: these are written back to Redis first.
 This is done in steps, partition by partition; a partition is a share of the data in Redis. An action is a record of
 what a moderator did. Each text is removed by an action of its own that names the ban, so that the state of a text
 follows from the actions about it alone. The revert of a ban reverts the removals that name it; before it does so in a
-partition, it forbids there that a late process removes more.
+partition, it keeps late processes from removing more there.
 """
 
 from collections import defaultdict

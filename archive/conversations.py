@@ -3,8 +3,8 @@ The conversation of an archived article, computed from its comments alone: threa
 what is above and below a comment, and all counts. It gives the same answers for an archived article, whose comments are
 in the SQL database only, that `store/threads.py` gives for one in Redis.
 
-A level is a comment in a thread, with its depth; a position is a comment's sort key in an order. Nothing here reads or
-writes: the comments come from the database (`database/conversations.py`), or from a test.
+A position is the sort key of a comment among its siblings, a level its depth and position; a `ThreadPosition` has the
+levels down to a comment. All is computed from comments that the caller has read (`database/conversations.py`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -99,8 +99,8 @@ class Conversation:
         self, order: CommentOrder, window: ThreadWindow, *, under: int | None = None, max_depth: int = 10
     ) -> ThreadPage:
         """
-        As `threads.page`. If comments are newer than the beginning of a pinned walk, it goes on unpinned; in the orders
-        by time it stays pinned, and leaves these comments out.
+        A page of the thread, or of the part below the comment `under`, down to `max_depth`. If comments are newer than
+        the beginning of a pinned walk, it goes on unpinned; in the orders by time it stays pinned, and leaves them out.
         """
         beyond = window.beyond
         newest = beyond.newest if beyond else None
@@ -131,12 +131,12 @@ class Conversation:
         """The replies to a comment, or to the article, in an order."""
         key = parent, order
         if key not in self._sorted:
-            present = (self._present(order, each) for each in self.replies.get(parent, ()))
-            self._sorted[key] = sorted(_key(order, each) for each in present)
+            positions = (self._current(order, each) for each in self.replies.get(parent, ()))
+            self._sorted[key] = sorted(_key(order, each) for each in positions)
         return self._sorted[key]
 
-    def _present(self, order: CommentOrder, number: int) -> Position:
-        """The position of a comment among its siblings."""
+    def _current(self, order: CommentOrder, number: int) -> Position:
+        """The current position of a comment among its siblings."""
         return Position(_value(order, self.comments[number], self.best_z), keys.member(number))
 
     def _path(
@@ -153,7 +153,7 @@ class Conversation:
             above = list(islice(self._above(level.position.number), missing))[::-1]
             if len(above) < missing:
                 return path, True
-            path += [ThreadLevel(len(path) + i, self._present(order, each)) for i, each in enumerate(above)]
+            path += [ThreadLevel(len(path) + i, self._current(order, each)) for i, each in enumerate(above)]
             path.append(level)
         return path, False
 
@@ -232,7 +232,7 @@ class _Walk:
         known = {level.position.number: level for level in self.path}
         above = list(islice(self.conversation._above(first.position.number), first.depth))[::-1]
         return [
-            known.get(number) or ThreadLevel(depth, self.conversation._present(self.order, number))
+            known.get(number) or ThreadLevel(depth, self.conversation._current(self.order, number))
             for depth, number in enumerate(above)
         ]
 

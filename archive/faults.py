@@ -18,7 +18,7 @@ from store.site import unix_milliseconds
 if TYPE_CHECKING:
     from database.statements import Connection
 
-PATH = re.compile(r"\S* (?:0|[1-9][0-9]*)", re.ASCII)  # a comment's place in the tree: text and index, branch_paths.lua
+PATH = re.compile(r"\S* (?:0|[1-9][0-9]*)", re.ASCII)  # "TEXT INDEX", a comment's place in the tree: branch_paths.lua
 Kept = Mapping[int, KeptOfComment]  # the columns that the archive filled, by the number of the comment
 
 

@@ -53,7 +53,7 @@ class Part:
     If values change with age, they are those at the instant `at` (unix milliseconds).
 
     A home ranks all groups by the weights of the site. `weighted` are the followed groups with a weight of their own in
-    this order: their indexes in the archive have values by that weight, which do not fit.
+    this order: their indexes in the archive have values by that weight, so the index of the whole site is read instead.
     """
 
     listing: HomeListing
@@ -66,7 +66,7 @@ class Part:
 
 async def page(site: Site, archive: Archive, listing: HomeListing, window: Window) -> Page:
     """
-    A page of a home, as `store.home.page`. Three round trips, and a query if archived places can be on it.
+    A page of a home. Three round trips, and a query if archived places can be on it.
 
     Raises:
         StoreUnavailable: articles have moved during each of `TRIES` tries.

@@ -107,7 +107,7 @@ async def settle(store: Store, database: Database | None, leaver: Leaver) -> Non
 
 
 def repeated(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
-    """End what was begun, as long as the context is open."""
+    """End deletions that were begun, in the background, as long as the context is open."""
     return repeating(lambda: _settle_noted(store, database), INTERVAL, FAULT)
 
 
@@ -167,7 +167,7 @@ def noted_in(file: Path) -> list[Deletion]:
     return found
 
 
-async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
+async def delete_again(store: Store, deletions: Sequence[Deletion]) -> int:
     """
     In a store that was restored from a backup, delete the users again who were deleted after it was made, and keep all
     of their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
@@ -182,7 +182,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
         for name in [key.suffix for key in found if key.kind is keys.user]:
             matching = [known.get((key, leaving.digest(key, name))) for key in name_keys]
             for deletion in filter(None, matching):
-                with suppress(Delayed):  # a server goes on
+                with suppress(Delayed):  # a server continues it
                     leaver = await leaving.begin(
                         site,
                         name,

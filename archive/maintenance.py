@@ -121,7 +121,7 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     await database.run(mover.check_identity, site.rankings.archive or "")
     if repair:
         await mover.renew_listings(site, database)
-        await mover.drop_left(site)
+        await mover.remove_archived_comments(site)
     checks = _Checks(site, database, report, repair)
     await checks.archived()
     await checks.others()
@@ -131,7 +131,7 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """
-    The sums of all archived articles, for the comparison with what Redis has in the hash `archived` of each partition.
+    The sums of all archived articles, to compare with the hash `archived` of each partition (a share of the data).
     `tally` has the sums of users. `counts` has the counters of each partition, such as `count:good`, also counters that
     should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or comes back: so
     the script that compares the sums knows whether they still hold.
@@ -212,7 +212,7 @@ class _Checks:
                 self.report(Finding(where, found="others", expected="those of its record", repaired=self.repair))
 
     async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
-        """Those of some articles that are archived now, and whose places are wrong."""
+        """Which of some articles are archived now and have wrong places."""
         states = await moving.states_of(self.site, numbers)
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(article_places.check, self.site, settled)
@@ -246,8 +246,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Of some articles those that only the database has. Those whose deletion it has still to apply are left out, and
-        all if the database has to be rebuilt first, as it cannot follow the log.
+        The articles with these numbers that only the database has, without those whose deletion it has still to apply.
+        None at all if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -293,7 +293,7 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
     """
-    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until none has moved.
+    The sums and the counts of `_Sums`. Each read is of another moment: `_sums_of` repeats them until no article moves.
     """
     find, older = partial(_hashes, site, database), partial(_comments_of_user, database)
     tally, counts = Tally(sequences={}, users={}, known={}, find=find, older=older), dict[int, dict[str, int]]()
@@ -374,8 +374,8 @@ def _archivable(
     connection: "Connection", numbers: Sequence[int], latest: int
 ) -> tuple[list[Article], str, dict[int, str]]:
     """
-    Of some articles those that are not archived, and could be: posted until an instant, and without comments. Then the
-    identity of the log that the tables mirror, and by partition the id of the last entry that they have.
+    The articles with these numbers that are not archived, and could be: posted until an instant, and without comments.
+    Then the identity of the log that the tables mirror, and by partition the id of the last entry that they have.
     """
     found = [article for article in article_places.records(connection, numbers, archived=False) if article]
     with_comments = article_places.with_comments(connection, [article.number for article in found])

@@ -114,9 +114,9 @@ class Mover:
             try:
                 if await self._hold_lease(partition):
                     await self._renew_listings(partition)
-                    await self._mark_lost(partition)
+                    await self._mark_returned(partition)
                     await self._remove_old_places(partition)
-                    await self._drop_left(partition)
+                    await self._remove_archived_comments(partition)
                     moved += await self._move_partition(partition)
             except LeaseLost:
                 self._claimed.discard(partition)
@@ -131,7 +131,7 @@ class Mover:
 
     async def _wait_for_all(self) -> bool:
         """Wait until the database has all changes up to now. False if the store has no archive and cannot begin one."""
-        if not await self._begin():
+        if not await self._begin_archive():
             return False
         for partition in range(self.site.partitions):
             await self._wait_for_mirror(partition)
@@ -171,7 +171,7 @@ class Mover:
         limits, so that others find room: Redis takes only so many of their comments.
         """
         moved, numbers = 0, await conversations.that_came_back(self.site, partition)
-        if not numbers or not await self._begin():
+        if not numbers or not await self._begin_archive():
             return 0
         for start in range(0, len(numbers), BATCH):
             moved += await self._move_batch(partition, numbers[start : start + BATCH])
@@ -185,7 +185,7 @@ class Mover:
         above = (0, 0)  # posting time and number of the last article that was looked at
         while found := await self.database.run(article_places.removed, quiet_since, above, BATCH):
             numbers = [number for _, number in found if self.site.partition_of_article(number) == partition]
-            if numbers and await self._begin():
+            if numbers and await self._begin_archive():
                 moved += await self._move_batch(partition, numbers)
             above = found[-1]
         return moved
@@ -193,7 +193,7 @@ class Mover:
     async def _move_oldest(self, partition: int, index: str, count: int) -> int:
         """Move the oldest `count` articles of an index, without those that are open to votes."""
         moved = stayed = 0
-        if count > 0 and not await self._begin():
+        if count > 0 and not await self._begin_archive():
             return 0
         while moved + stayed < count:
             limit = min(BATCH, count - moved - stayed)
@@ -234,15 +234,15 @@ class Mover:
         await self._mark(partition, [found.article.number], is_moving=True)
         await self._write(partition, partial(_write_conversation, self.site, partition, found.article, departure))
         moved = await steps.remove(self.site, partition, [found], self.token)
-        await self._drop_left(partition)
+        await self._remove_archived_comments(partition)
         return moved
 
-    async def _drop_left(self, partition: int) -> None:
+    async def _remove_archived_comments(self, partition: int) -> None:
         """
         Remove the comments of archived articles that Redis still has, unless another process does so, or writes
         comments back.
         """
-        await _drop_left_of(self.site, partition)
+        await _remove_archived_comments_of(self.site, partition)
 
     async def _begin_conversations(self) -> bool:
         """
@@ -267,7 +267,7 @@ class Mover:
                 raise DatabaseUnavailable(f"the database is more than {LAG:.0f} seconds behind")
             await asyncio.sleep(POLL)
 
-    async def _begin(self) -> bool:
+    async def _begin_archive(self) -> bool:
         """
         Before the first article leaves Redis, let all processes know that from now on some are in the database. False
         if another process has to do that: the one with the lease of partition 0.
@@ -296,7 +296,7 @@ class Mover:
             await self._write(partition, partial(_remove_places, some))
             await self._mark(partition, some, is_moving=False)
 
-    async def _mark_lost(self, partition: int) -> None:
+    async def _mark_returned(self, partition: int) -> None:
         """
         Mark articles again that are back because Redis was killed and has lost its last writes.
 
@@ -339,13 +339,13 @@ async def archiving_old(database: Database | None, site: Site, limits: HotLimits
             await mover.close()
 
 
-async def drop_left(site: Site) -> None:
+async def remove_archived_comments(site: Site) -> None:
     """Remove comments from Redis that the database has. Nothing if another process does so."""
     for partition in range(site.partitions):
-        await _drop_left_of(site, partition)
+        await _remove_archived_comments_of(site, partition)
 
 
-async def _drop_left_of(site: Site, partition: int) -> None:
+async def _remove_archived_comments_of(site: Site, partition: int) -> None:
     """Remove comments of archived articles from Redis, in one partition. Nothing if another process does so."""
     if numbers := await conversations.noted(site, partition):
         lease = conversations.lease(site, partition)

@@ -15,7 +15,7 @@ S = TypeVar("S")
 
 FIRST, LEAST, MOST = 50, 10, 200  # articles and comments in the first, smallest and largest step; tests lower MOST
 QUICK, SLOW = 0.003, 0.006  # seconds until the answer of a step that is too small, and of one that is too large
-UNDER_WAY = 2  # steps: what one needs of the database is read while the server takes the other
+UNDER_WAY = 2  # steps: one reads what it needs of the database while Redis runs the script of the other
 
 
 class Pace:

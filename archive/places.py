@@ -85,7 +85,7 @@ def at_rank(connection: "Connection", listing: Listing, rank: int, without: Coll
 def ranks(
     connection: "Connection", listing: Listing, positions: Sequence[Position], without: Collection[int] = ()
 ) -> list[Rank]:
-    """The ranks of positions in a listing without bounds, as `standings.ranks` has them for a partition."""
+    """The ranks of positions among the archived articles of a listing without bounds."""
     if listing.decay:
         return gravity.ranks(connection, listing, positions, without)
     index = reads.index(connection, plain_name(listing))

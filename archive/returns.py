@@ -1,8 +1,8 @@
 """
 Writes the comments of an archived article back to Redis, before the article itself is. Only the SQL database has an
 archived article and its comments; together these are a conversation. It is done in steps by one process at a time,
-which holds the lease of the conversations of the partition. Until the article is back, only reads by their numbers find
-the comments there. If the process ends before that, they are removed again.
+which holds the lease of the conversations of a partition, a share of the data. Until the article is back, only reads by
+their numbers find the comments there. If the process ends before that, they are removed again.
 """
 
 import asyncio
@@ -81,5 +81,5 @@ async def _restored(
 def _hashes_at(
     connection: "Connection", partition: int, article: int, best_z: float
 ) -> tuple[str, dict[int, dict[str, str]]]:
-    """The position in the log that the database was at, and what `comment_hashes` finds after that."""
+    """The id of the last entry of the log of changes that the database has; then what `comment_hashes` finds."""
     return recounts.position(connection, partition), comment_hashes(connection, article, best_z)

@@ -91,7 +91,7 @@ async def long_timelines(site: Site, partition: int, limit: int) -> AsyncIterato
 
 
 async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[int]:
-    """Those of `count` articles of an index by time, oldest first, that are closed to votes. One round trip."""
+    """Which of `count` articles of an index by time, oldest first, are closed to votes. One round trip."""
     latest = site.clock() - site.policy.voting_ms - GRACE
     # by rank, as LIMIT would pass over `skip` members one by one
     found = await site.redis.run(("ZRANGE", index, skip, skip + count - 1, "WITHSCORES"))
@@ -102,7 +102,7 @@ async def archivable(
     site: Site, partition: int, numbers: Sequence[int], quiet_since: int | None = None
 ) -> list[Archivable]:
     """
-    Of some articles those that may leave Redis. One round trip.
+    Which of some articles may leave Redis, each as Redis has it. One round trip.
 
     An article that is damaged, pending or flagged stays. One that is removed or locked, has notified users, or has
     comments, also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix
@@ -130,7 +130,7 @@ async def archivable(
 
 
 async def in_redis(site: Site, partition: int, numbers: Sequence[int]) -> list[int]:
-    """Those of some articles that Redis has. One round trip."""
+    """Which of some articles Redis has. One round trip."""
     found = await site.redis.pipeline([("EXISTS", keys.article(partition, number)) for number in numbers])
     return [number for number, exists in zip(numbers, found, strict=True) if exists]
 

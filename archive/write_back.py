@@ -50,8 +50,8 @@ class PosterState(NamedTuple):
     What `unarchive.lua` compares, to see whether articles of a poster were archived or written back since.
 
     `archived_counts` is the text that the hash `archived` has about the poster ("" without archived articles);
-    `moving` are the numbers of the partition's articles that are between Redis and the archive: being archived, or just
-    written back.
+    `moving` are the numbers of articles of the same partition (a share of the data) that are between Redis and the
+    archive: being archived, or just written back.
     """
 
     archived_counts: str

@@ -117,7 +117,7 @@ def removed(connection: "Connection", until: int, above: tuple[int, int], count:
 
 
 def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
-    """Of some articles the numbers of those that have comments, not counting deleted ones."""
+    """Which of some articles have comments, not counting deleted ones."""
     return {number for some in slices(numbers) for number in COMMENTED.run(connection, {"numbers": some}).scalars()}
 
 

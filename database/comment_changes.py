@@ -42,8 +42,8 @@ class CommentChanges:
     `rows` are whole rows of new comments, and of stubs: deleted comments that still have replies. `columns` are new
     values of other comments. `held` are votes that stop counting, or count again. The rest are sets of numbers:
     `removed` of all deleted comments, `stubs` of those that keep a row, `state_changed` of those whose state changed,
-    `purged` of those whose text was replaced for good by "[purged]", also in their edits, and `recounted` of archived
-    comments, which Redis no longer has, whose counts changed.
+    `purged` of those whose text was replaced for good by "[purged]", also in their edits, and `recounted` of those that
+    are archived (Redis no longer has them) and whose counts changed.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)

@@ -84,14 +84,14 @@ def version(connection: "Connection", article: int) -> int | None:
     """
     The version of an archived conversation, by which a cached one is known to be current; None if the article is not
     archived with one. It is when the article left Redis (unix milliseconds), and a millisecond more for each change:
-    only annulled votes change an archived conversation.
+    an archived conversation changes only if a moderator annuls or restores votes.
     """
     found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
     return found
 
 
 def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
-    """Those of some comments, given by their numbers, whose article is archived."""
+    """The comments with these numbers whose article is archived."""
     found = []
     for some in slices(numbers):
         rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})

@@ -161,7 +161,7 @@ class Database:
         return self.fault
 
     async def lag(self, site: Site) -> log.Lag:
-        """How far the database is behind a store, in all partitions together. Two round trips, none to the database."""
+        """How far the database is behind a store as a whole. Two round trips, none to the database."""
         taken = (await log.positions(site)).get(CONSUMER, {})
         lags = await log.lags(site, taken)
         return log.Lag(sum(lag.entries for lag in lags), max(lag.seconds for lag in lags))

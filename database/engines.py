@@ -33,7 +33,7 @@ CALL = "call"  # key of a connection's `info`: the call that uses the connection
 QUERY_CANCELED = "57014"  # PostgreSQL's code for a statement ended by `statement_timeout` or by the interrupter
 SQLITE_SETTINGS = (
     "synchronous=NORMAL",  # safe with a write-ahead log, but for the last changes when the machine loses its power
-    "wal_autocheckpoint=4000",  # pages of the log until they are copied: with 1 000, changes take 1.5 times as long
+    "wal_autocheckpoint=4000",  # pages of that log until they are copied: with 1,000, changes take 1.5 times as long
     "temp_store=MEMORY",
     "cache_size=-16000",  # kB
 )

@@ -145,8 +145,8 @@ def transactions(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     Entries in parts of at most `MOST_CHANGES` changes, as requests wait for the thread that writes a part. An entry
     with more changes is a part of its own.
 
-    An entry of annulled or restored votes counts as many changes as it has votes: each changes a row, and on an
-    archived article some 20 places, too. Its field `votes` has a word for each vote, with spaces between them.
+    An entry of votes that a moderator has annulled or restored counts as many changes as it has votes: each changes a
+    row, and on an archived article some 20 places, too. Its field `votes` has a word for each, divided by spaces.
     """
     part, changes = list[Entry](), 0
     for entry in entries:

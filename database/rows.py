@@ -163,7 +163,7 @@ def replace_groups(connection: Connection, groups: Mapping[int, Sequence[str]]) 
 
 
 def existing(connection: Connection, table: Table, numbers: Collection[int]) -> set[int]:
-    """Those of some articles or comments that are in their table."""
+    """Which of some articles or comments are in their table."""
     found: set[int] = set()
     for some in slices(numbers):
         found.update(_existing(table).run(connection, {"numbers": some}).scalars())

@@ -144,8 +144,8 @@ def _nearest(word: str, counts: Mapping[str, int], compared: Mapping[str, str], 
 
 def _vocabulary(connection: "Connection", word: str, lengths: range, least: int) -> dict[str, int]:
     """
-    The words of these lengths that an edit or two may lead to, if one of the first two letters stays, and how many
-    texts have each, which are at least `least`.
+    Candidates for a correction: words of these lengths that begin with one of the first two letters of `word`, with how
+    many texts have each, at least `least`.
     """
     found: dict[str, int] = {}
     for letter in dict.fromkeys(word[:2]):

@@ -27,7 +27,7 @@ REMOVED = text("state = 'REMOVED' AND NOT archived")  # removed articles that Re
 
 
 def _votes(name: str) -> Table:
-    """The votes on articles or on comments: `value` is 1 or -1; `counts` is false for votes that are annulled."""
+    """The votes on articles or on comments: `value` is 1 or -1; `counts` is false for those that a moderator annuls."""
     return Table(
         name,
         METADATA,

@@ -317,6 +317,7 @@ async def _duplicate_of(article: Article | None, context: Context) -> Article | 
     if article is None or article.link is None or not site.policy.duplicate_window:
         return None
     since = context.now - round(site.policy.duplicate_window * 1000)
-    page = await context.reads.page(listings.by_link(site, article.link, since), Window(2))  # the article is in it, too
+    listing = listings.by_link(site, article.link, since)
+    page = await context.reads.page(listing, Window(count=2))  # the article itself is in it, too
     others = [position.number for position in page.positions if position.number != article.number]
     return (await context.reads.articles(others[:1]))[0] if others else None

@@ -26,7 +26,7 @@ from store.events import EVERY_ENTRY, RECONNECT_PAUSE
 from store.log import EntriesRemoved, Entry
 from store.site import Site
 
-LIMITS = range(1, 1_001)
+LIMITS = range(1, 1_001)  # changes that a page may have at most, as the client chooses
 DEFAULT_LIMIT = 100
 ENTRIES_AT_ONCE = 200  # of all partitions together, in a round trip: an entry may have a text of 40,000 characters
 FEWEST_AT_ONCE = 4  # entries of a partition, in a round trip
@@ -150,8 +150,8 @@ async def subscribe(
     context: Context, after: str | None = None, kinds: list[str] | None = None
 ) -> AsyncGenerator[Change | Checkpoint, None]:
     """
-    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log, so
-    it takes no memory of this process.
+    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log, and takes no memory
+    of this process.
 
     Raises:
         Forbidden: the request has no valid server key, and is of no admin; or this has changed since.

@@ -13,7 +13,7 @@ from store.listings import Window
 from store.moderation_records import ModerationAction, ModerationKind
 from store.records import Article, Comment, ContentState
 
-RECENT = Window(100)  # the newest actions on an article or a comment: only these are searched for the reason
+RECENT = Window(count=100)  # the newest actions on an article or a comment: only these are searched for the reason
 
 
 async def removal(subjects: Sequence[Article | Comment], context: Context) -> list[ModerationAction | None]:

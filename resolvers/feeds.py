@@ -120,7 +120,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
         return Pull(ahead, behind=False)
     # whether an article that is shown is behind: at the position, or on the side from which the client comes
     from_here = homes_of_store.before(window.beyond, window.upwards)  # so that the position itself is read, too
-    back = Window(1, upwards=not window.upwards, beyond=from_here)
+    back = Window(count=1, upwards=not window.upwards, beyond=from_here)
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 
 

@@ -31,7 +31,7 @@ class ShownFlag(NamedTuple):
     by: User
     reason: FlagReason
     note: str | None
-    at: int
+    at: int  # unix milliseconds
 
 
 @dataclass(frozen=True, slots=True)

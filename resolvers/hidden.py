@@ -32,7 +32,7 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
 
 
 async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[bool]:
-    """Whether the viewer hides each article. One command for each partition, none if nobody is logged in."""
+    """Whether the viewer hides each article. One round trip, none if nobody is logged in."""
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(found)
@@ -48,7 +48,7 @@ class ArticleHidden(NamedTuple):
 
 
 async def hide(context: Context, article_id: str) -> ArticleHidden:
-    """Hide an article from the viewer's home and feed. It is read first, as it may be archived."""
+    """Hide an article from the viewer's home and feed. It is read first, as it may be in the database only."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     if await context.viewer() is None:

@@ -20,7 +20,7 @@ from store.notifications import Inbox, Notification
 from store.records import Article, Comment, ContentState, User
 
 Subject = Article | Comment | ModerationAction
-NOTHING = Window(0)  # the page without notifications, which says how many are unseen and where the mark is
+NOTHING = Window(count=0)  # the page without notifications, which says how many are unseen and where the mark is
 
 
 @paginated

@@ -83,8 +83,8 @@ def moderator(actions: Sequence[ModerationAction], context: Context) -> list[Use
 
 async def note(actions: Sequence[ModerationAction], context: Context) -> list[str | None]:
     """
-    The notes of actions: the permission of the field keeps them from others than moderators. It is a coroutine function
-    because the permission, which awaits the viewer's roles, is checked first.
+    The notes of actions: the permission of the field keeps them from others than moderators. This is a coroutine
+    function because that permission is asynchronous, which Strawberry allows with coroutine functions only.
     """
     return [action.note for action in actions]
 

@@ -149,7 +149,7 @@ def _count(call: int, reply: int) -> int:
 
 
 async def _require_complete(context: Context, database: Database, until: int) -> None:
-    """Raise DatabaseUnavailable if the mirror has not taken all comments up to an instant (unix milliseconds)."""
+    """Raise DatabaseUnavailable if the database lacks comments up to an instant (unix milliseconds)."""
     site = context.store.site
     lag = await database.lag(site)
     if site.rankings.has_recent_comments and until > site.clock() - lag.seconds * 1000:

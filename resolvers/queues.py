@@ -14,7 +14,7 @@ from store.flags import Queue
 from store.listings import Window
 from store.roles import Authority
 
-NOTHING = Window(0)  # the page that has only the total of a listing
+NOTHING = Window(count=0)  # the page that has only the total of a listing
 
 
 async def viewer_authority(context: Context) -> Authority | None:

@@ -33,7 +33,7 @@ class Sent(Generic[K]):
             self.floor = max(self.floor, newest[-1])
 
     def unsent(self, found: Iterable[K]) -> list[K]:
-        """Those of some keys whose entries were not sent yet."""
+        """Which of some keys belong to entries that were not sent yet."""
         return [key for key in found if key not in self._sent and key not in self._older]
 
     def add(self, key: K, posted_at: int, now: int) -> bool:

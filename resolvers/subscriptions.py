@@ -46,7 +46,7 @@ from store.notifications import Notification
 from store.ranking.formulas import PAGE_SIZE, Order
 from store.records import Article, Comment, ContentState, HiddenComment, Position
 
-MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
+MOST_PENDING = 10_000  # articles or comments of a listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
 COMMENTS_AT_ONCE = 20  # that are read together; they are sent as they were then, so they are few
 
@@ -427,7 +427,7 @@ async def _comments(numbers: Sequence[int], reads: Reads) -> list[Comment]:
 async def _missed(
     context: Context, listing: Listing, position: Position, sent: Sent[int], event: Event
 ) -> tuple[list[int], Position | None]:
-    """The unsent articles of the page above a position, oldest first, and the position of the next page, if any."""
+    """The unsent entries of the page above a position, oldest first, and the position of the next page, if any."""
     page = await context.live.read_after(event, partial(_page_above, listing, position))
     if page.above > MOST_PENDING:
         raise SubscriberTooSlow(MOST_PENDING)

@@ -216,7 +216,7 @@ def _is_possible(thread: Thread, position: ThreadPosition) -> bool:
 
 
 def _may_be_of(number: int, article: int) -> bool:
-    """Whether a comment with this number may belong to an article: the numbers have the same slot."""
+    """Whether a comment with this number may belong to an article: both have the slot, a hash, of its poster."""
     return 0 < number <= HIGHEST_NUMBER and number % keys.SLOTS == article % keys.SLOTS
 
 
@@ -258,7 +258,7 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
 
 
 def _read(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> Awaitable[list[ThreadPage]]:
-    """The pages of threads: from Redis, or from conversations that are archived. One round trip for all."""
+    """The pages of threads: from Redis or, if they are archived, from the database. One round trip for all in Redis."""
     site = context.store.site
     return context.reads.of_conversations(
         [

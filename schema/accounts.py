@@ -145,8 +145,7 @@ class AccountMutations:
         RequestConfirmationPayload,
         input=None,
         description="Send a mail to the viewer's confirmed address, with a link that stands in for the password of who "
-        "has none: "
-        "for `deleteUser` and a change of the address. INVALID with a password, or without such an address.",
+        "has none: for `deleteUser` and a change of the address. INVALID with a password, or without such an address.",
     )
     end_session: EndSessionPayload | None = mutation(
         accounts.end_session,

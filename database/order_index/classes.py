@@ -25,8 +25,8 @@ def votes_class(votes: int) -> int:
 def bases(votes_class: int) -> tuple[int, int]:
     """The lowest and the highest base of a class: |votes - 1|, of which the formula of GRAVITY takes a power."""
     number = abs(votes_class)
-    if number < 2 * CLASSES:
+    if number < 2 * CLASSES:  # the class ignores no digits
         return number, number
-    shifts = number // CLASSES - 1
+    shifts = number // CLASSES - 1  # inverse of `votes_class`, whose size >> shifts is CLASSES to 2 * CLASSES - 1
     lowest = (CLASSES + number % CLASSES) << shifts
     return lowest, lowest + (1 << shifts) - 1

@@ -1,7 +1,7 @@
 """
-The counts by which the rank of a place is found without counting all above it. A place is an archived article with its
-value in an index; its key is the value and the number of the article. An index is named by its id, an integer, which
-the column `listing` has.
+The counts by which the rank of a place is found without counting all above it. A place is an article that only the
+database has, with its value in an index; its key is the value and the number of the article. An index is named by its
+id, an integer, which the column `listing` has.
 
 The table `place_counts` divides each index of more than `MOST_COUNTED` places into ranges: a row has the lower end of a
 range (the end belongs to it) and its number of places. A range that grows beyond `MOST_COUNTED` is divided again.
@@ -98,7 +98,7 @@ TYPES = {  # of columns and parameters, in PostgreSQL
     name: "DOUBLE PRECISION" if name in ("value", "low", "high") else "BIGINT"
     for name in ("listing", "value", "number", "change", "low", "low_number", "high", "high_number")
 }
-# The range of an index that contains its lowest key, and those that begin above it and not above its highest.
+# The range of an index that contains the key `low`, and those that begin above this key and not above `high`.
 _RANGES = """
 SELECT * FROM (
   SELECT listing, value, number, size FROM place_counts

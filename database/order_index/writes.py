@@ -158,7 +158,7 @@ def _count(connection: "Connection", changes: Mapping[int, counts.KeyChanges]) -
 
 
 def _large(connection: "Connection", indexes: Collection[int]) -> list[int]:
-    """Those of some indexes that have so many places that they are divided into counted ranges."""
+    """Which of some indexes have so many places that they are divided into counted ranges."""
     named = {"most": counts.MOST_COUNTED}
     return [index for some in slices(indexes) for (index,) in LARGE_INDEXES.run(connection, {"indexes": some, **named})]
 

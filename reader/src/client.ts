@@ -94,7 +94,7 @@ function checkSession({ data, extensions, error }: OperationResult, sent: Sessio
   if (!states.includes("ended") && !states.includes("changed")) return;
   if (leaveSession(sent) !== null) return; // the page has taken a session that another tab has begun
   if (states.includes("ended")) sayProblem(t("session-ended-write"));
-  else void connect(null).query(WHO, {}).toPromise(); // `adopt` begins the session of who is in the answer
+  else void connect(null).query(WHO, {}).toPromise(); // `adopt` begins the session of the user in the answer
 }
 
 /** The browser has a cookie of which the page knows nothing: its storage is blocked or was emptied, or the user changed. */

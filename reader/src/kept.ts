@@ -5,7 +5,7 @@ import { graphql, type DocumentType } from "./gql";
 import { useLive } from "./live";
 
 // A list that the user points at is held: its rows keep their places (see hold.ts). An item that leaves the list
-// meanwhile is kept, that is still shown; as the list no longer has its data, it is read by its id.
+// meanwhile is kept: it is still shown and, as the list no longer has its data, read by its id.
 
 const KEPT = graphql(`
   query Kept($ids: [ID!]!) {

@@ -7,11 +7,11 @@ import { LANGUAGE } from "./words";
 // `?lang=` of an address names the language of the page. All links keep it.
 
 /** Whether the page is in another language than that of the site. */
-const IS_NAMED = meta("upvote-site-language") !== undefined;
+const IS_OTHER_LANGUAGE = meta("upvote-site-language") !== undefined;
 
 /** A path with the language of the page, if that is not the site's. */
 export function withLanguage(path: string): string {
-  if (!IS_NAMED || /[?&]lang=/.test(path)) return path;
+  if (!IS_OTHER_LANGUAGE || /[?&]lang=/.test(path)) return path;
   return `${path}${path.includes("?") ? "&" : "?"}lang=${LANGUAGE}`;
 }
 

@@ -4,8 +4,8 @@ export interface Menu {
   isOpen: boolean;
   toggle: () => void;
   /**
-   * Closes it, and moves the focus to its button, as the focused item is gone. A dialog that is opened next later
-   * returns the focus to the button, too.
+   * Closes it, and moves the focus to its button, as the focused item is gone. A dialog that is opened after that
+   * returns the focus there when it is closed.
    */
   close: () => void;
   /** What opens it. */

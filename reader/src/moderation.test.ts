@@ -114,7 +114,7 @@ test("the log says what a revert has restored", () => {
   expect(done("REVERT", "user:alice")).toEqual(["took back a decision about", ""]);
 });
 
-test("the desk says what was done to what it shows", () => {
+test("the pages of moderators say what was done to what they show", () => {
   expect(phraseOf({ kind: "REMOVE", subjectId: "comment:1", group: LUA })).toBe("removed it");
   expect(phraseOf({ kind: "REMOVE", subjectId: "article:1", group: LUA })).toBe("took it out of the group lua");
   expect(phraseOf({ kind: "BAN", subjectId: "user:alice" })).toBe("banned them from this site for good");

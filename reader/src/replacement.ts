@@ -1,5 +1,5 @@
-// The server has sent the page as HTML. The script draws its own beside it, unseen, and replaces the HTML once that has
-// its data. The focus moves from an element to its equal: the same link, or the same button, in the page of the script.
+// The server has sent the page as HTML. The script draws its own page beside it, unseen, and replaces the HTML as soon as
+// that page has its data. The focus moves from an element to its equal, the same link or button in the script's page.
 // The replacement waits while something is pressed, while a text is selected or typed or a menu is open, and while what
 // has the focus has no equal.
 

@@ -69,10 +69,10 @@ export function rolesOf(grants: readonly Grant[]): Roles {
   };
 }
 
-/** Whether they moderate anything. */
+/** Whether somebody with these roles moderates anything. */
 export const moderatesAnything = ({ isOfSite, groups }: Roles): boolean => isOfSite || groups.length > 0;
 
-/** Whether they moderate what is in any of some groups, or in none. */
+/** Whether somebody with `roles` moderates what is in any of these groups; if none are given, what is in no group. */
 export function moderates(roles: Roles, groups: readonly string[]): boolean {
   return roles.isOfSite || groups.some((group) => roles.groups.includes(group));
 }

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, type RefObject } from "react";
 import type { Hold } from "./hold";
 
-// How the rows of a list that changes by itself move, and how they keep their heights while the list is held, that is
-// while the user points at it (see hold.ts).
+// How the rows of a list that changes by itself move, and how they keep their heights while the list is held: while the
+// user points at it (see hold.ts).
 
 // How rows glide; the duration is in milliseconds.
 const MOVE = { duration: 450, easing: "cubic-bezier(0.2, 0, 0, 1)", id: "move" };

@@ -54,7 +54,7 @@ window.addEventListener("storage", ({ key }) => {
   if (key === KEY || key === null) session.set(stored());
 });
 
-/** What earlier versions kept had a token: it is removed, and the user logs in once more. */
+/** The session that is kept. What earlier versions kept had a token: it is removed, and the user logs in once more. */
 function stored(): Session | null {
   try {
     const value: unknown = JSON.parse(storage.read(KEY) ?? "null");

@@ -178,7 +178,7 @@ test("in a thread that is not loaded to its end the time decides", () => {
   expect(since(thread(["a +1"]), ["a 5", "b 5", "c 15"])).toEqual(["c"]);
 });
 
-/** Those of some comments, given with the second of their posting, that were posted since a thread was read in second 10. */
+/** Which of some comments, given with the second of their posting, were posted since a thread was read in second 10. */
 function since(thread: Thread<Comment>, lines: string[]): string[] {
   const all = lines.map((line) => line.split(" ")).map(([id = "", second = ""]) => ({ id, postedAt: at(second) }));
   return postedSince(thread, Date.parse(at("10")), all).map(({ id }) => id);

@@ -1,6 +1,6 @@
 /**
- * What a thread shows. The server sends it flat, each comment before its replies. Put together here are its pages, the
- * pages of branches that are too deep for these, and comments that were posted after the pages were read.
+ * What a thread shows. The server sends it flat, each comment before its replies. This module puts together its pages,
+ * the pages of branches that are too deep for these, and comments that were posted after the pages were read.
  */
 
 export interface Comment {

@@ -7,7 +7,7 @@ import { sayProblem } from "./status";
 import { outOfSight, postedSince, rows, type Dated, type Pages, type Posted, type Row } from "./thread";
 
 // A thread is the comments of an article, each before its replies; a branch of it is a comment with what is below it.
-// Here is what of a thread has been read, and what of it is shown; thread.ts puts its rows together.
+// This module keeps what was read of a thread, and which part is shown; thread.ts puts the rows together.
 
 /** How many comments a page of a thread has. */
 export const COMMENTS_PER_PAGE = 100;

@@ -28,7 +28,7 @@ function read(): ReadonlyMap<string, Visit> {
   }
 }
 
-/** Notes what of an article is shown. Of many articles those that were visited last are kept. */
+/** Notes the visit of an article. Only the visits of the last `MOST` articles are kept. */
 function note(id: string, visit: Visit): void {
   const all = new Map(read()); // other tabs write, too
   all.delete(numberOf(id));

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from archive.leaving import noted_in, repeat
+from archive.leaving import delete_again, noted_in
 from database.database import DatabaseUnavailable
 from server.branding.backups import files_in, put_files
 from server.cli import backup_file, opened_store
@@ -70,7 +70,7 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
             print(f"restored {counts} from {backup.name}")
             put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
-                count = opened_store.run(settings_with_url, partial(repeat, deletions=deletions), strict=False)
+                count = opened_store.run(settings_with_url, partial(delete_again, deletions=deletions), strict=False)
                 print(f"deleted again {count} users")
             if settings.database:
                 _rebuild_database(settings_with_url)

@@ -377,7 +377,7 @@ async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: 
         await restoration.end()
         await restoration.close()
         restored = await Store.open(url, POLICY, clock=clock)
-        assert await leaving.repeat(restored, deletions) == (1 if records is older else 0)
+        assert await leaving.delete_again(restored, deletions) == (1 if records is older else 0)
         with client(url) as redis:
             assert naming(list(texts_in(redis, logs=False))) == []
         assert await findings(restored) == []

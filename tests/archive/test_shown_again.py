@@ -87,7 +87,7 @@ async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypa
     site = pair.archiving.store.site
     number, partition = article_number(article), site.partition_of_article(article_number(article) or 0)
     with monkeypatch.context() as slow:  # Redis still has the comments of the article
-        slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
+        slow.setattr(mover, "_remove_archived_comments_of", lambda site, partition: asyncio.sleep(0))
         await let_leave(pair, article)
 
         await site.redis.run(("ZADD", removals.REMOVING(partition), 0, number))

@@ -11,7 +11,7 @@ interface AccountMenuProps {
 }
 
 /**
- * The name of who is logged in: a button that opens a list of links to what is theirs. Where there is no room for the
+ * The name of the viewer: a button that opens a list of links to the viewer's own pages. Where there is no room for the
  * name, the button is an icon; the list begins with the whole name.
  */
 export function AccountMenu({ username, logOut }: AccountMenuProps) {

@@ -137,9 +137,6 @@ export const Comment = memo(function Comment({ comment: fragment, parent, isColl
   );
 });
 
-/** The fields of a comment that are shown. */
-type Content = CommentRowFragment;
-
 function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) {
   const { articleId, poster, fold } = useSurroundings();
   const author = authorOf(comment);
@@ -168,15 +165,15 @@ function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) 
 }
 
 interface HeadingProps {
-  comment: Content;
-  parent: Content | null;
+  comment: CommentRowFragment;
+  parent: CommentRowFragment | null;
   isCollapsed: boolean;
   folded: number;
   isNew: boolean;
 }
 
 /** Moves to the comment that is answered, which stands above. */
-function ParentLink({ parent }: { parent: Content }) {
+function ParentLink({ parent }: { parent: CommentRowFragment }) {
   const { articleId } = useSurroundings();
 
   function go(event: MouseEvent) {
@@ -209,7 +206,7 @@ const ABSENT: Record<ContentState, string> = {
 };
 
 /** The place of a comment that the viewer may not read. */
-function Absent({ comment: { id, state, removal } }: { comment: Content }) {
+function Absent({ comment: { id, state, removal } }: { comment: CommentRowFragment }) {
   if (state !== "REMOVED") return <p className="absent">{t("sentence", { text: t(ABSENT[state]) })}</p>;
   return (
     <p className="absent">
@@ -219,7 +216,7 @@ function Absent({ comment: { id, state, removal } }: { comment: Content }) {
 }
 
 /** Tells its poster and moderators that nobody else may read a comment. */
-function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: Content }) {
+function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: CommentRowFragment }) {
   const session = useSession();
   const isOwn = session !== null && session.username === poster?.username;
   return (
@@ -240,7 +237,7 @@ function Hidden({ comment: { id, state, heldBy, removal, poster } }: { comment: 
 /** What the viewer is about to do with a comment. */
 type Doing = "reply" | "edit" | "delete" | null;
 
-function Body({ comment }: { comment: Content }) {
+function Body({ comment }: { comment: CommentRowFragment }) {
   const writer = useWriter(); // the viewer, also after the session has ended
   const [doing, setDoing] = useState<Doing>(() => unfinished(writer, comment.id));
   const actions = useRef<HTMLDivElement>(null);
@@ -292,7 +289,7 @@ function unfinished(writer: string | null, id: string): Doing {
 }
 
 interface ActionsProps {
-  comment: Content;
+  comment: CommentRowFragment;
   doing: Doing;
   setDoing: (doing: Doing) => void;
 }
@@ -331,7 +328,7 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
   );
 }
 
-function Reply({ comment, writer, onDone }: { comment: Content; writer: string; onDone: () => void }) {
+function Reply({ comment, writer, onDone }: { comment: CommentRowFragment; writer: string; onDone: () => void }) {
   const { articleId, onPosted } = useSurroundings();
   return (
     <CommentForm
@@ -348,7 +345,7 @@ function Reply({ comment, writer, onDone }: { comment: Content; writer: string; 
   );
 }
 
-function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void }) {
+function Delete({ comment, onCancel }: { comment: CommentRowFragment; onCancel: () => void }) {
   const client = useClient();
   const { leave } = useSurroundings();
 
@@ -376,18 +373,19 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
 }
 
 /** The name of a comment's poster, if it is known. A visible comment without a poster is one of a deleted user. */
-const authorOf = ({ poster, state }: Content): string | undefined =>
+const authorOf = ({ poster, state }: CommentRowFragment): string | undefined =>
   poster?.username ?? (state === "VISIBLE" ? DELETED_USER : undefined);
 
 /** What a screen reader calls a comment. */
-function nameOf(comment: Content): string {
+function nameOf(comment: CommentRowFragment): string {
   const author = authorOf(comment);
   if (author) return t("comment-by", { name: author });
   return t(comment.state === "REMOVED" ? "comment-removed-name" : "comment-deleted-name");
 }
 
 /** What stands for the name of the author where the viewer may not read the comment. */
-const absentOf = ({ state }: Content): string => t(state === "REMOVED" ? "absent-removed" : "absent-deleted");
+const absentOf = ({ state }: CommentRowFragment): string =>
+  t(state === "REMOVED" ? "absent-removed" : "absent-deleted");
 
 function useSurroundings(): Surroundings {
   const surroundings = useContext(SurroundingsContext);

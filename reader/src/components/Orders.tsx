@@ -12,7 +12,7 @@ const ORDERS = ORDER_NAMES?.flatMap((name) => ALL.find((order) => order === name
 /** The order of the front page. */
 export const FIRST_ORDER: ArticleOrder = ORDERS[0] ?? "HOT";
 
-/** The name of an order, and below a sentence that describes it. */
+/** The name of an order. `descriptionOf` gives a sentence about it. */
 export const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
 const descriptionOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
 

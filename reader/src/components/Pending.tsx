@@ -18,7 +18,7 @@ const RELOAD_PAUSE = 60_000; // milliseconds
 export function Pending() {
   const failed = useObservable(failures);
   useEffect(() => {
-    if (failed > 1) void reloadByItself();
+    if (failed > 1) void reloadByItself(); // a second attempt has failed, too
   }, [failed]);
   return failed === 0 ? <Loading /> : <NotLoaded />;
 }

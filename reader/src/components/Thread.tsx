@@ -34,8 +34,8 @@ const COMMENT_POSTED = graphql(`
   }
 `);
 
-// Asked for after a lost connection. The answer updates the article and its comments in the cache. The shown thread
-// keeps its order, so nothing moves.
+// Asked for after a lost connection, with as many comments as the server gives. The answer updates the article and its
+// comments in the cache. The shown thread keeps its order, so nothing moves.
 const MISSED = graphql(`
   query Missed($articleId: ID!, $under: ID, $order: CommentOrder!, $branch: ID!, $isBranch: Boolean!) {
     article(id: $articleId) {

@@ -13,7 +13,7 @@ interface ButtonsProps {
   /** Whom a button bans; by default there is none. */
   poster?: (UserWithRoles & { id: string }) | null | undefined;
   state: string;
-  /** False shows the button that locks an article. By default true, as comments are not locked. */
+  /** False shows the button that locks an article. Comments, which cannot be locked, leave it out. */
   isLocked?: boolean | undefined;
   /** Whether an edit waits. */
   hasEdit?: boolean;

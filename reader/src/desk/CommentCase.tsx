@@ -16,7 +16,7 @@ import { subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
-// `author`, as a comment may have no poster, but an article has one: the two fields cannot have the same name in one fragment.
+// `author` is the `poster` of a comment, which may be null, as in QueueLine.tsx: there `poster` is that of an article.
 const COMMENT_CASE = graphql(`
   query CommentCase($id: ID!, $size: Int!) {
     ...Frame # what the header shows

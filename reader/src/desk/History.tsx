@@ -60,7 +60,7 @@ const HISTORY = graphql(`
   }
 `);
 
-/** How many of their newest texts, and of the actions about them, are shown. */
+/** How many of a user's newest texts, and of the actions about the user, are shown. */
 const SHOWN = 10;
 
 /** A user as moderators see them: bans, what moderators did about the user, and the user's newest texts. */
@@ -135,7 +135,7 @@ function Profile({ user }: { user: User }) {
   );
 }
 
-/** Their newest articles and comments; each leads to its page for moderators. */
+/** The user's newest articles and comments; each leads to its page for moderators. */
 function Texts({ user: { articles, comments } }: { user: User }) {
   const texts = [
     ...articles.nodes.map(({ title, ...article }) => ({ ...article, text: title })),

@@ -39,7 +39,7 @@ test("a moderator of a group acts on a whole article if it is in no other, else 
   expect(mayModerate(mona, comment(["lua", "show"]))).toBe(true);
 });
 
-test("users are banned, and their votes annulled, by who has a higher role", () => {
+test("users are banned, and their votes annulled, by moderators with a higher role", () => {
   expect(mayBan(moderator(SITE), user("vera", inGroups("lua")))).toBe(true);
   expect(mayBan(moderator(SITE), user("vera", SITE))).toBe(false);
   expect(mayBan(ADMIN, user("mona"))).toBe(false);
@@ -49,7 +49,7 @@ test("users are banned, and their votes annulled, by who has a higher role", () 
   expect(mayAnnul(moderator(SITE), user("vera"))).toBe(true);
 });
 
-test("an action is reverted by who might have done it, and an appeal is not answered by its author", () => {
+test("an action is reverted by those who might have done it, and an appeal is not answered by its author", () => {
   const removal = { kind: "REMOVE" as const, subjectId: "article:1" };
   const ban = { kind: "BAN" as const, subjectId: "user:vera", group: { name: "lua" } };
   const mona = moderator(inGroups("lua"));

@@ -61,6 +61,7 @@ export function groupsToBan({ roles }: Moderator, user: UserWithRoles): string[]
   return roles.groups.filter((group) => outranks(roles, rolesOf(user.roles), [group]));
 }
 
+/** Whether somebody may ban a user: from the whole site on the same conditions as for annulling votes, or from groups. */
 export function mayBan(moderator: Moderator, user: UserWithRoles): boolean {
   if (user.username === moderator.username) return false;
   return moderator.roles.isOfSite ? mayAnnul(moderator, user) : groupsToBan(moderator, user).length > 0;

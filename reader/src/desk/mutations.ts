@@ -122,7 +122,7 @@ const ANSWER = graphql(`
 
 /** What has become of a mutation. */
 export interface Outcome {
-  /** Whether the server did it: it neither refused it nor failed. */
+  /** Whether it was carried out: the server has not refused it, and the request has not failed. */
   isDone: boolean;
   /** False if all was so before. */
   hasChanged: boolean;

@@ -127,7 +127,7 @@ const MARK_INBOX_SEEN = graphql(`
   }
 `);
 
-/** Replies to what the viewer wrote, mentions of the viewer, and what moderators did about them, newest first. */
+/** Replies to what the viewer wrote, mentions of the viewer, and what moderators did about the viewer, newest first. */
 export default function InboxPage() {
   const search = useSearch();
   if (useSession() === null) {

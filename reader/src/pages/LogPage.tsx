@@ -83,7 +83,7 @@ function Log() {
   );
 }
 
-/** What of the log is shown, with a link to all of it. */
+/** Which part of the log is shown, with a link to all of it. */
 function Filter({ group, subject }: { group: string | null; subject: string | null }) {
   const [type = "", name = ""] = (subject ?? "").split(":");
   return (

@@ -80,7 +80,7 @@ function PostForm({ writer, search }: { writer: string; search: string }) {
     const { article, duplicateOf, heldBy } = data.post;
     if (!article) return say(t("article-posted-before"));
     navigate(articlePath(article.id), { state: { duplicateOf } }); // its page names the older one
-    say(heldBy ? t("article-held") : t("article-posted"));
+    say(heldBy ? t("article-held") : t("article-posted")); // `heldBy`: a rule of the site lets it wait for a moderator
   }
 
   return <ArticleForm {...{ draft, refusals, fault }} submit={t("post")} action={post} />;
