@@ -29,7 +29,7 @@ def ranked(page):
 
 
 def test_orders_are_those_of_the_reader():
-    [source] = re.findall(r"const ALL: [^=]*= \[(.*?)\n\];", (COMPONENTS / "Orders.tsx").read_text(), re.DOTALL)
+    [source] = re.findall(r"const ALL: [^=]*= \[(.*?)\];", (COMPONENTS / "Orders.tsx").read_text(), re.DOTALL)
     size = re.search(r"ARTICLES_PER_PAGE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
 
     assert sorted(re.findall(r'"(\w+)"', source)) == sorted(order.name for order in Order)
