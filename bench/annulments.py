@@ -178,7 +178,7 @@ async def caught_up(store: Store) -> None:
     """Wait until the database has all entries."""
     while True:
         with suppress(Delayed):
-            await annulments.caught_up(store.site)
+            await annulments.wait_for_database(store.site)
             return
         await asyncio.sleep(PAUSE)
 
