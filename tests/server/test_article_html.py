@@ -322,6 +322,11 @@ async def test_page_is_the_same_for_everybody(http, number):
         ("[x](javascript:alert(1))", "<p>x</p>"),
         ('[x](https://e.org "title")', '<p><a href="https://e.org" rel="nofollow ugc noopener">x</a></p>'),
         ("[@bob](https://e.org/@bob>)", "https://e.org/@bob%3E"),
+        ("<b>x</b> *and*", "<p>&lt;b&gt;x&lt;/b&gt; <em>and</em></p>"),
+        ("<div>\n*one*\n\ntwo", "<p>&lt;div&gt;\n<em>one</em></p>\n<p>two</p>"),
+        ("- <!-- @bob -->", '<li>&lt;!-- <a href="user/bob">@bob</a> --&gt;</li>'),
+        ("`<b>` <https://e.org>", '<code>&lt;b&gt;</code> <a href="https://e.org" rel'),
+        ("[x](https://e.org/a<b) [y](<https://e.org/c d>)", "e.org/c%20d"),
     ],
 )
 def test_text_is_what_the_reader_makes_of_it(markdown, html):
