@@ -590,6 +590,7 @@ name-or-address = Name oder Adresse
 name-or-address-hint = An die bestätigte Adresse geht eine Mail mit einem Link, um ein neues Passwort zu wählen.
 mail-if-known = Falls es ein solches Mitglied mit bestätigter Adresse gibt, ist eine Mail unterwegs.
 choose-password = Passwort wählen
+password-of = Für das Konto <user/>.
 link-incomplete = Dieser Link ist unvollständig: bitte genau so öffnen, wie er ankam, oder <link>einen neuen anfordern</link>.
 set-password = Passwort setzen
 new-password = Neues Passwort

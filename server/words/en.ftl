@@ -599,6 +599,7 @@ name-or-address = Name or address
 name-or-address-hint = A mail goes to the address that you have confirmed, with a link to choose a new password.
 mail-if-known = If there is such a user with a confirmed address, a mail is on its way.
 choose-password = Choose a password
+password-of = For the account <user/>.
 link-incomplete = Something is missing in this link: open it as you got it, or <link>ask for another one</link>.
 set-password = Set the password
 new-password = New password
