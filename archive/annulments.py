@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archive import recounts
 from archive.pace import Pace, in_steps
 from archive.stepwise import ConsumerBehind, Reverted, StepwiseWork
+from database import vote_gaps
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
 from store import annulments, keys, leaving, log, moderation_records
@@ -106,13 +107,12 @@ async def _annul(
     store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
-    site, seen, total, reaches_back_to = store.site, 0, None, None
+    site, seen, total = store.site, 0, None
     complete_at, pace = 0, Pace()  # 0: there is no database
-    if database is None:
-        reaches_back_to = await _reaches_back_to(site)
-    else:
+    if database is not None:
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
+    reaches_back_to = await _reaches_back_to(site, database)
     async for votes in _votes(store, database, action, voter, most or READ_AT_ONCE):
         unsure = await _annul_some(store, database, action, voter, complete_at, votes, pace)
         if unsure:
@@ -304,11 +304,17 @@ async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]
             yield votes
 
 
-async def _reaches_back_to(site: Site) -> int | None:
+async def _reaches_back_to(site: Site, database: Database | None) -> int | None:
     """
-    When voting closed on the newest thing whose voters are gone (unix milliseconds): who voted before that may not be
-    known. None if all voters are known.
+    When voting closed on the newest thing with votes whose voters are unknown (unix milliseconds): votes that were cast
+    before may stay. None if all voters are known.
     """
+    newest = await database.run(vote_gaps.newest) if database else await _newest_without_voters(site)
+    return None if newest is None else newest + site.policy.voting_window * 1000
+
+
+async def _newest_without_voters(site: Site) -> int | None:
+    """When the newest thing was posted whose voters are gone from Redis (unix milliseconds); None if there is none."""
     closed: list[int] = []
     async for found in scan.known_keys(site, lambda count: None):  # without a report of progress
         things = [key for key in found if key.name in ("article", "comment")]
@@ -317,7 +323,7 @@ async def _reaches_back_to(site: Site) -> int | None:
         replies = await site.redis.pipeline([*times, *known])
         pairs = zip(replies[: len(things)], replies[len(things) :], strict=True)
         closed += [int(time) for time, is_known in pairs if time and not is_known]
-    return max(closed) + site.policy.voting_window * 1000 if closed else None
+    return max(closed, default=None)
 
 
 async def caught_up(site: Site) -> int:

@@ -139,6 +139,8 @@ class CommentChanges:
         row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}
         if row:
             self._row(number).update(row)
+        for voter in entry.values.get("upvoters", "").split():
+            self.votes[number][voter] = VoteColumns(1, cast_ms=None, counts=True)
 
     def write(self, connection: Connection) -> set[int]:
         """

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, delete, insert, select
 
-from database import record_rows, stale_rows
+from database import record_rows, stale_rows, vote_gaps
 from database.changes import Changes
 from database.database import Database
 from database.leaving import replace_some
@@ -93,6 +93,9 @@ class Rebuild:
         await self._remove_others()
         for partition, end in enumerate(ends):
             await self._replay(partition, end)
+        # of what is open to votes Redis has the voters, and the counts may be newer than the position
+        closed_before = self.site.clock() - self.site.policy.voting_window * 1000
+        await self.database.write(vote_gaps.note, closed_before)
         await self.database.write(set_positions, identity, ends)
         for partition, end in enumerate(ends):
             await log.advance(self.site, self.consumer, partition, end)

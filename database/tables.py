@@ -216,6 +216,9 @@ POSITIONS = Table(
     Column("at_ms", NUMBER, nullable=False),
 )
 
+# When the newest article or comment with votes whose voters are unknown was posted: at most one row.
+VOTE_GAPS = Table("vote_gaps", METADATA, Column("posted_ms", NUMBER, primary_key=True, autoincrement=False))
+
 # The random id of the archive that the store has in this database: at most one row.
 ARCHIVES = Table("archives", METADATA, Column("id", Text, primary_key=True))
 

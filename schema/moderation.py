@@ -49,8 +49,8 @@ class Annulment:
     done: int = strawberry.field(description="How many votes are annulled so far, or restored.")
     total: int | None = strawberry.field(description="How many there are to do, about; null if that is not known yet.")
     reaches_back_to: DateTime | None = strawberry.field(
-        description="Votes that were cast before may be untouched, as the server has no database and does not know of "
-        "them; null if it knows of all."
+        description="Votes that were cast before may be untouched, as the server does not know of all: it has no "
+        "database, or one that was made anew later. Null if it knows of all."
     )
 
 

@@ -21,6 +21,7 @@ from database.words import parse
 from store import comments, keys, log, removals, reverts, roles
 from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
+from store.maintenance import verify
 from store.moderation_records import Role
 from store.records import Vote
 from store.roles import OPERATOR
@@ -318,6 +319,25 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
     (row,) = (await rows_of(each_database))["comments"]
     up, down = row[8:10]
     assert (up, down) == (7, 2)
+
+
+@on_both
+async def test_repaired_votes_are_those_of_the_store(store, alice, bob, each_database, redis):
+    number = (await store.articles.post(alice, Draft("a title", content="text"))).article.number
+    comment = (await commented(store, number, alice)).number
+    partition = store.site.partition_of_article(number)
+    await store.articles.vote(number, bob, Vote.DOWN)
+    await store.comments.vote(comment, bob, Vote.DOWN)
+    await mirrored(store, each_database)
+    for each in (number, comment):
+        redis.sadd(keys.voted(partition, each), bob)  # who is in both sets then
+    await verify.verify(store.site, lambda finding: None, repair=True)
+
+    await mirrored(store, each_database)
+
+    found = await rows_of(each_database)
+    for subject, votes in ((number, found["votes"]), (comment, found["comment_votes"])):
+        assert [row[:3] for row in votes] == [(subject, alice, 1), (subject, bob, 1)]
 
 
 @pytest.mark.parametrize("entry", [{"kind": "voted"}, {"kind": "", "at": "now", "actor": "", "subject": "", "up": "3"}])

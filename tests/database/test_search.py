@@ -402,6 +402,7 @@ def write_as_before_names(connection: Connection) -> None:
             dialect.remove.format(table=table, among=dialect.among), (dialect.keys([document.id]),)
         )
         connection.exec_driver_sql(dialect.put.format(table=table), dialect.row(document))
+    connection.execute(text("DROP TABLE vote_gaps"))
     connection.execute(text("DROP INDEX articles_removed"))
     for column in ("notified", "active_ms", "comment_count", "left_ms", "held_by", "unannounced"):
         connection.execute(text(f"ALTER TABLE articles DROP COLUMN {column}"))

@@ -112,6 +112,28 @@ local function count_voters(article)
   article.down = redis.call("SCARD", downvoted) - #article.both
 end
 
+-- Expects no voter of an article or comment, as `count_voters` has found them, in both sets, and its poster among those who
+-- voted up. The entry in the log names those whose votes are upvotes after the repair.
+local function expect_voters(subject)
+  local voted, downvoted, upvoters = KEY.voted .. subject.number, KEY.downvoted .. subject.number, {}
+  for _, voter in ipairs(subject.both) do
+    report(downvoted .. " " .. voter, "there", "in one set only", function()
+      redis.call("SREM", downvoted, voter)
+      upvoters[#upvoters + 1] = voter
+    end)
+  end
+  if subject.lacks_poster then
+    report(voted .. " " .. subject.poster, nil, "there", function()
+      redis.call("SADD", voted, subject.poster)
+      upvoters[#upvoters + 1] = subject.poster
+    end)
+  end
+  if upvoters[1] then
+    repaired[#repaired + 1] = "upvoters"
+    repaired[#repaired + 1] = table.concat(upvoters, " ")
+  end
+end
+
 -- Reads an article with the votes that it should have; nil if there is none. `fields` has the hash as it is, `invalid`
 -- lists fields with invalid values. While voting is open, until `closes`, votes are derived from the voters
 -- (`counted`); later only the hash has them.

@@ -12,8 +12,8 @@
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: examine(number) -> article | nil, name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), is_user(username),
---   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
---   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
+--   expect_voters(subject), expect_number(hash, field, found, value), expect_expiry(key, instant),
+--   expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       ranking: the orders to write, and the weights of groups that have their own
 --       siteranked: by the site's weights, the indexes of a group that has its own
@@ -39,20 +39,8 @@ if article.invalid[1] then return reply end
 
 if not is_user(article.poster) then report(article.hash .. " poster", article.poster, "a user of this partition") end
 
-local voted, downvoted, upvoters = KEY.voted .. article.number, KEY.downvoted .. article.number, {}
-for _, voter in ipairs(article.both or {}) do
-  report(downvoted .. " " .. voter, "there", "in one set only", function()
-    redis.call("SREM", downvoted, voter)
-    upvoters[#upvoters + 1] = voter
-  end)
-end
-if article.lacks_poster then
-  report(voted .. " " .. article.poster, nil, "there", function()
-    redis.call("SADD", voted, article.poster)
-    upvoters[#upvoters + 1] = article.poster
-  end)
-end
-if upvoters[1] then repaired = {"upvoters", table.concat(upvoters, " ")} end
+local voted, downvoted = KEY.voted .. article.number, KEY.downvoted .. article.number
+if article.counted then expect_voters(article) end
 if now <= article.closes and not article.counted then report(voted, nil, "there while voting is open") end
 expect_number(article.hash, "up", article.fields.up, article.up)
 expect_number(article.hash, "down", article.fields.down, article.down)

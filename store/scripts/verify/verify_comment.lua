@@ -17,7 +17,7 @@
 -- from decisions: state_of(subject) -> (state | nil, kind | nil, rule | nil)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group),
 --   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
---   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
+--   count_voters(article), expect_voters(subject), expect_number(hash, field, found, value), expect_expiry(key, instant),
 --   expect_member(index, member, value), log_repairs(subject)
 -- KEY   keys of this partition (a share of the data) by kind; some are prefixes: a number or a name is appended
 --       removing: articles and comments still to be removed or to enter or leave lists, in steps
@@ -80,15 +80,8 @@ local function verify_voters()
   comment.fields = {imported = comment.imported} -- `count_voters` adds these votes, which have no voters here
   local up, down = comment.up, comment.down -- as they are stored: `count_voters` sets those that should be
   if now <= comment.closes and redis.call("EXISTS", KEY.voted .. name) == 1 then
-    count_voters(comment) -- sets `up`, `down`, `both` (voters in both sets) and `lacks_poster` (of the first set)
-    for _, voter in ipairs(comment.both) do
-      local set = KEY.downvoted .. name
-      report(set .. " " .. voter, "there", "in one set only", function() redis.call("SREM", set, voter) end)
-    end
-    if comment.lacks_poster then
-      local set = KEY.voted .. name
-      report(set .. " " .. comment.poster, nil, "there", function() redis.call("SADD", set, comment.poster) end)
-    end
+    count_voters(comment)
+    expect_voters(comment)
   end
   expect_number(comment.hash, "up", up, comment.up)
   expect_number(comment.hash, "down", down, comment.down)

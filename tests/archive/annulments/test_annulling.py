@@ -15,11 +15,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, delete, text
 
 from database.database import Database
+from database.tables import COMMENT_VOTES, VOTES
 from store import annulments as steps
-from store import bans, keys
+from store import bans, keys, log
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.records import Vote
@@ -145,6 +146,37 @@ async def test_without_a_database_only_votes_on_what_is_open_are_annulled(bare: 
     await bare.world.revert(action)
     await bare.world.settle()
     assert bare.world.shown() == before
+
+
+@on_both
+async def test_votes_that_a_new_database_does_not_know_stay(pair: Pair):  # M7
+    """It was made after the voters of what is closed had left Redis, and the entries of their votes the log."""
+    database, site = pair.world.database, pair.world.store.site
+    assert database
+    await pair.fill()
+    pair.close_voting()
+    newest = await pair.post("alice", "show")  # what is closed has unknown voters, and this has none but its poster
+    pair.close_voting()
+    await pair.vote("Mallory", await pair.post("bob", "show"), Vote.UP)
+    await pair.world.mirror()
+    await database.write(forget_votes)
+    await log.trim(site, kept_ms=0, max_entries=0)
+    await rebuilt(pair.world.store, database)
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+
+    found = await pair.world.read(action)
+    assert found.annulment and (found.annulment.state, found.annulled_votes) == (AnnulmentState.DONE, 1)
+    last = pair.comments[-1]  # of those with unknown voters
+    posted_at = int(pair.world.redis.hget(keys.comment(site.partition_of_article(last), last), "time"))
+    assert last < newest and found.annulment.reaches_back_to == posted_at + WINDOW * 1000
+    assert await pair.findings() == []
+
+
+def forget_votes(connection: Connection) -> None:
+    for table in (VOTES, COMMENT_VOTES):
+        connection.execute(delete(table))
 
 
 @on_both
