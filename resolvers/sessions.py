@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from archive import leaving
 from resolvers.context import Context
-from store import records
-from store.errors import Unauthenticated
+from store import one_time_tokens, records
+from store.errors import BadToken, Unauthenticated
 from store.leaving import DeletedTexts
+from store.one_time_tokens import Purpose
 from store.records import User
 from store.sessions import NewSession
 from store.site import Login
@@ -78,6 +79,15 @@ async def reset_password(context: Context, token: str, new_password: str, cookie
         context.require_cookie()
     opened = await context.write(context.store.users.reset_password(token, new_password, context.agent()))
     return _logged_in(context, opened, cookie)
+
+
+async def password_reset_user(context: Context, token: str) -> User | None:
+    """Whose password a token resets; None if it is not good. One round trip; the token stays as it is."""
+    try:
+        found = await one_time_tokens.read(context.store.site, token, Purpose.RESET)
+    except BadToken:
+        return None
+    return records.user(found.username)
 
 
 async def delete_user(

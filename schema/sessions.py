@@ -36,6 +36,11 @@ class Session:
 class SessionQueries:
     viewer: User | None = root_field(sessions.viewer, "The logged-in user; null if nobody is logged in.")
     session: Session | None = root_field(Context.login, "The session of this request; null if nobody is logged in.")
+    password_reset_user: User | None = root_field(
+        sessions.password_reset_user,
+        "The user whose password `resetPassword` sets by this token; null if the token is not good. It is not used up.",
+        arguments={"token": "What follows `#` in the link."},
+    )
 
 
 @strawberry.input(description="A name and a password for a new user.")

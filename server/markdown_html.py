@@ -1,8 +1,8 @@
 """
 Markdown of articles and comments as HTML and as plain text, for clients that render no Markdown themselves.
 
-comrak renders CommonMark with tables and strikethrough, and shows raw HTML as text; nh3 then removes whatever is not in
-its lists. Images become links, so that a text loads nothing from other hosts.
+comrak renders CommonMark with tables and strikethrough. HTML in a text is text like any other (`without_html`), and nh3
+removes whatever is not in its lists. Images become links, so that a text loads nothing from other hosts.
 """
 
 import asyncio
@@ -38,6 +38,11 @@ TAG = re.compile("<(/?)(?!br|hr)[a-z]")  # of an element that may have others in
 # the empty link that comrak puts into each heading with an id, and an image, as comrak writes them
 ANCHOR = re.compile('<a href="#[^"]*" aria-label="[^"]*" data-heading-content="[^"]*" class="anchor"></a>')
 IMAGE = re.compile('<img src="([^"]*)" alt="([^"]*)"( title="[^"]*")? />')
+NO_TAG = "\x01"  # after a <, which then begins no tag; texts of users have no control characters
+# The start of a tag, comment or declaration. The first part finds what has a < of its own: addresses of links.
+TAG_START = re.compile(
+    r"(\]\([^\s)]*|\]:\s*\S*|<[a-z][a-z0-9+.-]{1,31}:[^\s<>]*>|<[^\s<>@]+@[^\s<>]+>)|<(?=[a-z/!?])", re.I
+)
 
 HTML = POOL.cache("html", microseconds=60)  # by the text, which takes about so long to render
 EXTENSIONS, PARSING, RENDERING = ExtensionOptions(), ParseOptions(), RenderOptions()
@@ -55,7 +60,7 @@ def to_html(markdown: str) -> str:
 
     Takes up to 1.5 us a character, mostly without the interpreter's lock.
     """
-    html = render_markdown(markdown, EXTENSIONS, PARSING, RENDERING)
+    html = without_html(markdown, EXTENSIONS, PARSING, RENDERING)
     found = bounded(with_images_linked(html), _clean)
     return as_written(markdown) if found is None else found
 
@@ -65,9 +70,18 @@ def page_to_html(markdown: str, path: str) -> str:
     A page of the operator's as HTML: as `to_html`, but its headings have ids, and it has links within the site. These
     are relative to the root of the site, as pages have a `<base>`, also one like `#part`.
     """
-    html = ANCHOR.sub("", render_markdown(markdown, PAGE_EXTENSIONS, PARSING, RENDERING))
+    html = ANCHOR.sub("", without_html(markdown, PAGE_EXTENSIONS, PARSING, RENDERING))
     found = bounded(with_images_linked(html), partial(_clean_page, path))
     return as_written(markdown) if found is None else found
+
+
+def without_html(markdown: str, extensions: ExtensionOptions, parsing: ParseOptions, rendering: RenderOptions) -> str:
+    """
+    What comrak makes of a text that has no HTML: where it looks like HTML, it is text, as in reader/src/markdown.ts.
+    comrak would put it outside of paragraphs, and would leave the Markdown within it as it is.
+    """
+    text = TAG_START.sub(lambda found: found[1] or f"<{NO_TAG}", markdown)
+    return render_markdown(text, extensions, parsing, rendering).replace(NO_TAG, "")
 
 
 def as_written(markdown: str) -> str:

@@ -16,6 +16,8 @@ test.each([
   ["one \n\ntwo\t", "<p>one</p>\n<p>two</p>"],
   ["# Title", "<p><strong>Title</strong></p>"],
   ["```js\n1 < 2\n```", "<pre><code>1 &lt; 2\n</code></pre>"],
+  ["<b>x</b> *and*", "<p>&lt;b&gt;x&lt;/b&gt; <em>and</em></p>"],
+  ["<div>\n*one*\n\ntwo", "<p>&lt;div&gt;\n<em>one</em></p>\n<p>two</p>"],
 ])("%j is rendered", (text, expected) => {
   expect(html(text)).toBe(expected);
 });

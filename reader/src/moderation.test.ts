@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { banIn, banWords, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
+import { banIn, reasonWords, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
 import { fullTime, utcTime } from "./times";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
@@ -20,10 +20,11 @@ test("an action about a text says what was done to it", () => {
   expect(said("PURGE", "article:1")).toBe("A moderator deleted your article for good");
 });
 
-test("what the server did because of a ban is said in the words of the page", () => {
-  expect(banWords("removed with the ban action:12")).toBe("with a ban of its poster");
-  expect(banWords("the ban action:12 is reverted")).toBe("the ban of its poster was taken back");
-  expect(banWords("removed with the ban action:12, and more")).toBeNull();
+test("reasons that the server gives itself are said in the words of the page", () => {
+  expect(reasonWords("removed with the ban action:12")).toBe("with a ban of its poster");
+  expect(reasonWords("the ban action:12 is reverted")).toBe("the ban of its poster was taken back");
+  expect(reasonWords("by a command of the shell")).toBe("by a command of the shell");
+  expect(reasonWords("removed with the ban action:12, and more")).toBeNull();
 });
 
 test("a user is told of annulled votes, and of restored ones", () => {

@@ -155,15 +155,22 @@ function doneIdOf(action: Action): string {
   return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }
 
-/** The reasons that the server gives for what it does with a text because of a ban, and the ids of the texts for them. */
-const OF_BANS: readonly [reason: RegExp, id: string][] = [
+/**
+ * The reasons that the server gives itself, because of a ban or as defaults of its commands, and the ids of the texts for
+ * them.
+ */
+const OF_SERVER: readonly [reason: RegExp, id: string][] = [
   [/^removed with the ban action:\d+$/, "with-ban"],
   [/^the ban action:\d+ is reverted$/, "with-ban-reverted"],
+  [/^named by UPVOTE_ADMIN at the first start$/, "named-at-start"],
+  [/^by a command of the shell$/, "by-shell"],
+  [/^all actions of this moderator since then are reverted$/, "all-reverted"],
+  [/^it must not stay$/, "must-not-stay"],
 ];
 
-/** What is said instead of a reason that the server has given because of a ban; null for reasons of moderators. */
-export function banWords(reason: string): string | null {
-  const found = OF_BANS.find(([pattern]) => pattern.test(reason));
+/** What is said instead of a reason that the server has given itself; null for reasons of moderators. */
+export function reasonWords(reason: string): string | null {
+  const found = OF_SERVER.find(([pattern]) => pattern.test(reason));
   return found ? t(found[1]) : null;
 }
 

@@ -125,9 +125,13 @@ def read(folder: Path) -> SiteFiles:
         try:
             if len(body) > most_bytes(name):
                 raise WrongFile(f"it has more than {most_bytes(name):,} bytes")
-            found[name] = _checked(name, body)
+            if name.endswith(".ftl"):
+                found[name], wrong = own_entries(name, body)
+                faults += _lines(folder / name, wrong, "the rest of the file is used")
+            else:
+                found[name] = _checked(name, body)
         except WrongFile as fault:
-            faults += _lines(folder / name, [fault, *fault.others])
+            faults += _lines(folder / name, [fault, *fault.others], _instead(name))
     logo = found.get("logo.svg") or Asset("logo.svg", (DEFAULTS / "logo.svg").read_bytes())
     card = (DEFAULTS / "card.png").read_bytes()
     return SiteFiles(
@@ -138,7 +142,7 @@ def read(folder: Path) -> SiteFiles:
         has_logo="logo.svg" in found,
         pages={name: found[f"{name}.md"] for name in PAGES if f"{name}.md" in found},
         security=found.get("security.txt"),
-        words={name: texts for name, texts in found.items() if name.endswith(".ftl")},
+        words={name: texts for name, texts in found.items() if name.endswith(".ftl") and texts},
         faults=tuple(faults),
     )
 
@@ -173,15 +177,13 @@ def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
 
 def _checked(name: str, body: bytes) -> Any:
     """
-    What `SiteFiles` has of a file: a page, texts, an asset, or the bytes of `security.txt`.
+    What `SiteFiles` has of a file that has no texts of pages: a page, an asset, or the bytes of `security.txt`.
 
     Raises:
         WrongFile: the file is not as it should be.
     """
     if name.endswith(".md"):
         return _page(name.removesuffix(".md"), checks.markdown(body))
-    if name.endswith(".ftl"):
-        return own_entries(name, body)
     if name.endswith(".png"):
         return Asset(name, body, checks.png(body))
     if name == "logo.svg":
@@ -201,11 +203,11 @@ def _page(name: str, markdown: str) -> TextPage:
     return TextPage(name, title, html[heading.end() :])
 
 
-def _lines(path: Path, faults: Sequence[WrongFile]) -> Iterator[str]:
+def _lines(path: Path, faults: Sequence[WrongFile], instead: str) -> Iterator[str]:
     """A line for each of the first faults of a file, and one for the number of the others."""
     for fault in faults[:MOST_FAULTS]:
         place = f"{path}:{fault.line}" if fault.line else str(path)
-        yield f"{place}: {fault.reason}; {_instead(path.name)}"
+        yield f"{place}: {fault.reason}; {instead}"
     if more := len(faults[MOST_FAULTS:]):
         yield f"{path}: and {more:,} more"
 

@@ -5,7 +5,7 @@ The page of an article with the first of its comments, as HTML and as data for s
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,7 @@ from store.links import web_address
 from store.records import DELETED
 
 COMMENTS_PER_PAGE = 100
-NO_COMMENTS = "[]}"  # the end of an article's JSON
+NESTED = ',"comment":[],'  # what the JSON of a comment has at most beside the comment itself
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
 THREAD = f"pageInfo {{ hasNextPage }} edges {{ cursor hiddenReplyCount node {{ {ROW} }} }}"
@@ -122,7 +122,8 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
     """
     The article with the comments of the page, as JSON of about `size` bytes at most. Comments are whole: the largest
     are left out if not all fit. The article's text is cut if it alone does not fit, but not to less than
-    `PLAIN_LENGTH`. All addresses in it begin with `base`.
+    `PLAIN_LENGTH`; where it has none, the title is the text, as Google wants one. All addresses in it begin with
+    `base`.
     """
     link = web_address(article["link"])
     path = page_path(article["id"])
@@ -131,26 +132,52 @@ def posting(base: str, article: Mapping[str, Any], text: RenderedText, thread: S
         "@type": "DiscussionForumPosting",
         "url": f"{base}{path}",
         "headline": article["title"],
-        **written(base, article, text),
+        **written(base, article, text.whole or article["content"] or article["title"]),
         **({"sharedContent": {"@type": "WebPage", "url": link.href}} if link else {}),
         "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
         "comment": [],
     }
-    answers = [
-        {"@type": "Comment", "url": f"{base}{path}/{page_path(comment['id'])}", **written(base, comment, text)}
+    comments = [
+        (comment["depth"], answer(base, path, comment, text) if comment["content"] is not None else None)
         for comment, text in thread.comments
-        if comment["content"] is not None
     ]
-    whole = json_in_html({**data, "comment": answers})
+    whole = json_in_html({**data, "comment": nested(comments)})
     if len(whole.encode()) <= size:
         return whole
-    alone, comments = cut_to(size, data), [json_in_html(each) for each in answers]
-    sizes = [len(each.encode()) + 1 for each in comments]  # with a comma
+    alone = cut_to(size, data)
+    sizes = [len(json_in_html(each).encode()) + len(NESTED) if each else 0 for _, each in comments]
     smallest_first = sorted(range(len(sizes)), key=sizes.__getitem__)
     # how many of the smallest fit beside the article
     count = bisect_right([*accumulate(sizes[each] for each in smallest_first)], size - len(alone.encode()))
-    fitting = ",".join(comments[each] for each in sorted(smallest_first[:count]))
-    return Markup(f"{alone.removesuffix(NO_COMMENTS)}[{fitting}]}}")
+    fitting = {*smallest_first[:count]}
+    kept = [(depth, each if place in fitting else None) for place, (depth, each) in enumerate(comments)]
+    return json_in_html({**data, "comment": nested(kept)})
+
+
+def nested(comments: Sequence[tuple[int, Mapping[str, Any] | None]]) -> list[dict[str, Any]]:
+    """
+    Comments of a thread, each with its depth, as trees: the answers to a comment are its `comment`. What answers one
+    that is left out (None) stands where that would.
+    """
+    root: dict[str, Any] = {"comment": []}
+    above = [root]  # what is answered at each depth: the article, and the comments above
+    for depth, comment in comments:
+        del above[depth + 1 :]
+        above += [above[-1]] * (depth + 1 - len(above))  # for depths whose comment is on an earlier page
+        if comment is None:
+            above.append(above[depth])
+        else:
+            made = {**comment}
+            above[depth].setdefault("comment", []).append(made)
+            above.append(made)
+    answers: list[dict[str, Any]] = root["comment"]
+    return answers
+
+
+def answer(base: str, path: str, comment: Mapping[str, Any], text: RenderedText) -> dict[str, Any]:
+    """A comment of the article at `path`, without those that answer it."""
+    address = f"{base}{path}/{page_path(comment['id'])}"
+    return {"@type": "Comment", "url": address, **written(base, comment, text.whole or comment["content"])}
 
 
 def cut_to(size: int, data: dict[str, Any]) -> Markup:
@@ -170,18 +197,20 @@ def author(base: str, username: str) -> dict[str, str]:
     return {"@type": "Person", "name": username, **address}
 
 
-def written(base: str, text: Mapping[str, Any], rendered: RenderedText) -> dict[str, Any]:
+def written(base: str, text: Mapping[str, Any], plain: str) -> dict[str, Any]:
     """Who wrote a text, when, and the text, which Google wants of each comment."""
-    username = (text["poster"] or {}).get("username")
     return {
-        **({"author": author(base, username)} if username else {}),
+        "author": author(base, (text["poster"] or {"username": DELETED})["username"]),
         "datePublished": text["postedAt"],
         **({"dateModified": text["editedAt"]} if text["editedAt"] else {}),
-        **({"text": rendered.whole} if rendered.whole else {}),
+        "text": plain,
     }
 
 
 def counter(action: str, count: int) -> dict[str, Any]:
-    """How many votes (`Like`) or comments (`Comment`) there are, as schema.org says it."""
-    kind = "InteractionCounter"
-    return {"@type": kind, "interactionType": f"https://schema.org/{action}Action", "userInteractionCount": count}
+    """How many votes (`Like`) or comments (`Comment`) there are, as schema.org says it: no number below 0."""
+    return {
+        "@type": "InteractionCounter",
+        "interactionType": f"https://schema.org/{action}Action",
+        "userInteractionCount": max(0, count),
+    }

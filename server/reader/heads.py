@@ -31,6 +31,7 @@ from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, languages_of, with_language, words_of
 from server.reader.users import user
 from server.words.words import Words
+from store.offers import Offers, Registration
 from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
@@ -125,7 +126,15 @@ def site_page(request: Request, name: str) -> PageMetadata:
         return NOT_FOUND
     title = text.title or words_of(request)(f"page-{name}")
     written_in = languages_of(request).site
-    content = render_page(request, "site_page.html", text=text, title=title, written_in=written_in)
+    offers: Offers = request.app.state.store.users.offers
+    content = render_page(
+        request,
+        "site_page.html",
+        text=text,
+        title=title,
+        written_in=written_in,
+        can_register=offers.has_passwords and offers.registration is not Registration.CLOSED,
+    )
     description = text_of(text.html, DESCRIPTION_LENGTH)
     return PageMetadata(title, description, path=name, content=content, is_scripted=False, is_translated=False)
 

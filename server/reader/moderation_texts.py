@@ -53,15 +53,19 @@ SUBJECT = "<subject/>"  # stands, in the texts for everybody, for the name of wh
 ACTION_FIELDS = "id kind expiresAt role subjectId group { name } reverts { kind revertedBy { id } }"
 
 
-OF_BANS = {  # what the server gives as a reason because of a ban, and the names of the texts for it
+OF_SERVER = {  # the reasons that the server gives itself, and the names of the texts for them
     re.compile(r"removed with the ban action:\d+"): "with-ban",
     re.compile(r"the ban action:\d+ is reverted"): "with-ban-reverted",
+    re.compile("named by UPVOTE_ADMIN at the first start"): "named-at-start",
+    re.compile("by a command of the shell"): "by-shell",
+    re.compile("all actions of this moderator since then are reverted"): "all-reverted",
+    re.compile("it must not stay"): "must-not-stay",
 }
 
 
-def ban_words(words: Words, reason: str) -> str:
-    """What is said instead of a reason that the server has given because of a ban; "" for a moderator's reason."""
-    return next((words(name) for pattern, name in OF_BANS.items() if pattern.fullmatch(reason)), "")
+def reason_words(words: Words, reason: str) -> str:
+    """What is said instead of a reason that the server has given itself; "" for a moderator's reason."""
+    return next((words(name) for pattern, name in OF_SERVER.items() if pattern.fullmatch(reason)), "")
 
 
 def words_around(words: Words, action: Mapping[str, Any]) -> tuple[str, str]:

@@ -17,7 +17,7 @@ import orjson
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from server.reader.moderation_texts import ban_words
+from server.reader.moderation_texts import reason_words
 from server.words.words import Words
 from store.links import web_address
 from store.records import DELETED
@@ -77,7 +77,7 @@ def environment(words: Words) -> Environment:
     made.filters |= {
         "author": author,
         "age": partial(age, words),
-        "ban_words": partial(ban_words, words),
+        "reason_words": partial(reason_words, words),
         "counted": partial(counted, words),
         "separated": partial(separated, words),
     }

@@ -11,11 +11,11 @@ from html import escape
 from typing import NamedTuple
 
 import nh3
-from comrak import ExtensionOptions, ParseOptions, RenderOptions, render_markdown
+from comrak import ExtensionOptions, ParseOptions, RenderOptions
 from markupsafe import Markup
 
 from caches import POOL
-from server.markdown_html import CHARACTER_BYTES, TAGS, bounded, cut, text_of, with_images_linked
+from server.markdown_html import CHARACTER_BYTES, TAGS, bounded, cut, text_of, with_images_linked, without_html
 
 MAX_TEXTS = 160_000  # bytes of all texts of a page, which has at most 200,000
 MAX_HTML = 40_000  # bytes of the HTML of one text; a longer one is shown as it was written, and cut
@@ -71,7 +71,7 @@ async def render_texts(texts: Sequence[str]) -> list[RenderedText]:
 
 def rendered(markdown: str) -> RenderedText:
     """Markdown as HTML: headings as bold lines, images as links, boxes of task lists as characters."""
-    html = CHECKBOX.sub(_box, render_markdown(markdown, EXTENSIONS, PARSING, RENDERING))
+    html = CHECKBOX.sub(_box, without_html(markdown, EXTENSIONS, PARSING, RENDERING))
     html = HEADING.sub(lambda heading: HEADING_TAGS[heading[1]], with_images_linked(html))
     clean = bounded(html, _clean)
     if clean and len(clean.encode()) <= MAX_HTML:

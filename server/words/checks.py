@@ -4,40 +4,43 @@ said with its line.
 """
 
 import re
-from collections.abc import Mapping
+from operator import attrgetter
 
 from babel import Locale, UnknownLocaleError
 from fluent.runtime.errors import FluentFormatError
 from fluent.syntax import FluentParser, ast
 
-from server.branding.checks import WrongFile, refuse_if, text
+from server.branding.checks import WrongFile, text
 from server.words.files import DEFAULT, Entries, Node, built_in, built_in_entries, node_of, used_in
 from server.words.words import Words
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-def own_entries(name: str, body: bytes) -> Entries:
+def own_entries(name: str, body: bytes) -> tuple[Entries, list[WrongFile]]:
     """
-    The texts in a file of the operator's, such as `words.ftl` or `de.ftl`.
+    The texts in a file of the operator's, such as `words.ftl` or `de.ftl`, and what is wrong with others: lines that
+    are not Fluent, and texts that pages do not have, or with a variable, an element or a reference that is not there.
 
     Raises:
-        WrongFile: it is not Fluent, names no language, or has a text, a variable or an element that pages do not have.
+        WrongFile: it is empty, not UTF-8, or names no language.
     """
     language = name.removesuffix(".ftl")
     if name != "words.ftl" and not is_language(language):
         raise WrongFile(f"there is no language {language}")
     source = text(body)
     parsed = FluentParser().parse(source).body
-    junk = [_fault(source, node.annotations[0]) for node in parsed if isinstance(node, ast.Junk)]
     # the names of terms begin with -, which the parser leaves out
     nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in parsed if isinstance(node, Node)}
     own = {each: source[start_of(node) - each.startswith("-") : end_of(node)].rstrip() for each, node in nodes.items()}
     known = built_in_entries(DEFAULT)
-    words = None if junk else Words(DEFAULT, {**known, **own})
-    found = ((node, _fault_of(each, node, known, words)) for each, node in nodes.items())
-    refuse_if([*junk, *(WrongFile(reason, _line(source, start_of(node))) for node, reason in found if reason)])
-    return own
+    wrong = {each: reason for each, node in nodes.items() if (reason := _fault_of(each, node, known))}
+    right = {each: entry for each, entry in own.items() if each not in wrong}
+    entries = {**known, **right}
+    wrong |= {each: reason for each in right if (reason := _fault_when_used(each, nodes[each], entries))}
+    junk = [_fault(source, node.annotations[0]) for node in parsed if isinstance(node, ast.Junk)]
+    faults = [*junk, *(WrongFile(reason, _line(source, start_of(nodes[each]))) for each, reason in wrong.items())]
+    return {each: entry for each, entry in own.items() if each not in wrong}, sorted(faults, key=attrgetter("line"))
 
 
 def is_language(code: str) -> bool:
@@ -61,8 +64,8 @@ def _fault(source: str, found: ast.Annotation) -> WrongFile:
     return WrongFile(f"it is not Fluent: {found.message}", _line(source, found.span.start if found.span else 0))
 
 
-def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words | None) -> str:
-    """What is wrong with an operator's text; "" if nothing is. Without `words` its references are not looked up."""
+def _fault_of(name: str, node: Node, known: Entries) -> str:
+    """What is wrong with an operator's text by itself; "" if nothing is."""
     if isinstance(node, ast.Term):
         return ""
     if name not in known:
@@ -74,9 +77,15 @@ def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words | No
         return f"{name} has no variable ${min(unknown)}"
     if unknown := used.elements - usual.elements:
         return f"{name} has no element <{min(unknown)}>"
+    return ""
+
+
+def _fault_when_used(name: str, node: Node, entries: Entries) -> str:
+    """What is wrong with an operator's text, one of the entries, beside the others; "" if nothing is."""
+    if isinstance(node, ast.Term):
+        return ""
     try:
-        if words:
-            words(name, **dict.fromkeys(used.variables, 1))  # with any values
+        Words(DEFAULT, entries)(name, **dict.fromkeys(used_in(node).variables, 1))  # with any values
     except RecursionError:
         return f"{name} refers to itself"
     except (FluentFormatError, LookupError) as error:

@@ -6,6 +6,7 @@ A fault of a page, such as an error in its console, fails a test unless `faults`
 Codes such as M10 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """
 
+import asyncio
 import json
 import re
 
@@ -369,6 +370,29 @@ async def test_title_of_the_page_behind_a_link_is_proposed_where_none_is_written
     await expect(page.get_by_label("Title")).to_have_value("<b>A page</b>")
     await expect(page.get_by_label("Title")).to_be_focused()  # the button is gone
     await expect(page.get_by_text("The page calls itself")).to_have_count(0)
+
+
+@pytest.mark.parametrize("title", ["A page", None])
+async def test_page_says_while_it_waits_for_the_title_of_a_link(visit, site, title):
+    """The answer about the page is made here, as the server asks only pages of the public Internet."""
+    may_answer = asyncio.Event()
+
+    async def answer(route):
+        if "linkTitle" not in (route.request.post_data or ""):
+            return await route.fallback()
+        await may_answer.wait()
+        await route.fulfill(json={"data": {"linkTitle": title}})
+
+    page = await visit(site.member())
+    await page.route("**/graphql", answer)
+    await opened(page, "/post")
+    await page.get_by_label("Link").fill("https://example.com/slow")
+    waiting = page.get_by_role("status").get_by_text("Asking the page for its title")
+    await expect(waiting).to_be_visible()
+    may_answer.set()
+
+    await expect(waiting).to_have_count(0)
+    await expect(page.get_by_role("button", name="Take this title")).to_have_count(0 if title is None else 1)
 
 
 async def test_groups_are_completed_and_texts_previewed(visit, site, axe):

@@ -213,6 +213,17 @@ async def test_token_of_an_earlier_version_is_removed(visit, site):
     assert await session_of(page) is None
 
 
+async def test_session_says_its_program_in_the_language_of_the_page(visit, site):
+    member = site.member()
+    page = await visit()
+    await opened(page, "/log-in?next=/settings")
+    await send(page, "Log in", member.username, PASSWORD)
+    await expect(page.get_by_text("Chrome on Linux")).to_be_visible()
+    await opened(page, "/settings?lang=de")
+
+    await expect(page.get_by_text("Chrome unter Linux")).to_be_visible()
+
+
 async def test_sessions_are_listed_and_ended_from_elsewhere(visit, site, axe):
     member = site.member("traveller")
     for _ in range(2):

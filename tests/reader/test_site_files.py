@@ -206,6 +206,15 @@ async def test_sentence_and_logo_stay_when_the_script_takes_over(visit, own):
     await expect(page.get_by_role("heading", level=1)).to_have_text("About us")
 
 
+@pytest.mark.parametrize("is_member", [False, True], ids=["visitor", "member"])
+async def test_page_of_the_operator_offers_visitors_to_log_in(visit, own, is_member):
+    page = await visit(own.member() if is_member else None, base_url=f"{own.url}/")
+    await page.goto("about")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("About us")
+    await expect(page.get_by_role("banner").get_by_role("link", name="Log in")).to_have_count(0 if is_member else 1)
+
+
 async def test_who_is_logged_in_gets_no_sentence(visit, own):
     page = await visit(own.member(), base_url=f"{own.url}/")
     await opened(page, "/")

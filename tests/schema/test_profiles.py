@@ -15,6 +15,7 @@ PROFILE = {
 EDIT = """mutation($input: EditProfileInput!) { editProfile(input: $input) {
   user { username displayName about avatarUrl } userErrors { code field } } }"""
 USER = '{ user(username: "vera") { displayName about avatarUrl } }'
+WHOSE = "query($reset: String!) { passwordResetUser(token: $reset) { username } }"
 RESET = """mutation($reset: String!, $new: String!) { resetPassword(input: {token: $reset, newPassword: $new}) {
   user { username } token expiresAt userErrors { code field } query { viewer { username } } } }"""
 VIEWER = "{ viewer { username } }"
@@ -57,11 +58,13 @@ async def test_password_is_reset_by_a_token(store, ask, token):  # U5
 
 async def test_bad_token_and_bad_password_have_different_codes(store, ask, token):  # U5
     good = (await issue(store.site, "vera", Purpose.RESET)).text
+    assert (await ask(WHOSE, reset=good))["data"]["passwordResetUser"] == {"username": "vera"}
     short = await reset(ask, good, "short")
     assert short == REFUSED | {"userErrors": [{"code": "INVALID", "field": ["input", "newPassword"]}]}
 
     await reset(ask, good, "battery staple")
     for bad in (good, new_token("vera"), token, "", "#" * 46):
+        assert (await ask(WHOSE, reset=bad))["data"]["passwordResetUser"] is None
         refused = await reset(ask, bad, "third password")
         assert refused == REFUSED | {"userErrors": [{"code": "BAD_TOKEN", "field": ["input", "token"]}]}
 

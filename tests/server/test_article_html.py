@@ -5,16 +5,18 @@ bytes. tests/reader/test_replacement.py compares them with the pages that the re
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
+from archive import leaving as archived_leaving
 from server.reader.articles import COMMENTS_PER_PAGE, ORDERS, cut_to
 from server.reader.rendering import json_in_html
 from server.reader.texts import rendered
 from server.reader.threads import DEEPEST
-from store import article_moderation, comment_moderation
+from store import article_moderation, comment_moderation, leaving
 from store.articles import Draft
 from store.records import ContentState, Vote
 from store.roles import OPERATOR
@@ -114,6 +116,67 @@ async def test_search_engines_get_the_article_with_its_comments(http, store, num
     assert [(each["text"], each["author"]["name"], each["url"]) for each in found["comment"]] == [
         ("I agree </script>", "bob", f"article/{number}/comment/{posted}")
     ]
+
+
+async def test_search_engines_get_the_tree_of_comments(http, store, number, comment, alice, bob):
+    """What Google wants of a DiscussionForumPosting is there, whatever became of comments and of who wrote them."""
+    linked = (await store.articles.post(alice, Draft("Only a link", "https://example.org"))).article.number
+    first = await comment(await registered(store, "carol"), "First")
+    gone = await comment(bob, "Gone", first)
+    answer = await comment(alice, "An *answer* to what is gone", gone)
+    await comment(bob, "***", answer)
+    rude = await comment(bob, "Rude")
+    await comment(alice, "An answer to rudeness", rude)
+    await store.comments.delete(gone, bob)
+    await comment_moderation.remove(store.site, OPERATOR, rude, group=None, reason="Rude")
+    leaver = await leaving.begin(store.site, "carol", password_hash="", removes_texts=False)
+    await archived_leaving.settle(store, None, leaver)
+    for voter in (bob, await registered(store, "dave")):
+        await store.articles.vote(number, voter, Vote.DOWN)
+
+    found = posting(await read(http, f"/article/{number}?order=OLDEST"))
+    of_link = posting(await read(http, f"/article/{linked}"))
+
+    assert tree_of(found) == [("First", [("An answer to what is gone", [("***", [])])]), ("An answer to rudeness", [])]
+    assert found["comment"][0]["author"] == {"@type": "Person", "name": "[deleted]"}
+    assert of_link["text"] == "Only a link"
+    for each in (found, of_link):
+        check_posting(each)
+
+
+def tree_of(written):
+    return [(each["text"], tree_of(each)) for each in written.get("comment", [])]
+
+
+def check_posting(found):
+    """
+    Check what Google documents of a posting in a forum: required are author, time and text of each text in it, and of
+    what is optional the types of schema.org.
+    """
+    assert (found["@context"], found["@type"]) == ("https://schema.org", "DiscussionForumPosting")
+    assert found["headline"]
+    assert [each["@type"] for each in found["interactionStatistic"]] == ["InteractionCounter"] * 2
+    assert {each["interactionType"] for each in found["interactionStatistic"]} == {
+        "https://schema.org/LikeAction",
+        "https://schema.org/CommentAction",
+    }
+    assert all(each["userInteractionCount"] >= 0 for each in found["interactionStatistic"])
+    known = {"@context", "headline", "sharedContent", "interactionStatistic"}
+    check_written({key: value for key, value in found.items() if key not in known})
+
+
+def check_written(written):
+    required = {"@type", "url", "author", "datePublished", "text"}
+    assert required <= written.keys() <= required | {"dateModified", "comment"}
+    assert written["text"].strip()
+    assert written["author"]["@type"] == "Person"
+    assert written["author"]["name"].strip()
+    assert written["author"].get("url", "").startswith("user/") == (written["author"]["name"] != "[deleted]")
+    assert datetime.fromisoformat(written["datePublished"]).tzinfo == UTC
+    for each in written.get("comment", []):
+        assert each["@type"] == "Comment"
+        assert each["url"].startswith("article/")
+        check_written(each)
 
 
 async def test_addresses_for_search_engines_are_absolute_if_a_setting_says_so(redis_url, number):
@@ -322,6 +385,11 @@ async def test_page_is_the_same_for_everybody(http, number):
         ("[x](javascript:alert(1))", "<p>x</p>"),
         ('[x](https://e.org "title")', '<p><a href="https://e.org" rel="nofollow ugc noopener">x</a></p>'),
         ("[@bob](https://e.org/@bob>)", "https://e.org/@bob%3E"),
+        ("<b>x</b> *and*", "<p>&lt;b&gt;x&lt;/b&gt; <em>and</em></p>"),
+        ("<div>\n*one*\n\ntwo", "<p>&lt;div&gt;\n<em>one</em></p>\n<p>two</p>"),
+        ("- <!-- @bob -->", '<li>&lt;!-- <a href="user/bob">@bob</a> --&gt;</li>'),
+        ("`<b>` <https://e.org>", '<code>&lt;b&gt;</code> <a href="https://e.org" rel'),
+        ("[x](https://e.org/a<b) [y](<https://e.org/c d>)", "e.org/c%20d"),
     ],
 )
 def test_text_is_what_the_reader_makes_of_it(markdown, html):

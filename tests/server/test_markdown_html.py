@@ -55,6 +55,10 @@ def test_markdown_is_rendered():
     assert "<td>b</td>" in html
 
 
+def test_html_is_text_within_paragraphs():
+    assert to_html("<div>\n*one*\n\ntwo <i>") == "<p>&lt;div&gt;\n<em>one</em></p>\n<p>two &lt;i&gt;</p>\n"
+
+
 @pytest.mark.parametrize("markdown", HOSTILE)
 def test_hostile_markdown_has_no_element_or_link_that_acts(markdown):
     html = to_html(markdown)

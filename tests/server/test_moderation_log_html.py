@@ -7,7 +7,10 @@ Codes such as M9 name rows of docs/behaviours.md.
 import pytest
 
 from archive import banned_texts
-from store import article_moderation, bans, reverts
+from server.cli import moderation, purge, role
+from server.reader.moderation_texts import reason_words
+from server.words.languages import languages
+from store import article_moderation, bans, first_admin, reverts
 from store.articles import Draft
 from store.roles import OPERATOR
 from tests.server.pages import HOSTILE, canonical, metas, read
@@ -112,3 +115,20 @@ async def test_what_a_ban_removed_is_said_in_the_language_of_the_page(http, stor
     log = root(await read(http, "/log"))
     assert len(log.find_all("a", string="the ban of its poster was taken back")) == 1
     assert "action:" not in str(log)
+
+
+@pytest.mark.parametrize(
+    ("reason", "german"),
+    [
+        (first_admin.REASON, "beim ersten Start durch UPVOTE_ADMIN benannt"),
+        (role.REASON, "durch einen Befehl der Shell"),
+        (moderation.REASON, "alle Entscheidungen dieses Kontos seit damals werden zurückgenommen"),
+        (purge.REASON, "dies darf nicht stehen bleiben"),
+        ("a moderator's own", ""),
+    ],
+)
+def test_reasons_that_the_server_gives_itself_have_words_in_each_language(reason, german):
+    words = languages({}, "en").words
+
+    assert reason_words(words["de"], reason) == german
+    assert reason_words(words["en"], reason) == (reason if german else "")

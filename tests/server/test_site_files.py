@@ -23,6 +23,10 @@ def security_txt(expires):
     return f"Contact: mailto:security@example.com\nExpires: {expires.isoformat()}\n"
 
 
+def links_of(part):
+    return [(link["href"], link.text.strip()) for link in part.find_all("a")]
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "site").mkdir()
@@ -64,7 +68,17 @@ async def test_files_of_the_site_are_in_its_pages(serving, folder):
         assert about.find("a", href="https://example.com").text == "words"
         assert about.find("script", type="module") is None
         assert about.footer.find("a", href="about").text == "About"
+        assert links_of(about.footer) == links_of(page.footer)
+        assert links_of(about.header) == [*links_of(page.header), ("log-in", "Log in"), ("register", "Register")]
         assert (await http.get("/.well-known/security.txt")).text.startswith("Contact: mailto:security@example.com")
+
+
+async def test_page_of_the_operator_offers_no_registration_on_a_closed_site(serving, folder):
+    (folder / "about.md").write_text(ABOUT)
+    async with serving(registration="closed") as http:
+        about = await read(http, "/about")
+
+    assert [path for path, _ in links_of(about.header)][-2:] == ["post", "log-in"]
 
 
 async def test_page_of_the_operator_has_links_within_the_site(serving, folder):

@@ -135,9 +135,7 @@ def serving(redis_url, folder, store):
 async def test_texts_of_the_operator_take_the_place_of_built_in_ones(serving, folder):
     (folder / "words.ftl").write_text("-thing = threads\nnav-all = All { -thing }\nno-articles = Nothing <here> yet\n")
     found = files.read(folder)
-    assert found.faults == (
-        f"{folder}/words.ftl:3: no-articles has no element <here>; the texts that come along stand in",
-    )
+    assert found.faults == (f"{folder}/words.ftl:3: no-articles has no element <here>; the rest of the file is used",)
 
     (folder / "words.ftl").write_text('-thing = { "{{" } 7\nnav-all = All & { -thing }\n')
     async with serving() as http:
@@ -152,8 +150,6 @@ async def test_texts_of_the_operator_take_the_place_of_built_in_ones(serving, fo
 @pytest.mark.parametrize(
     ("body", "line", "fault"),
     [
-        (b"", 0, "it is empty"),
-        (b"vote-up = \xff", 1, "it is not UTF-8"),
         (b"vote-up = Up\nvote-upp = Up\n", 2, "there is no text vote-upp"),
         (b"# a comment\n\nvote-up Up\n", 3, 'it is not Fluent: Expected token: "="'),
         (b"vote-up = { $x }", 1, "vote-up has no variable $x"),
@@ -166,10 +162,39 @@ async def test_texts_of_the_operator_take_the_place_of_built_in_ones(serving, fo
     ],
 )
 def test_broken_texts_are_told_with_their_line(body, line, fault):
+    entries, faults = own_entries("words.ftl", body + b"\nnav-all = Everything\n")
+
+    assert [(each.line, each.reason) for each in faults] == [(line, fault)]
+    assert entries["nav-all"] == "nav-all = Everything"
+    assert fault.partition(" ")[0] not in entries
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "line", "fault"),
+    [
+        ("words.ftl", b"", 0, "it is empty"),
+        ("words.ftl", b"vote-up = \xff", 1, "it is not UTF-8"),
+        ("xx.ftl", b"vote-up = x", 0, "there is no language xx"),
+    ],
+)
+def test_file_that_cannot_be_read_is_refused(name, body, line, fault):
     with pytest.raises(WrongFile) as raised:
-        own_entries("words.ftl", body)
+        own_entries(name, body)
 
     assert (raised.value.line, raised.value.reason) == (line, fault)
+
+
+def test_text_that_is_gone_after_an_upgrade_leaves_the_translation(folder):
+    (folder / "fr.ftl").write_text("gone = Adieu\nvote-up = Pour\nvote-down = { -contre }\n-contre Contre\n")
+    found = files.read(folder)
+    words = languages(found.words, "fr").named(code=None)
+
+    assert (words("vote-up"), words("vote-down")) == ("Pour", "Vote down")
+    assert [line.removeprefix(f"{folder}/") for line in found.faults] == [
+        "fr.ftl:1: there is no text gone; the rest of the file is used",
+        "fr.ftl:3: vote-down: '-contre'; the rest of the file is used",
+        'fr.ftl:4: it is not Fluent: Expected token: "="; the rest of the file is used',
+    ]
 
 
 def test_each_fault_of_a_file_is_told(folder):
@@ -179,15 +204,16 @@ def test_each_fault_of_a_file_is_told(folder):
     lines = [line.removeprefix(f"{folder}/").partition(";")[0] for line in files.read(folder).faults]
 
     assert lines[:10] == [f"fr.ftl:{number + 1}: there is no text none-{number}" for number in range(10)]
-    assert lines[10:] == [  # a reference may lead to what is not Fluent: it is told once the rest is right
+    assert lines[10:] == [
         "fr.ftl: and 20 more",
         "words.ftl:1: there is no text vote-upp",
         'words.ftl:2: it is not Fluent: Expected token: "="',
         "words.ftl:3: votes has no variable $x",
+        "words.ftl:4: vote-down: '-down'",
     ]
 
 
-def test_broken_file_is_told_and_those_of_other_languages_stay(folder):
+def test_file_without_a_right_text_is_told_and_those_of_other_languages_stay(folder):
     (folder / "fr.ftl").write_text("vote-up = Pour\n")
     (folder / "de.ftl").write_text("vote-up\n")
     (folder / "xx.ftl").write_text("vote-up = x\n")
@@ -195,7 +221,7 @@ def test_broken_file_is_told_and_those_of_other_languages_stay(folder):
 
     assert list(found.words) == ["fr.ftl"]
     assert found.faults == (
-        f'{folder}/de.ftl:1: it is not Fluent: Expected token: "="; the texts that come along stand in',
+        f'{folder}/de.ftl:1: it is not Fluent: Expected token: "="; the rest of the file is used',
         f"{folder}/xx.ftl: there is no language xx; the texts that come along stand in",
     )
 

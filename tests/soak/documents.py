@@ -187,7 +187,7 @@ class DocumentGenerator:
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
             "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 8, "moderationQueue": 4, "appeals": 3,
-            "siteModerators": 2, "linkTitle": 1,
+            "siteModerators": 2, "linkTitle": 1, "passwordResetUser": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -355,7 +355,7 @@ class DocumentGenerator:
         known = definition.args
         given: dict[str, str] = {}
         about: dict[str, Any] = {"parent": parent, "field": name}
-        kinds = {"id": "nodeId", "ids": "nodeIds", "username": "username", "name": "group"}
+        kinds = {"id": "nodeId", "ids": "nodeIds", "username": "username", "name": "group", "token": "resetToken"}
         for argument, kind in kinds.items():
             if argument in known:
                 kind = f"{name}Id" if (parent, name) in (("Query", "article"), ("Query", "comment")) else kind

@@ -19,6 +19,7 @@ from tests.soak import (
     mails,
     moderation_fields,
     recent_comments,
+    resets,
     saved,
     searches,
     standings,
@@ -276,6 +277,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
         "linkTitle": _link_title,
+        "passwordResetUser": lambda request, parent, token: resets.user_of(request.model, token),
         "site": lambda request, parent: True,  # which has nothing but settings
         "moderationLog": moderation_fields.log,
         "held": moderation_fields.held,

@@ -55,10 +55,7 @@ class VariableGenerator(ModeratorInputs):
         return {"usernameOrEmail": self.random.choice(("alice", "nobody", "alice@example.com", ""))}
 
     def _input_resetpassword(self) -> dict[str, Any]:
-        """Mostly by a link that was used, or that has ended."""
-        links = list(self.model.password_links.values())[-6:]
-        known = self.random.choice(links).ref if links and not self._chance(0.1) else "nonsense"
-        return {"token": known, "newPassword": self._password()}
+        return {"token": self._resetToken(SLOT, {}), "newPassword": self._password()}
 
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]

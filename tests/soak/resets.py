@@ -43,13 +43,19 @@ def reset_password(model: Model, given: Mapping[str, Any], token: str) -> User:
     that of the new session.
     """
     check(8 <= len(given["newPassword"]) <= 128, "newPassword")
-    link = model.password_links.get(given["token"])
-    if link is None or not link.is_good or model.now > link.ends:
-        model.reached.count("links that were used, or have ended", link is not None)
+    user = user_of(model, given["token"])
+    if user is None:
+        model.reached.count("links that were used, or have ended", given["token"] in model.password_links)
         raise Refused("BAD_TOKEN", "token")
-    model.end_password_links(link.user)
-    link.user.password = given["newPassword"]
-    model.sessions = {key: other for key, other in model.sessions.items() if other is not link.user}
-    model.sessions[token] = link.user
+    model.end_password_links(user)
+    user.password = given["newPassword"]
+    model.sessions = {key: other for key, other in model.sessions.items() if other is not user}
+    model.sessions[token] = user
     model.reached.count("passwords chosen by a link")
-    return link.user
+    return user
+
+
+def user_of(model: Model, token: str) -> User | None:
+    """Whose password a link sets; None if it is not good."""
+    link = model.password_links.get(token)
+    return link.user if link and link.is_good and model.now <= link.ends else None

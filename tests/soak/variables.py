@@ -173,6 +173,11 @@ class ValueGenerator:
         host = self.random.choice(("https://example.com/", "https://example.com/", "HTTPS://Example.COM.:443/"))
         return f"{host}{self.random.randint(1, 9)}{self.random.choice(LINK_TAILS)}"
 
+    def _resetToken(self, slot: Slot, values: dict[str, Any]) -> Any:  # named after the kind of the slot
+        """Mostly of a link for a new password that was used, or that has ended."""
+        links = list(self.model.password_links.values())[-6:]
+        return self.random.choice(links).ref if links and not self._chance(0.1) else "nonsense"
+
     def _query(self, slot: Slot, values: dict[str, Any]) -> str:
         """Mostly that of a search that was sent before, so that its cursors can be used, or some words of a text."""
         listings = [each for each in self.known.kinds["search"] if _is_of_search(each, slot.about)]

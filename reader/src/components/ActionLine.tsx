@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import { articlePath, commentPath, logPath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ActionLineFragment } from "../gql/graphql";
-import { banWords, wordsOf } from "../moderation";
+import { reasonWords, wordsOf } from "../moderation";
 import { GroupLink } from "./GroupLink";
 import { Reason } from "./Reason";
 import { Time } from "./Time";
@@ -117,7 +117,7 @@ function RevertedBy({ at, reason, moderator }: NonNullable<ActionLineFragment["r
       <Words id="reverted-by" user={<ModeratorLink username={moderator.username} />} time={<Time at={at} />} />
       {reason && (
         <>
-          : <bdi>{banWords(reason) ?? reason}</bdi>
+          : <bdi>{reasonWords(reason) ?? reason}</bdi>
         </>
       )}
     </span>

@@ -3,6 +3,7 @@ import { useQuery } from "urql";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
 import { graphql } from "../gql";
+import { AfterMoment } from "./Page";
 import { Time } from "./Time";
 import { t } from "../words";
 import { Words } from "./Words";
@@ -45,6 +46,7 @@ export function LinkNotes({ link, edited, hasTitle, onTitle }: LinkNotesProps) {
   const [title] = useQuery({ query: LINK_TITLE, variables: { link: typed }, pause: !isLink || hasTitle });
   const posted = isLink ? before.data?.articlesByLink?.nodes.find(({ id }) => id !== edited) : undefined;
   const suggested = isLink && !hasTitle ? title.data?.linkTitle : null;
+  const isAsked = isLink && !hasTitle && title.fetching;
 
   function take({ form }: HTMLButtonElement, title: string) {
     form?.querySelector<HTMLElement>("[name=title]")?.focus(); // the button will be gone
@@ -67,7 +69,12 @@ export function LinkNotes({ link, edited, hasTitle, onTitle }: LinkNotesProps) {
           />
         </p>
       )}
-      {suggested && (
+      {isAsked && (
+        <AfterMoment>
+          <p className="hint">{t("title-asked")}</p>
+        </AfterMoment>
+      )}
+      {suggested && !isAsked && (
         <p>
           <Words id="page-calls-itself" title={<bdi>{suggested}</bdi>} />{" "}
           <button type="button" onClick={({ currentTarget }) => take(currentTarget, suggested)}>

@@ -72,17 +72,20 @@ function Result<Data>({ result: { data, error }, retry, children }: ContentProps
 }
 
 /** Says that something is loading, if it takes long enough to be noticed. */
-export function Loading() {
-  const [isSlow, setSlow] = useState(false);
+export const Loading = () => (
+  <p className="loading" aria-live="polite">
+    <AfterMoment>{t("loading")}</AfterMoment>
+  </p>
+);
+
+/** Shows its content after a moment, for what says that something is waited for. */
+export function AfterMoment({ children }: { children: ReactNode }) {
+  const [isOver, setOver] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 300);
+    const timer = setTimeout(() => setOver(true), 300);
     return () => clearTimeout(timer);
   }, []);
-  return (
-    <p className="loading" aria-live="polite">
-      {isSlow && t("loading")}
-    </p>
-  );
+  return isOver && children;
 }
 
 interface FaultProps {

@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { logPath } from "../addresses";
-import { banWords } from "../moderation";
+import { reasonWords } from "../moderation";
 
 interface ReasonProps {
   text: string;
@@ -9,12 +9,12 @@ interface ReasonProps {
 }
 
 /**
- * Why a moderator did something, in the words of the moderator; nothing without a reason. For what the server did with
- * a text because of a ban (`ban`), the words are those of the page, with a link to the actions on the banned user.
+ * Why a moderator did something, in the words of the moderator; nothing without a reason. For a reason that the server has
+ * given itself, the words are those of the page, and because of a ban (`ban`) a link to the actions on the banned user.
  */
 export function Reason({ text, ban }: ReasonProps) {
   if (!text) return null;
-  const words = banWords(text);
+  const words = reasonWords(text);
   return (
     <p className="excerpt" dir="auto">
       {words && ban ? <Link href={logPath({ subject: ban.subjectId })}>{words}</Link> : (words ?? text)}

@@ -74,6 +74,12 @@ export function Sessions({ account, renew }: SessionsProps) {
   );
 }
 
+/** A program and its system, which the server joins by "on" (server/agents.py), in the language of the page. */
+function programOf(agent: string): string {
+  const [program, system] = agent.split(" on ");
+  return system ? t("session-agent", { program: program ?? "", system }) : agent;
+}
+
 type SessionLineProps = { session: SessionsFragment["sessions"][number]; leave: () => void };
 
 function SessionLine({ session: { agent, openedAt, usedAt, isCurrent }, leave }: SessionLineProps) {
@@ -81,7 +87,7 @@ function SessionLine({ session: { agent, openedAt, usedAt, isCurrent }, leave }:
   return (
     <li>
       <div id={id}>
-        <strong>{agent ?? t("session-no-agent")}</strong>
+        <strong>{agent ? programOf(agent) : t("session-no-agent")}</strong>
         {isCurrent && ` ${t("session-current")}`}
         <p>
           <Words id="session-used" used={<Time at={usedAt} />} opened={<Time at={openedAt} />} />

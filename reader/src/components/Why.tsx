@@ -1,7 +1,7 @@
 import "./thread.css";
 import { Link } from "wouter";
 import { logPath } from "../addresses";
-import { banWords } from "../moderation";
+import { reasonWords } from "../moderation";
 import { t } from "../words";
 
 interface WhyProps {
@@ -17,12 +17,12 @@ interface WhyProps {
 
 /** Why something is gone or closed, in a line, and where to read more. */
 export function Why({ said, reason, subject, rest }: WhyProps) {
-  const ofBan = reason && banWords(reason);
+  const known = reason && reasonWords(reason);
   return (
     <>
       {said}
-      {ofBan ? (
-        `: ${ofBan}.`
+      {known ? (
+        `: ${known}.`
       ) : reason ? (
         <>
           : <q dir="auto">{reason}</q>

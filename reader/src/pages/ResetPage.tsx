@@ -1,12 +1,12 @@
 import "./pages.css";
 import { useState } from "react";
-import { useMutation } from "urql";
+import { useMutation, useQuery } from "urql";
 import { Link, useLocation } from "wouter";
 import { HAS_PASSWORDS } from "../addresses";
 import { LogInElsewhere } from "../components/LogInElsewhere";
 import { NEW_SESSION, withoutCookie } from "../components/SessionForm";
 import { Field, Form } from "../components/Form";
-import { Page } from "../components/Page";
+import { Loading, Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { beginSession } from "../session";
@@ -22,9 +22,19 @@ const RESET_PASSWORD = graphql(`
   }
 `);
 
+const RESET_USER = graphql(`
+  query ResetUser($token: String!) {
+    passwordResetUser(token: $token) {
+      id
+      username
+    }
+  }
+`);
+
 /** Sets a password by the token of a link, which stands in the address after `#`. Opening the page changes nothing. */
 export default function ResetPage() {
   const [token] = useState(() => window.location.hash.slice(1));
+  const [{ data: found, fetching: isLooking }] = useQuery({ query: RESET_USER, variables: { token }, pause: !token });
   const [, reset] = useMutation(RESET_PASSWORD);
   const [, navigate] = useLocation();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
@@ -51,9 +61,23 @@ export default function ResetPage() {
         </p>
       </Page>
     );
+  if (isLooking)
+    return (
+      <Page title={t("choose-password")} isReady={false}>
+        <Loading />
+      </Page>
+    );
+  const username = found?.passwordResetUser?.username;
   return (
     <Page title={t("choose-password")}>
+      {username && (
+        <p>
+          <Words id="password-of" user={<bdi>{username}</bdi>} />
+        </p>
+      )}
       <Form submit={t("set-password")} action={send} refusals={refusals} fault={fault}>
+        {/* for managers of passwords, which keep a password with a name */}
+        {username && <input value={username} autoComplete="username" readOnly hidden />}
         <Field
           name="newPassword"
           label={t("new-password")}
