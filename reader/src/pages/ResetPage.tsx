@@ -70,12 +70,12 @@ export default function ResetPage() {
   const username = found?.passwordResetUser?.username;
   return (
     <Page title={t("choose-password")}>
-      {username && (
-        <p>
-          <Words id="password-of" user={<bdi>{username}</bdi>} />
-        </p>
-      )}
       <Form submit={t("set-password")} action={send} refusals={refusals} fault={fault}>
+        {username && (
+          <p>
+            <Words id="password-of" user={<bdi>{username}</bdi>} />
+          </p>
+        )}
         {/* for managers of passwords, which keep a password with a name */}
         {username && <input value={username} autoComplete="username" readOnly hidden />}
         <Field
