@@ -21,6 +21,7 @@ from database.statements import Statement
 from store import bans, comment_lists, comments, keys, leaving, moderation_records
 from store.client import Command
 from store.errors import StoreUnavailable
+from store.kinds import Kind
 from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.scripts.registry import Script
@@ -96,32 +97,40 @@ async def _remove(store: Store, database: Database | None, ban: ModerationAction
 
 
 async def _texts(store: Store, database: Database | None, ban: ModerationAction) -> AsyncIterator[list[int]]:
-    """The numbers of the articles and comments of a banned user, some at a time. Archived ones are brought back."""
+    """
+    The numbers of the articles of a banned user, then those of their comments, some at a time: an article that leaves
+    the group of the ban takes its comments along, which stay then. Archived ones are brought back.
+    """
     name = ban.subject_id.removeprefix("user:")
-    partition = store.site.partition_of_user(name)
-    # lists of the user's articles, visible ones and others, and of their comments, likewise
-    for kind in (keys.timeline, keys.held, keys.comments, keys.unlisted):
-        cursor = ""
-        while cursor != "0":
-            command: Command = ("ZSCAN", kind(partition, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
-            cursor, flat = await store.site.redis.run(command)
-            numbers = [int(member) for member in flat[::2]]
-            if kind in (keys.comments, keys.unlisted):
-                await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
-            yield numbers
-    if database is None or store.site.rankings.archive is None:  # nothing is archived
-        return
+    async for numbers in _listed(store.site, name, keys.timeline, keys.held):  # visible ones, and others
+        yield numbers
+    has_archive = database is not None and store.site.rankings.archive is not None
     poster = await leaving.stored_name(store.site, name) or name
+    if database and has_archive:
+        for number in await database.run(_archived, poster, ban.group, ban.at):
+            await write_back.bring_back(store, database, number)
+            yield [number]
+    async for numbers in _listed(store.site, name, keys.comments, keys.unlisted):  # likewise
+        await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
+        yield numbers
     # the list of comments in Redis lacks the user's oldest ones, up to this time: the database has them
-    floor = await comment_lists.stored_floor(store.site, name)
-    older = await database.run(recent_comments.of_poster, poster, floor) if floor else []
+    floor = await comment_lists.stored_floor(store.site, name) if has_archive else 0
+    older = await database.run(recent_comments.of_poster, poster, floor) if database and floor else []
     for start in range(0, len(older), LISTED_AT_ONCE):
         numbers = older[start : start + LISTED_AT_ONCE]
         await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
         yield numbers
-    for number in await database.run(_archived, poster, ban.group, ban.at):
-        await write_back.bring_back(store, database, number)
-        yield [number]
+
+
+async def _listed(site: Site, name: str, *lists: Kind) -> AsyncIterator[list[int]]:
+    """The members of a user's lists in Redis, some at a time."""
+    partition = site.partition_of_user(name)
+    for kind in lists:
+        cursor = ""
+        while cursor != "0":
+            command: Command = ("ZSCAN", kind(partition, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
+            cursor, flat = await site.redis.run(command)
+            yield [int(member) for member in flat[::2]]
 
 
 async def _absent(site: Site, comments: Sequence[int]) -> list[int]:

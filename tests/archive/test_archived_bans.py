@@ -14,6 +14,7 @@ from store import roles
 from store.moderation_records import Role
 from tests.archive.queries import ERRORS
 from tests.archive.queries import LISTINGS as QUERIES
+from tests.archive.talks import NODES, let_leave, write
 from tests.archive.worlds import PEOPLE, Pair
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
@@ -97,3 +98,27 @@ async def test_articles_that_were_archived_after_a_ban_come_back_into_its_group(
     for world in pair.worlds:
         await banned_texts.WORK.settle_all(world.store, world.database, partition=0)
     assert [titles(page) for page in await shown(pair)] == [titles(page) for page in before]
+
+
+async def test_comments_stay_on_an_archived_article_that_only_leaves_the_group_of_the_ban(pair: Pair) -> None:  # M2
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, group=None, reason="a good eye")
+    of_both = (await pair.mutate("post", "alice", title="In both", content="A text.", groups=["show", "ask"]))[
+        "article"
+    ]
+    of_show = (await pair.mutate("post", "alice", title="In one", content="A text.", groups=["show"]))["article"]
+    pair.clock.advance(1)
+    comments = [
+        (await write(pair, "comment", "alice", articleId=each["id"], content="one"))["comment"]["id"]
+        for each in (of_both, of_show)
+    ]
+    await let_leave(pair, of_both["id"], of_show["id"])
+
+    given = {"userId": "user:alice", "removeTexts": True, "reason": "spam", "group": "show"}
+    assert (await pair.ask(BAN, "carol", input=given))["data"]["banUser"]["changed"]
+
+    (page,) = (await pair.ask(LOG, None, id=comments[0]))["data"].values()
+    assert page["nodes"] == []
+    (page,) = (await pair.ask(LOG, None, id=comments[1]))["data"].values()
+    assert [each["kind"] for each in page["nodes"]] == ["REMOVE"]
+    await pair.ask(NODES, None, ids=comments)
