@@ -209,9 +209,9 @@ class World:
         """Run the moves of a plan, one after the other."""
         store = replace(self.moving, site=separate(self.moving, before))
         database: Any = SeparateQueries(self.database, before)
-        moving = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
+        mover = archiver(store, database, HotLimits(articles=0, articles_per_user=0))
         for move in plan:
-            await move(moving, store, self.archived)
+            await move(mover, store, self.archived)
 
 
 Move = Callable[[Mover, Store, Sequence[int]], Awaitable[None]]  # takes the numbers of the archived articles, too
@@ -224,9 +224,9 @@ class Archive:
     articles: int
     articles_per_user: int
 
-    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
-        archiver.limits = HotLimits(articles=self.articles, articles_per_user=self.articles_per_user)
-        await archiver.move()
+    async def __call__(self, mover: Mover, store: Store, archived: Sequence[int]) -> None:
+        mover.limits = HotLimits(articles=self.articles, articles_per_user=self.articles_per_user)
+        await mover.move()
 
 
 @dataclass(frozen=True)
@@ -235,9 +235,9 @@ class BringBack:
 
     places: tuple[int, ...]
 
-    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
+    async def __call__(self, mover: Mover, store: Store, archived: Sequence[int]) -> None:
         for place in self.places:
-            await bring_back(store, archiver.database, archived[place % len(archived)])
+            await bring_back(store, mover.database, archived[place % len(archived)])
 
 
 def separate(store: Store, before: Before) -> Any:

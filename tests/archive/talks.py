@@ -257,7 +257,7 @@ class Talk:
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
 
     async def carry_out(self) -> None:
-        """What follows actions of moderators, in both stores."""
+        """Do what actions of moderators have left for later, in both stores."""
         assert self.pair.archiving.database
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
         following = asyncio.create_task(follow(Mirror(self.pair.archiving.store.site, self.pair.archiving.database)))

@@ -243,8 +243,8 @@ async def test_an_article_whose_deletion_the_database_has_still_to_apply_is_not_
     for _ in range(2):
         await asyncio.sleep(world.archiver.removal_delay)
         await world.archiver.move()  # removes the places, and the mark, of the one that came back to be deleted
-    number = returned
-    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.partition_of_article(number)), number))
+    marks = moving.MOVING(world.site.partition_of_article(returned))
+    assert not await world.site.redis.run(("SISMEMBER", marks, returned))
 
     assert await world.findings(repair=True) == []
     await mirrored(world.store, world.database)

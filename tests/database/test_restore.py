@@ -28,7 +28,7 @@ pytestmark = pytest.mark.one_server
 
 @pytest.fixture
 def empty(redis_url, partitions, tmp_path) -> Settings:
-    """The settings of an empty store, into which a backup is restored."""
+    """The settings of an empty store for a backup. Voting is open for a century, as it has the real clock."""
     return Settings(redis_url=f"{redis_url}?db=1", data_dir=tmp_path, voting_window=100 * 365 * 86_400)
 
 

@@ -129,7 +129,7 @@ async def test_votes_on_what_is_removed_or_deleted_are_annulled_and_restored(pai
     for world in (pair.world, pair.other):
         site = world.store.site
         await threads.pin(site, pair.articles[1], threads.CommentOrder.VOTES)
-        for _ in range(2):  # the second finds a comment below a removed one
+        for _ in range(2):  # the second changes nothing
             await comment_moderation.remove(site, OPERATOR, comment, group=None, reason="spam")
         await article_moderation.remove(site, OPERATOR, hidden, group=None, reason="spam")
         await removals.remove_all(site, site.partition_of_article(hidden))

@@ -162,7 +162,7 @@ async def test_vote_that_was_withdrawn_before_its_voters_were_gone_is_not_annull
 
 async def test_request_of_a_moderator_waits_for_some_votes_only(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
-):  # what a query reads is annulled before it is asked whether that is enough
+):  # all votes that one query reads are annulled before the limit is checked
     monkeypatch.setattr(annulments, "WAITED_FOR", 4)
     await pair.fill()
     action = await pair.world.annul()
@@ -206,5 +206,5 @@ async def test_listeners_learn_what_is_annulled(bare: Pair):
         for text in texts:
             listeners.receive(text)
     assert sorted(event.number for event in heard) == sorted([number, comment])
-    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")
+    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")  # a message that cannot be parsed
     assert missed.kind is events.EventKind.MISSED

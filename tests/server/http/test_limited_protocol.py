@@ -256,7 +256,7 @@ async def test_client_that_reads_slowly_is_served():
     with server_with_read_timeout(1.0) as (server, limiter):
         async with unreading_client(server, limiter, *[large] * 5) as client:
             read = 0
-            while read < 5 * 20 * 90_000:
+            while read < 5 * 20 * 90_000:  # each answer has the variable 20 times
                 received = await asyncio.get_running_loop().sock_recv(client, 65_536)
                 assert received
                 read += len(received)

@@ -18,7 +18,7 @@ from tests.server.conftest import serving as live_server
 from tests.support.raw_clients import INIT, LARGE, UPGRADE, message, request, unreading_client
 
 HERE = "127.0.0.1"
-ANSWER = 20 * 9_000  # bytes of each answer that the clients below do not read
+ANSWER = 20 * 9_000  # bytes of each answer that the clients below do not read: LARGE asks for its variable 20 times
 VARIABLES = {"x": "x" * 90_000}
 OTHERS = [{**LARGE, "variables": {"x": f"{number:02}" * 4_500}} for number in range(80)]  # none equals another
 

@@ -118,11 +118,11 @@ class Users:
     else by the first key of the provider. `codes` has the parameters of each request for a code, by that code.
     """
 
-    def __init__(self, asked: Provider, secret: str | None = None) -> None:
-        self.provider, self.secret, self.key = asked, secret, None
+    def __init__(self, provider: Provider, secret: str | None = None) -> None:
+        self.provider, self.secret, self.key = provider, secret, None
         self.codes: dict[str, dict[str, str]] = {}
         self.claims: dict[str, Any] = {}
-        asked.routes = {"/authorization": self.authorize, "/token": self.exchange}
+        provider.routes = {"/authorization": self.authorize, "/token": self.exchange}
 
     def authorize(self, asked: Asked) -> Answer:
         code = secrets.token_urlsafe(8)

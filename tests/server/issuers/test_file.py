@@ -241,7 +241,7 @@ def test_tokens_of_known_providers_are_read_by_the_examples_of_the_page(tmp_path
     (issuer,) = file.read(path).issuers
     (algorithm,) = issuer.algorithms
     claims, header, (subject, name, roles) = SHAPES[issuer.name]
-    made = Tokens(claims, KEYS[algorithm], algorithm).token(header=header, **({"sub": claims["sub"]}))
+    made = Tokens(claims, KEYS[algorithm], algorithm).token(header=header, sub=claims["sub"])
 
     token = tokens.parse(made, {issuer.issuer: issuer}, NOW)
 
