@@ -240,11 +240,12 @@ class Pair:
 
     def close_voting(self) -> None:
         """Set the clock ahead, and let keys expire as much earlier: Valkey has its own clock."""
-        self.clock.advance(WINDOW + 120)
+        passed = WINDOW + 120  # seconds: sets of voters expire a minute after voting closes
+        self.clock.advance(passed)
         for world in (self.world, self.other):
             for key in world.redis.scan_iter():
                 if (remaining := world.redis.pttl(key)) >= 0:
-                    world.redis.pexpire(key, remaining - (WINDOW + 120) * 1000)
+                    world.redis.pexpire(key, remaining - passed * 1000)
 
     def assert_equal(self) -> None:
         """Check that both stores hold the same, as `shown` tells it."""

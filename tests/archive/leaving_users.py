@@ -68,7 +68,7 @@ class Site(World):
         await self._fill_people()
         self.old = [await self._post(NAME, "an old one"), await self._post("Bob", "another old one")]
         await store.articles.vote(self.old[1], NAME, Vote.UP)
-        self.clock.advance(WINDOW + 120)
+        self.clock.advance(WINDOW + 120)  # an article may leave a minute after voting closes
         await self.archive()
         own, other, third = [
             await self._post(name, title) for name, title in ((NAME, "mine"), ("Bob", "theirs"), ("carol", "a third"))

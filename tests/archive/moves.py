@@ -224,9 +224,9 @@ class Archive:
     articles: int
     articles_per_user: int
 
-    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
-        archiver.limits = HotLimits(articles=self.articles, articles_per_user=self.articles_per_user)
-        await archiver.move()
+    async def __call__(self, mover: Mover, store: Store, archived: Sequence[int]) -> None:
+        mover.limits = HotLimits(articles=self.articles, articles_per_user=self.articles_per_user)
+        await mover.move()
 
 
 @dataclass(frozen=True)
@@ -235,9 +235,9 @@ class BringBack:
 
     places: tuple[int, ...]
 
-    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
+    async def __call__(self, mover: Mover, store: Store, archived: Sequence[int]) -> None:
         for place in self.places:
-            await bring_back(store, archiver.database, archived[place % len(archived)])
+            await bring_back(store, mover.database, archived[place % len(archived)])
 
 
 def separate(store: Store, before: Before) -> Any:

@@ -32,7 +32,7 @@ from tests.support.memory import full
 pytestmark = pytest.mark.many_partitions
 VISIBLE, PENDING, REMOVED, _ = ContentState
 # Prefixes of the keys that are not as before after a ban and its revert, such as those of actions.
-KEPT = ("action", "logged", "sequence", "effects", "applied", "lifted", "moves", "deleted", "session")
+DIFFERING = ("action", "logged", "sequence", "effects", "applied", "lifted", "moves", "deleted", "session")
 
 
 @dataclass
@@ -113,7 +113,7 @@ async def spammer(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -
 
 def shown(redis: Redis) -> dict[str, Any]:
     """The values of all keys, but for actions, their notifications, and what only grows."""
-    found = {key: value for key, value in contents(redis).items() if not key.startswith(KEPT)}
+    found = {key: value for key, value in contents(redis).items() if not key.startswith(DIFFERING)}
     for key in [key for key in found if key.startswith("inbox")]:
         found[key] = [each for each in found[key] if not each[0].endswith(" action")]
         if not found[key]:

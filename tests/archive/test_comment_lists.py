@@ -131,7 +131,8 @@ async def test_reads_during_a_cut_show_all_comments(pair: Pair, said: list[str])
 
     async def cut_and_fill() -> None:
         for _ in range(4):
-            for pair.listed_comments in range(SAID, -1, -1):
+            for most in range(SAID, -1, -1):
+                pair.listed_comments = most
                 await pair.run_mover(articles=1_000, articles_per_user=1_000)
             assert await listed(pair) == 0
             at = [

@@ -167,7 +167,10 @@ async def test_a_timeline_is_read_in_the_partition_of_its_user(world: World) -> 
 
 
 class Cost(NamedTuple):
-    """The round trips to Redis and the commands in them, and the queries of the database."""
+    """
+    The round trips to Redis and the commands in them (tests write a sum, with a number for each trip), and the queries
+    of the database.
+    """
 
     round_trips: int
     commands: int

@@ -44,6 +44,7 @@ from tests.store.held import holding
 
 pytestmark = [pytest.mark.one_server]
 REACHED = Counter[str]()  # in all histories
+QUIET = 3 * 86_400  # seconds: longer than anything has to be unchanged before conversations leave
 
 
 @on_both
@@ -59,7 +60,7 @@ async def test_answers_are_those_of_a_store_that_keeps_all(pair: Pair, seed: int
             await talk.change()
         await talk.compare()
     pair.crashes, pair.archiver = False, None
-    pair.clock.advance(3 * 86_400)
+    pair.clock.advance(QUIET)
     await talk.leave()
     await talk.compare()
     assert pair.archiving.database
@@ -98,14 +99,14 @@ async def test_comments_that_are_posted_while_conversations_leave_are_there_once
     while not moving.done():
         posted += await asyncio.gather(*(talk.post_alone() for _ in range(2)))
         if talk.chance.random() < 0.1:
-            pair.clock.advance(3 * 86_400)
+            pair.clock.advance(QUIET)
     await moving
     await talk.settle()
     shown = [id for article in pair.ids for id in await talk.shown(article)]
     assert sorted(shown) == sorted({*talk.ids, *posted})
     REACHED.update(talk.reached, posted=len(posted))
     assert not await findings(pair.archiving)
-    pair.clock.advance(3 * 86_400)
+    pair.clock.advance(QUIET)
     await talk.settle()
     assert sorted([id for article in pair.ids for id in await talk.shown(article)]) == sorted(shown)
     assert not await findings(pair.archiving)
@@ -128,7 +129,7 @@ async def grown(pair: Pair, seed: int) -> Talk:
     talk = Talk(pair, random.Random(seed))
     await talk.begin()
     pair.crashes = False
-    pair.clock.advance(3 * 86_400)
+    pair.clock.advance(QUIET)
     return talk
 
 
@@ -136,7 +137,7 @@ async def remove_some(talk: Talk) -> None:
     """Remove two articles with their conversations, which may then leave."""
     for id in talk.pair.ids[:2]:
         await talk.write("removeContent", "alice", subjectId=id, reason="off topic")
-    talk.pair.clock.advance(3 * 86_400)
+    talk.pair.clock.advance(QUIET)
 
 
 async def require_answers(

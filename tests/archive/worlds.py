@@ -333,8 +333,8 @@ class Pair:
         ids = [self.any_id() for _ in range(10)]
         await self.ask(NODES, self.chance.choice(PEOPLE), id=ids[0], ids=ids)
         self.reached["archived node"] += len({article_number(id) for id in ids} & self.archived)
-        for query, name, variables in self.chance.sample(self.sent_queries, min(len(self.sent_queries), 10)):
-            await self.ask(query, name, **variables)
+        for query, viewer, variables in self.chance.sample(self.sent_queries, min(len(self.sent_queries), 10)):
+            await self.ask(query, viewer, **variables)
         self.sent_queries = self.chance.sample(self.sent_queries, min(len(self.sent_queries), 40))
 
     async def compare_all(self) -> None:
@@ -373,20 +373,20 @@ class Pair:
             await self.mutate(name, poster, articleId=id, **change)
         await self.find_archived()
 
-    async def compare_whole(self, kind: str, name: str | None, variables: dict[str, Any]) -> None:
-        """Compare all pages of a listing, from its beginning and from its end. `name` is the viewer."""
+    async def compare_whole(self, kind: str, viewer: str | None, variables: dict[str, Any]) -> None:
+        """Compare all pages of a listing, from its beginning and from its end."""
         size = self.chance.choice([2, 3, 5])
-        listing = await self.page(kind, name, {**variables, "first": size})
+        listing = await self.page(kind, viewer, {**variables, "first": size})
         while listing and listing["pageInfo"]["hasNextPage"]:
             variables.pop("pinned", None)
             listing = await self.page(
-                kind, name, {**variables, "first": size, "after": listing["pageInfo"]["endCursor"]}
+                kind, viewer, {**variables, "first": size, "after": listing["pageInfo"]["endCursor"]}
             )
         variables.pop("pinned", None)
-        listing = await self.page(kind, name, {**variables, "last": size})
+        listing = await self.page(kind, viewer, {**variables, "last": size})
         while listing and listing["pageInfo"]["hasPreviousPage"]:
             before = {"last": size, "before": listing["pageInfo"]["startCursor"]}
-            listing = await self.page(kind, name, {**variables, **before})
+            listing = await self.page(kind, viewer, {**variables, **before})
 
     async def standings(self, order: Order) -> None:
         ids, group = [self.any_id() for _ in range(8)], self.chance.choice([None, *GROUPS])
@@ -394,11 +394,11 @@ class Pair:
         if {article_number(id) for id in ids} & self.archived:
             self.reached[f"standing by {order.name} of an archived article"] += 1
 
-    async def walk(self, kind: str, name: str) -> None:
+    async def walk(self, kind: str, viewer: str) -> None:
         """Read pages of a listing one after the other, from its beginning or end, changing the direction at times."""
         variables, size = self.arguments(kind), self.chance.choice([1, 2, 3, 5, 10, 30])
         if self.chance.random() < 0.15 and kind in ("articles", "group"):
-            await self.page(kind, name, {**variables, "first": size, "page": self.chance.randrange(1, 12)})
+            await self.page(kind, viewer, {**variables, "first": size, "page": self.chance.randrange(1, 12)})
             return
         upwards, cursor = self.chance.random() < 0.4, None
         turning_point = self.chance.randrange(2, 9)
@@ -406,7 +406,7 @@ class Pair:
             if turn == turning_point:
                 upwards = not upwards
             paging = {"last": size, "before": cursor} if upwards else {"first": size, "after": cursor}
-            listing = await self.page(kind, name, {**variables, **paging})
+            listing = await self.page(kind, viewer, {**variables, **paging})
             if not listing:
                 return
             info = listing["pageInfo"]
@@ -415,11 +415,11 @@ class Pair:
                 upwards = not upwards
             variables.pop("pinned", None)
 
-    async def page(self, kind: str, name: str | None, variables: dict[str, Any]) -> dict[str, Any] | None:
+    async def page(self, kind: str, viewer: str | None, variables: dict[str, Any]) -> dict[str, Any] | None:
         """A page that both stores answer equally; None if it is empty. `kind` is a key of `LISTINGS`."""
-        answer = await self.ask(LISTINGS[kind], name, **variables)
+        answer = await self.ask(LISTINGS[kind], viewer, **variables)
         assert answer["data"] and not answer["errors"], answer
-        self.sent_queries.append((LISTINGS[kind], name, variables))
+        self.sent_queries.append((LISTINGS[kind], viewer, variables))
         listing = answer["data"].get("listing") or next(iter(answer["data"].values()))["listing"]
         self.note(kind, variables, listing)
         return listing if listing["edges"] else None
@@ -504,6 +504,6 @@ EXPECTED = (
     ),
     *(f"standing by {order.name} of an archived article" for order in Order),
     *(f"{name} of an archived article" for name in ("edit", "regroup", "delete", "vote")),
-    *("since", "pinned", "of a day", "unseen", "page number", "equal values", "archived node"),
-    *("returned article", "deleted archived", "new weights", "crash before a transaction", "crash after a transaction"),
-)
+    "since", "pinned", "of a day", "unseen", "page number", "equal values", "archived node", "returned article",
+    "deleted archived", "new weights", "crash before a transaction", "crash after a transaction",
+)  # fmt: skip

@@ -10,7 +10,7 @@ from database.search import Search
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import parse
 
-# Columns of rows. Numbers of articles and comments are multiples of 1,024, as their last ten bits are a user's slot.
+# Columns of rows. Numbers of articles and comments are multiples of 1,024: their last ten bits are a slot, here 0.
 ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 COMMENT = {"article": 1024, "depth": 0, "poster": "bob", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]

@@ -146,12 +146,10 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
     posted, later = "2016-08-04 11:52:00.000", "2016-08-04 11:53:00.000"
     ids, places = [f"comment:{each.number}" for each in (first, second)], [(number, None, 0), (number, first.number, 1)]
     assert await database.run(rows_that_people_read) == {
-        "articles_view": [
-            (
-                *(number, f"article:{number}", "another", None, "some text", "Alice", posted, later),
-                *(2, 2, 0, 0, 0, 2, "VISIBLE", 0),
-            )
-        ],
+        "articles_view": [(
+            number, f"article:{number}", "another", None, "some text", "Alice", posted, later,
+            2, 2, 0, 0, 0, 2, "VISIBLE", 0,
+        )],
         "votes_view": [(number, "Alice", 1, posted, 1), (number, "bob", 1, later, 1)],
         "users_view": [("alice", "Alice", posted, 1, *NO_PROFILE), ("bob", "bob", posted, 2, *NO_PROFILE)],
         "follows_view": [("bob", "Alice", later)],
@@ -169,7 +167,7 @@ async def test_views_have_texts_names_and_times_that_people_read(store, alice, b
         ],
         "comment_edits_view": [(first.number, "bob", later, "other words")],
         "moderation_actions_view": [],
-    }
+    }  # fmt: skip
 
 
 async def test_view_of_moderation_has_actions_that_people_read(store, alice, bob, database):
@@ -181,15 +179,15 @@ async def test_view_of_moderation_has_actions_that_people_read(store, alice, bob
     at = "2016-08-04 11:52:00.000"
     assert (await database.run(rows_that_people_read))["moderation_actions_view"] == sorted(
         (
-            *(each.number, each.id, kind, at, each.moderator, each.subject_id, group, reason, None, role),
-            *(*reverts, None),
+            each.number, each.id, kind, at, each.moderator, each.subject_id, group, reason, None, role,
+            reverts, reverted_by, None,
         )
-        for each, kind, group, reason, role, *reverts in (
+        for each, kind, group, reason, role, reverts, reverted_by in (
             (granted, "GRANT_ROLE", None, "the first", "ADMIN", None, None),
             (other, "GRANT_ROLE", "show", "a good eye", "MODERATOR", None, revert.number),
             (revert, "REVERT", "show", "a mistake", "MODERATOR", other.number, None),
         )
-    )
+    )  # fmt: skip
 
 
 def rows_that_people_read(connection):

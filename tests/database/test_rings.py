@@ -103,10 +103,10 @@ async def test_ring_is_found_kept_and_shown_to_moderators_only(store, each_datab
     # `expected` are the votes that chance explains; a ring has at least 1.5 times as many
     assert 0 < found.pop("expected") < 61 / 1.5 and found.pop("moved") >= len(moves) > 0
     assert found == {
-        **{"id": "ring:1", "foundAt": "2016-08-04T11:52:00.000Z", "memberCount": 5, "votes": 61, "coverage": 1.0},
-        **{"articleVotes": 60, "commentVotes": 1, "members": [{"id": f"user:ring-{number}"} for number in range(5)]},
+        "id": "ring:1", "foundAt": "2016-08-04T11:52:00.000Z", "memberCount": 5, "votes": 61, "coverage": 1.0,
+        "articleVotes": 60, "commentVotes": 1, "members": [{"id": f"user:ring-{number}"} for number in range(5)],
         "annulledMembers": [],
-    }
+    }  # fmt: skip
     assert all(move["votes"] == 4 and move["place"] < move["newPlace"] for move in moves)
     assert {move["article"]["id"] for move in moves} <= {f"article:{number}" for number in planted}
     assert await asked(http, site_moderator, "user:user-1") is None

@@ -1,7 +1,7 @@
 """
 Full-text search: what queries find, in which order, on SQLite and PostgreSQL alike.
 
-Numbers of articles and comments are multiples of 1,024, as the last ten bits of a number are the slot of its poster.
+Numbers of articles and comments are multiples of 1,024: the last ten bits of a number are a slot, here 0.
 
 Codes such as S1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

@@ -1,7 +1,7 @@
 """
 Spellings that are proposed where a search finds nothing, and the words that they come from, on both databases.
 
-Numbers of articles and comments are multiples of 1,024, as the last ten bits of a number are the slot of its poster.
+Numbers of articles and comments are multiples of 1,024: the last ten bits of a number are a slot, here 0.
 
 Codes such as S1 after the names of tests are rows of `docs/behaviours.md`, which these tests prove.
 """

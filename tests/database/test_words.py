@@ -78,7 +78,7 @@ def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
         ("nodejs vuejs", (("nodejs~",), ("vuejs~*",))),
         ('"nodejs" js', (("nodejs",), ("js",))),
         ("a A á", (("a",),)),
-        ("a AND b OR NOT c* NEAR(d) title:e ^f", (*(((x,)) for x in ("a", "and~", "b", "or", "not~", "c")),
+        ("a AND b OR NOT c* NEAR(d) title:e ^f", (("a",), ("and~",), ("b",), ("or",), ("not~",), ("c",),
          ("near", "d"), ("title", "e"), ("f",))),
         ("-word", (("word~*",),)),
         ("redis reds", (("redis~",), ("reds~*",))),

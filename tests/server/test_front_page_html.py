@@ -51,11 +51,11 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
     first, second = page.select(".line")
     assert first.h2.a["href"] == "https://www.example.org/?a=1&b=2"
     assert [each.text for each in first.select(".host, .count, .details a")] == [
-        *("2", "example.org", "Alice", "1 comment", "a-b")
-    ]
+        "2", "example.org", "Alice", "1 comment", "a-b",
+    ]  # fmt: skip
     assert [link["href"] for link in first.select(".details a")] == [
-        *("user/Alice", f"article/{linked.number}", "group/a-b")
-    ]
+        "user/Alice", f"article/{linked.number}", "group/a-b",
+    ]  # fmt: skip
     assert second.h2.a["href"] == second.select(".details > a")[1]["href"]
     assert all(button.has_attr("disabled") for button in page.select("button"))
     assert [link["href"] for link in page.select("[aria-current]")] == ["./", "?order=VOTES"]

@@ -91,10 +91,10 @@ async def test_joining_an_equal_request_costs_a_tenth(limited):
     for _ in range(50):
         before = points_left(limited.post(SMALL))[1]
         await at_once(limited, asks, 10)
-        spent = before - points_left(limited.post(SMALL))[1] - 2
-        assert 101 + 9 * 11 <= spent <= 10 * 101
-        if spent < 10 * 101:
-            assert (10 * 101 - spent) % (101 - 11) == 0
+        cost = before - points_left(limited.post(SMALL))[1] - 2
+        assert 101 + 9 * 11 <= cost <= 10 * 101
+        if cost < 10 * 101:
+            assert (10 * 101 - cost) % (101 - 11) == 0
             return
     pytest.fail("no requests arrived together")
 
@@ -131,10 +131,10 @@ def test_refusal_has_the_setting_and_the_time_to_retry(tmp_path):
 
 
 def test_every_response_has_the_remaining_points(limited):
-    url, json = f"{limited.url}/graphql", {"Content-Type": "application/json"}
+    url, of_json = f"{limited.url}/graphql", {"Content-Type": "application/json"}
     events = {"Accept": "text/event-stream"}
     answers = [
-        httpx.post(url, content=b"not JSON", headers=json),
+        httpx.post(url, content=b"not JSON", headers=of_json),
         httpx.post(url, content=b"x", headers={"Content-Type": "text/plain"}),
         httpx.post(url, json={"query": "{ nothing }"}),
         httpx.post(url, json=SMALL, headers=events),

@@ -24,9 +24,9 @@ from tests.soak.subscribing import OverEvents, OverWebSocket
 # root fields and mutations that are sent with such tokens
 READS = ("viewer", "session", "articles", "article", "comment", "home", "feed", "inbox", "nodes", "user", "held")
 WRITES = (
-    *("post", "comment", "vote", "voteOnComment", "followUser", "followGroup", "save", "hideArticle", "flag"),
-    *("editArticle", "editComment", "editProfile", "markInboxSeen"),
-)
+    "post", "comment", "vote", "voteOnComment", "followUser", "followGroup", "save", "hideArticle", "flag",
+    "editArticle", "editComment", "editProfile", "markInboxSeen",
+)  # fmt: skip
 ENDS_AFTER = 3.0  # seconds after which a token ends: enough to open sockets before, also on a busy machine
 FORBIDDEN = 4403  # the close code of a WebSocket whose token has ended
 VIEWER = "{ viewer { username } }"

@@ -31,7 +31,7 @@ for order in pairs(group ~= "" and own_token ~= "" and WEIGHTED_BY or {}) do
     redis.call("RENAME", new, old)
   end
 end
-for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do -- `rawget`: without the weights of the site
+for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do -- `rawget`: its own weights, without those of the site as defaults
   if not rawget(parse_weights(new_value), weight) then redis.call("UNLINK", KEY.siteranked .. group .. ":" .. order) end
 end
 if own_token ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end

@@ -60,7 +60,7 @@ local function leave_indexes()
     for _, order in ipairs(ORDERS) do
       redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
       redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member) -- the index that is built by new weights
-      redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member) -- that by the weights of the site, for homes
+      redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member) -- that by the weights of the site, to merge groups
     end
     note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS) -- `own`: a group's own weights
     redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)

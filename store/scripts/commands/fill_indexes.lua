@@ -26,7 +26,7 @@ local function fill(article)
     if WEIGHTED_BY[order] then
       local value = order_value(article, order, ranking.next_weights[group])
       redis.call("ZADD", KEY.coming .. group .. ":" .. order, value, article.member)
-      if rawget(ranking.next_weights[group], WEIGHTED_BY[order]) then -- `rawget`: without the weights of the site
+      if rawget(ranking.next_weights[group], WEIGHTED_BY[order]) then -- `rawget`: its own weights, without those of the site as defaults
         local site_value = order_value(article, order, SITE_WEIGHTS)
         redis.call("ZADD", KEY.siteranked .. group .. ":" .. order, site_value, article.member)
       end

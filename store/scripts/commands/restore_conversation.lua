@@ -53,7 +53,7 @@ while ARGV[i] do
   local member = tree_member(comment.path, number)
   redis.call("ZADD", KEY.tree .. article, 0, member)
   if comment.state then redis.call("ZADD", KEY.stubs .. article, 0, member) end
-  if not comment.bare then update_replies(comment) end
+  if not comment.bare then update_replies(comment) end -- `bare`: a thread has no place for it
   if ARGV[10] == "1" and not comment.state then redis.call("ZADD", KEY.latest .. article, comment.time, comment.member) end
   i = i + 2 + count
 end

@@ -162,7 +162,7 @@ local function add_comment_count(comment, before)
   note_move(comment, before)
   redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down)
   note_written(comment.article)
-  if not comment.bare then update_replies(comment, before) end
+  if not comment.bare then update_replies(comment, before) end -- `bare`: a thread has no place for it
   add_votes_on_comment(comment, before)
 end
 

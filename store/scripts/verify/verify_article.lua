@@ -62,7 +62,7 @@ local function expect_in_order(order)
     local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_member(KEY.group .. group .. ":" .. order, article.member, value)
     local own, weight = ranking.own[group], WEIGHTED_BY[order]
-    if has_homes and own and weight and rawget(own, weight) then -- `rawget`: without the weights of the site
+    if has_homes and own and weight and rawget(own, weight) then -- `rawget`: its own weights, without those of the site as defaults
       local site_value = is_written and order_value(article, order, SITE_WEIGHTS)
       expect_member(KEY.siteranked .. group .. ":" .. order, article.member, site_value)
     end

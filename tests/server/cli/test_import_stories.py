@@ -35,7 +35,7 @@ def settings(redis_url: str, partitions: int) -> Settings:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """1 200 stories, one an hour, the newest first; each seventh asks, each of 30 users posts 40."""
+    """1,200 stories, one an hour, the newest first; each seventh is an "Ask HN", each of 30 users posts 40."""
     file = tmp_path / "stories.csv"
     file.write_text(HEADER + "".join(map(line, reversed(range(1200)))))
     return file
