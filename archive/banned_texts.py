@@ -104,22 +104,22 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
     name = ban.subject_id.removeprefix("user:")
     async for numbers in _listed(store.site, name, keys.timeline, keys.held):  # visible ones, and others
         yield numbers
-    has_archive = database is not None and store.site.rankings.archive is not None
-    poster = await leaving.stored_name(store.site, name) or name
-    if database and has_archive:
-        for number in await database.run(_archived, poster, ban.group, ban.at):
-            await write_back.bring_back(store, database, number)
+    archive = database if store.site.rankings.archive is not None else None
+    poster = (await leaving.stored_name(store.site, name) or name) if archive else name
+    if archive:
+        for number in await archive.run(_archived, poster, ban.group, ban.at):
+            await write_back.bring_back(store, archive, number)
             yield [number]
     async for numbers in _listed(store.site, name, keys.comments, keys.unlisted):  # likewise
         await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
         yield numbers
     # the list of comments in Redis lacks the user's oldest ones, up to this time: the database has them
-    floor = await comment_lists.stored_floor(store.site, name) if has_archive else 0
-    older = await database.run(recent_comments.of_poster, poster, floor) if database and floor else []
-    for start in range(0, len(older), LISTED_AT_ONCE):
-        numbers = older[start : start + LISTED_AT_ONCE]
-        await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
-        yield numbers
+    if archive and (floor := await comment_lists.stored_floor(store.site, name)):
+        older = await archive.run(recent_comments.of_poster, poster, floor)
+        for start in range(0, len(older), LISTED_AT_ONCE):
+            numbers = older[start : start + LISTED_AT_ONCE]
+            await write_back.bring_back_comments(store, archive, await _absent(store.site, numbers))
+            yield numbers
 
 
 async def _listed(site: Site, name: str, *lists: Kind) -> AsyncIterator[list[int]]:
