@@ -53,7 +53,9 @@ async def annulled_members(found: Sequence[Ring], context: Context) -> list[list
         for (ring, name, _), (actions, last) in zip(batch, await _actions(batch, context), strict=True):
             if _is_annulled(ring, actions):
                 annulled.add((ring.number, name))
-            elif last and last.value >= ring.found_at:  # an older action annuls no vote that was cast until the search
+            elif (
+                last and last.value >= ring.found_at
+            ):  # an older action cannot annul all votes that were cast until the search
                 to_read.append((ring, name, last))
     return [[records.user(name) for ring, name in pairs if (ring.number, name) in annulled] for pairs in of_rings]
 

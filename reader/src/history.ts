@@ -34,7 +34,7 @@ export function keepScrollPositions(): void {
   });
 }
 
-/** Scrolls the HTML of the server to where the page was left. From then on only the user scrolls. */
+/** Scrolls the HTML of the server to where the page was left. For the rest of this visit only the user scrolls. */
 export function scrollHtml(): void {
   const { key, by } = visit.get();
   if (by === "history") window.scrollTo(0, positions.get(key) ?? 0);

@@ -29,8 +29,8 @@ class Skipped:
 class Conversations:
     """
     The comments of files, by what becomes of them. `placed` are those that can be imported, parents first. `skipped`
-    are the deleted ones that nobody answered, and those about skipped items. `orphans` are all others: what they answer
-    is neither in the files nor was it imported before.
+    are the deleted ones with none but deleted ones below them, and those about skipped items. `orphans` are all
+    others: what they answer is neither in the files nor was it imported before.
     """
 
     placed: Sequence[PlacedComment] = ()

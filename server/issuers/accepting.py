@@ -143,8 +143,8 @@ class AcceptedTokens:
 
     def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
         """
-        What a token says, before its signature is checked. With `audience` it must be for one of these clients of its
-        issuer, whatever the file says. Raises TokenRefused.
+        What a token says, before its signature is checked. With `audience` it must be for one of these client ids,
+        whatever the file says. Raises TokenRefused.
         """
         return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
 

@@ -1,9 +1,9 @@
 """
-The keys of an issuer, a service outside at which users log in, as they are now. Those of a provider on the web are
+The keys of an issuer, a service outside at which users log in, as they are now. Those of an issuer on the web are
 fetched in the background by one process for all, and shared through the store; each process looks there once a second.
 Only requests whose token names a key that is not known wait for a fetch.
 
-While the provider does not answer, its last keys are used, for a limited time.
+While the issuer does not answer, its last keys are used, for a limited time.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ MAX_WAITING = 100  # requests, for the keys of all issuers
 DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh if it does not say how long
 LEAST_FRESHNESS = 60  # seconds that any answer is fresh
 REFRESH_SHARE = 0.8  # of the freshness of an answer, after which keys are fetched again
-LONGEST_PAUSE = 60_000  # milliseconds between two tries while a provider does not answer
+LONGEST_PAUSE = 60_000  # milliseconds between two tries while an issuer does not answer
 HOUR = 3_600_000  # milliseconds
 MAX_ANSWER = 256_000  # bytes
 MAX_SHOWN = 200  # characters of an answer that the log shows
@@ -49,7 +49,7 @@ logger = logging.getLogger("upvote")
 
 
 class KeysUnavailable(Exception):
-    """The keys of an issuer cannot be had now: its provider does not answer, or too many requests wait for it."""
+    """The keys of an issuer cannot be had now: it does not answer, or too many requests wait for it."""
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Keyring:
 
     async def endpoint(self, name: str) -> str:
         """
-        The URL of one of `ENDPOINTS`. It waits as `find` does, so that a provider that was away is asked at once.
+        The URL of one of `ENDPOINTS`. It waits as `find` does, so that an issuer that was away is asked at once.
 
         Raises:
             KeysUnavailable: discovery could not be fetched, or does not name it; or too many requests wait.
@@ -135,7 +135,7 @@ class Keyring:
         except TimeoutError:
             if self._fetched is None or self._failures:
                 raise
-        # the provider answers, but the pause after the last fetch may not be over
+        # the issuer answers, but the pause after the last fetch may not be over
         next_answer = self._fetched.fetched_at + FETCH_PAUSE_MS + ANSWER_TIME * 1_000
         async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
             return await self._awaited(look, arrived)
@@ -224,7 +224,7 @@ class Keyring:
             logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
 
     async def _answered(self, client: GuardedClient, now: int) -> FetchedKeys:
-        """What the provider answers. Raises NoAnswer or NotAKeySet."""
+        """What the issuer answers. Raises NoAnswer or NotAKeySet."""
         url, endpoints = self.issuer.jwks_url, {}
         if self.issuer.discovery:
             found = _object(await _get(client, self.issuer.discovery))
@@ -253,7 +253,7 @@ class Keyring:
 
     def _replace(self, newer: KeySet) -> None:
         had_keys = len(self.current) > 0
-        self.current = self.current.replaced_by(newer)
+        self.current = self.current.replaced_by(newer)  # keys that are gone are no longer current
         if had_keys:
             self.on_change()
 

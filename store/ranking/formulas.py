@@ -17,7 +17,7 @@ FRONT_PAGE_SIZE = 50  # articles
 GROUPS_PER_ARTICLE = 10  # at most
 
 HOT_EPOCH = 1_134_028_003  # unix seconds: in 2005, from Reddit's formula
-CLASS = 2**42  # milliseconds between two classes of votes in the index of GRAVITY: more than any posting time
+CLASS_STEP = 2**42  # milliseconds between two classes of votes in the index of GRAVITY: more than any posting time
 DIGITS = 3  # leading binary digits of |votes - 1| that the articles of a class share
 
 
@@ -82,8 +82,8 @@ class Policy:
     def value(self, order: Order, article: "Article") -> float:
         """
         The value of an article in the index of an order. Times, scores and activity are unix milliseconds. The index of
-        GRAVITY has marks, as its values change with time: class of the votes * `CLASS` + posting time, negative for an
-        article with less than one vote.
+        GRAVITY has marks, as its values change with time: class of the votes * `CLASS_STEP` + posting time, negative
+        for an article with less than one vote.
         """
         match order:
             case Order.SCORE:
@@ -99,7 +99,7 @@ class Policy:
             case Order.CONTROVERSIAL:
                 return controversial(article.upvotes, article.downvotes)
             case Order.GRAVITY:
-                mark = gravity_class(article.votes) * CLASS + article.posted_at
+                mark = gravity_class(article.votes) * CLASS_STEP + article.posted_at
                 return -mark if article.votes < 1 else mark
             case Order.ACTIVE:
                 return article.posted_at if article.active_at is None else article.active_at

@@ -160,18 +160,18 @@ def test_counts_are_compared_with_the_figures():
     committed = figures(page=100, feed=100)
     found = figures(page=110, feed=111)
 
-    missed = [each.name for each in counts.compared(found, committed, rest) if each.is_missed]
-    assert missed == ["feed", "executions an event"]
+    exceeded = [each.name for each in counts.compared(found, committed, rest) if each.is_exceeded]
+    assert exceeded == ["feed", "executions an event"]
     assert counts.judged(found, committed, rest).split("\n\n")[1:] == [
-        "MISSED: feed is 111.0, at most 110.0",
-        "MISSED: executions an event is 2.0, at most 1.0",
+        "EXCEEDED: feed is 111.0, at most 110.0",
+        "EXCEEDED: executions an event is 2.0, at most 1.0",
     ]
 
 
 def test_bytecodes_of_another_python_are_not_compared():
     found, rest = Figures("3.13", {"page": 500}), {"evictions a page": 1.0}
 
-    assert [each.name for each in counts.compared(found, figures(page=100), rest) if each.is_missed] == [*rest]
+    assert [each.name for each in counts.compared(found, figures(page=100), rest) if each.is_exceeded] == [*rest]
     *_, note = counts.judged(found, figures(page=100), rest).split("\n\n")
     assert note == "bytecodes are not compared: the figures are of Python 3.11, not 3.13"
 

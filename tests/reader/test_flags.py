@@ -185,7 +185,9 @@ async def test_open_menu_is_whole_and_on_the_screen(visit, site, axe):
         box = await page.locator(".menu").bounding_box()
         last = page.locator(".menu li").last.get_by_role("link")
 
-        found = [each for each in await axe(page) if not each.startswith("target-size")]  # of what it covers in part
+        found = [
+            each for each in await axe(page) if not each.startswith("target-size")
+        ]  # of buttons that the menu covers in part
         assert found == []
         assert box["x"] >= 0 and box["x"] + box["width"] <= viewport["width"]
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -36,7 +36,7 @@ WELL = {
     'upvote_webhook_off{webhook="1"}': f"0+0x{MINUTES}",
     "upvote_mails_due_seconds": f"800+0x{MINUTES}",
 }
-BEGIN = 60  # the minute in which the fault begins
+BEGIN = 60  # the minute in which the fault begins; 120 are left
 WINDOW = 5  # minutes over which the rules have rates
 FAULTS = [  # the alert, a series, and its values from `BEGIN` on
     ("UpvoteDown", UP, "0+0x120"),

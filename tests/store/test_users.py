@@ -64,7 +64,9 @@ async def test_invalid_username_is_refused(store, redis, name):  # F1
 
 @pytest.mark.parametrize("name", ["admin", "Moderator", "ROOT", "sup-port", "_system_", "Staff", "lobby-crew"])
 async def test_reserved_username_is_refused(redis_url, redis, name):
-    store = await Store.open(redis_url, reserved_names=["Lobby Crew", "--"])
+    store = await Store.open(
+        redis_url, reserved_names=["Lobby Crew", "--"]
+    )  # "--" has no letter, and so reserves nothing
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
@@ -109,7 +111,7 @@ async def test_user_with_a_common_password_can_still_log_in(store, redis):
 
 
 def test_list_of_common_passwords_is_loaded_when_it_is_needed():
-    """The other modules of its package are not imported."""
+    """Importing the store imports neither the list nor the package that has it."""
     program = "import sys, store.store; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
@@ -157,9 +159,9 @@ async def test_log_in_checks_one_hash_for_an_unknown_name_too(store, redis, monk
     redis.hset(keys.user(store.site.partition_of_user("imported"), "imported"), mapping={"name": "imported"})
     checked = []
 
-    def run_before(deadline, function, *arguments):
-        checked.append((function, extract_parameters(arguments[1])))
-        return function(*arguments)
+    def run_before(deadline, function, password, hashed):
+        checked.append((function, extract_parameters(hashed)))
+        return function(password, hashed)
 
     monkeypatch.setattr(passwords, "run_before", run_before)
     for name in ("alice", "nobody", "imported"):
@@ -189,7 +191,8 @@ async def test_session_can_vote_in_its_own_and_another_partition(store):
         await store.users.register(poster, PASSWORD)
         number = (await post(store, poster)).number
         assert (await store.articles.vote(number, session, Vote.UP)).voter == "alice"
-        await store.sessions.close(parse_token((await store.users.log_in("alice", PASSWORD)).token))
+        other_session = parse_token((await store.users.log_in("alice", PASSWORD)).token)
+        await store.sessions.close(other_session)
     await store.sessions.close(session)
 
     with pytest.raises(Unauthenticated):

@@ -40,7 +40,7 @@ const FREQUENCIES: readonly { value: MailFrequency; text: string }[] = [
 
 interface MailProps {
   account: FragmentType<typeof MAIL>;
-  /** What a change of the address needs. */
+  /** What a change to another address needs. */
   proof: Proof;
   /** Reads the account again. */
   renew: () => void;

@@ -11,7 +11,7 @@
 -- Reply {"noted"}
 local username, pseudonym = ARGV[7], ARGV[8]
 require_writable()
-local id = append_log( -- `entries` has ids of entries that were removed at once
+local id = append_log( -- `entries`, ids of entries that were removed at once: none
   "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )
 redis.call("ZADD", KEY.outdated, ARGV[9], id)

@@ -14,12 +14,12 @@
 -- ARGV  3 now (unix milliseconds); no other is used here
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is
--- that of a new link. `mentioned` are usernames in lower case and slots, {name, slot, ...}; at most `most` mentions of
+-- that of a new link. `mentioned` are usernames in lower case and the slots of these users, {name, slot, ...}; at most `most` mentions of
 -- the article notify. Returns the id of the log's entry, what `note_effects` returns (the partitions in which it has
 -- effects), and those whom it notifies at once (KIND:NAME:SLOT:TIME each).
 local function change_article(article, changes, link_digest, most, mentioned) --> (entry id, effects, notified)
   local hash = KEY.article .. article.number
-  redis.call("HSET", hash, "edited", now) -- first: a full store refuses no write after something was removed
+  redis.call("HSET", hash, "edited", now) -- first, so that a full store refuses it: after a removal none is refused
   for i = 1, #changes, 2 do
     if changes[i] == "link" then set_link_digest(article, link_digest) end
     if changes[i + 1] == "" then
@@ -32,7 +32,7 @@ local function change_article(article, changes, link_digest, most, mentioned) --
   local notified = newly_notified(article.poster, article.notified, nil, most, mentioned)
   add_notified(hash, article.notified, notified)
   local told = notified -- those whom it notifies at once
-  if article.state and notified ~= "" then -- it is hidden: they are notified when it is shown again
+  if article.state and notified ~= "" then -- it is hidden: `away` says that they are notified when it is shown again
     redis.call("HSET", hash, "away", "1")
     told = ""
   end

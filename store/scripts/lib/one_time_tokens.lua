@@ -37,8 +37,8 @@ end
 -- used by another call. `call` is a text that names the call: if it is sent again, as its reply was lost, it gets the
 -- same, and true.
 local function use_token(digest, purpose, call, at) --> (name, detail, is repeated) | nil
-  local name, known, ends, used_by, detail = read_token(digest)
-  if known ~= purpose or tonumber(at) > tonumber(ends) or used_by ~= "-" and used_by ~= call then return nil end
+  local name, its_purpose, ends, used_by, detail = read_token(digest)
+  if its_purpose ~= purpose or tonumber(at) > tonumber(ends) or used_by ~= "-" and used_by ~= call then return nil end
   write_token(digest, name, purpose, ends, call, detail, at)
   return name, detail, used_by == call
 end

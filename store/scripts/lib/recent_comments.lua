@@ -43,7 +43,7 @@ do -- a script has at most 200 local variables
     end
   end
 
-  -- The places that the comments of an article enter or leave just now.
+  -- The places that the comments of an article (its number as text) enter or leave just now.
   local function relisted_places_of(article)
     local places = {}
     for _, noted in ipairs(redis.call("ZRANGE", KEY.relisting, 0, -1)) do
@@ -79,8 +79,8 @@ do -- a script has at most 200 local variables
     return true
   end
 
-  -- With `is_listed` those of some comments, each as {member, time}, that a place lacks although they are new enough; else
-  -- those that it has.
+  -- Of some comments, each as {member, time}: with `is_listed` those that are not in a place although they are new enough for
+  -- it; else those that are in it.
   local function misplaced(comments, place, is_listed)
     local floor, found = tonumber(redis.call("HGET", KEY.floors, place)) or 0, {}
     for _, each in ipairs(comments) do

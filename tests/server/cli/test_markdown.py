@@ -14,7 +14,7 @@ from server.cli.markdown import CUT, markdown
 from store.errors import Invalid
 from tests.examples import examples
 
-RENDERED = MarkdownIt("gfm-like", {"linkify": False})
+RENDERER = MarkdownIt("gfm-like", {"linkify": False})
 TAG = re.compile("<[^>]*>")
 SPECIAL = "*_`#>-+=|[]()<&;!~\\.:/0123 \n\tab"
 
@@ -69,13 +69,13 @@ def test_plain_text_is_shown_as_it_was_written(paragraphs):
     escaped = [part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for part in paragraphs]
     html = "<p>".join(escaped)
 
-    assert shown(RENDERED.render(converted(html))) == shown(html)
+    assert shown(RENDERER.render(converted(html))) == shown(html)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_markup_is_shown_as_it_was_written(seed):
     html = text_of(random.Random(seed))
-    rendered = RENDERED.render(converted(html))
+    rendered = RENDERER.render(converted(html))
 
     assert shown(rendered) == shown(html)
     for tag in ("<i>", "<pre>", "<a "):

@@ -11,7 +11,7 @@ from store import keys
 from store.listings import Window
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking import gravity, standings
-from store.ranking.formulas import CLASS, Order, Policy, best, controversial, gravity_class, hot
+from store.ranking.formulas import CLASS_STEP, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import article, numbers, post, read
@@ -98,17 +98,17 @@ def replace_votes(article: Article, up: int, down: int) -> Article:
 
 async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis):
     """
-    A value is the number of the class, of about equally many votes, times `CLASS`, plus the posting time. Below one
-    vote it is negative.
+    A value is the number of the class, of about equally many votes, times `CLASS_STEP`, plus the posting time. Below
+    one vote it is negative.
     """
     number = (await post(store, alice)).number
     index = keys.index(store.site.partition_of_article(number), Order.GRAVITY.value)
 
     assert redis.zscore(index, keys.member(number)) == clock.now
     await store.articles.vote(number, "bob", Vote.UP)
-    assert redis.zscore(index, keys.member(number)) == CLASS + clock.now
+    assert redis.zscore(index, keys.member(number)) == CLASS_STEP + clock.now
     await store.articles.vote(number, "bob", Vote.DOWN)
-    assert redis.zscore(index, keys.member(number)) == -CLASS - clock.now
+    assert redis.zscore(index, keys.member(number)) == -CLASS_STEP - clock.now
     assert [gravity_class(votes) for votes in (8, 9, 10, 11, 17, 5_001)] == [7, 8, 8, 9, 12, 44]
 
 
