@@ -14,14 +14,15 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 FIRST, LEAST, MOST = 50, 10, 200  # articles and comments in the first, smallest and largest step; tests lower MOST
-QUICK, SLOW = 0.003, 0.006  # seconds until the answer of a step that is too small, and of one that is too large
+QUICK, SLOW = 0.002, 0.004  # seconds until the answer of a step that is too small, and of one that is too large
 UNDER_WAY = 2  # steps: one reads what it needs of the database while Redis runs the script of the other
 
 
 class Pace:
     """
-    Decides how many articles and comments the next step takes, `size`: a quarter more after a quick step, half as many
-    after a slow one. What is measured is the time until the answer, so steps become smaller where the machine is busy.
+    Decides how many articles and comments the next step takes, `size`: a quarter more after a quick step; after a slow
+    one half as many, or fewer if it took more than twice `SLOW`. What is measured is the time until the answer, so
+    steps become smaller where the machine is busy.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,8 @@ class Pace:
         if seconds < QUICK:
             self.size = min(self.size * 5 // 4, MOST)
         elif seconds > SLOW:
-            self.size = max(self.size // 2, min(LEAST, MOST))
+            in_time = int(self.size * SLOW / seconds)  # at the speed of this step
+            self.size = max(min(self.size // 2, in_time), min(LEAST, MOST))
         return found
 
 

@@ -4,7 +4,7 @@ Measures searches at the database, without the server.
     python -m bench.search FILE [DATABASE_URL] [--comments 0]
 
 FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file. With
-`--comments N` they get N comments, each with the titles of five random stories.
+`--comments N` they get N comments in all, each with the titles of five random stories.
 
 A query is one to four words that follow one another in the title of a random story, so that frequent words are searched
 as often as they are written. Times are of `database.search.find`, which finds all matches in their order. CPU time is
@@ -62,7 +62,7 @@ def run(file: Path, url: str, comments: int) -> None:
 
 def fill(connection: Connection, stories: Sequence[Story]) -> None:
     """Write stories as an import does, and index them."""
-    numbers = [SLOTS * sequence for sequence, _ in enumerate(stories, 1)]
+    numbers = [SLOTS * sequence for sequence, _ in enumerate(stories, 1)]  # numbers in ids: these are of slot 0
     constants = {"content": None, "link": None, "down": 0, "imported_votes": 0, "archived": False}
     rows = [
         {

@@ -15,21 +15,22 @@ from store.records import Comment, ContentState
 @paginated
 async def comments(context: Context, group: str | None = None, *, paging: PageArguments) -> Connection[Comment]:
     """
-    Two round trips: one for the positions in the list, one for the comments; one more for their articles, and a query
+    Three round trips, for the positions in the list, the comments and their articles, and a query
     of the database for positions that are no longer in Redis. Comments that are not visible, and those that are in
     other groups by now, are left out.
     """
-    name = None if group is None else group_name(group)
+    name = None if group is None else group_name(group)  # checked
     listed = CommentsByTime(group=name)
     # the total is counted by `listed.count`, and only if the client asks for it
-    source = Source(listed.listing(context.store.site).name, page=partial(listed.page, context), total=listed)
+    listing = listed.listing(context.store.site)
+    source = Source(listing.name, page=partial(listed.page, context), total=listed)
     return await full_connection(context, source, paging, Nodes(partial(_read, name), COMMENT_NODES.bytes_of))
 
 
 async def _read(group: str | None, context: Context, numbers: Iterable[int]) -> list[Comment | None]:
     """Comments that everybody may read and whose article is in the group, if one is given; None for others."""
     wanted = list(numbers)
-    await COMMENT_NODES.read(context, wanted)  # with the votes of the viewer; `context.reads` keeps both
+    await COMMENT_NODES.read(context, wanted)  # `context.reads` then has them, with the viewer's votes
     visible = ContentState.VISIBLE
     return [
         comment

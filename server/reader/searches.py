@@ -49,7 +49,7 @@ async def search(request: Request) -> PageMetadata:
     empty or too long.
 
     Raises:
-        HTTPException: what `documents.query` raises; 400 for a cursor of another list.
+        HTTPException: what `documents.query` raises, but 503; 400 for a cursor of another list.
     """
     query, words = request.query_params.get("q", "").strip(), words_of(request)
     if not query:
@@ -70,7 +70,7 @@ async def search(request: Request) -> PageMetadata:
     except HTTPException as error:
         if error.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
             raise
-        return UNKNOWN  # without a database: the script says so, and asks again
+        return UNKNOWN  # a page without content; its script says that there is no database, and asks again
     title = words("search-title", words=query)
     return PageMetadata(title, content=found_page(request, title, asked, data["search"], data.get("people") or NOBODY))
 

@@ -53,7 +53,7 @@ class Spooler:
                 self.reset()
 
     async def forget(self) -> None:
-        """Let the log keep no entries any more, as the last webhook was removed."""
+        """Let the log keep no entries for webhooks any more, as the last one was removed."""
         if self._noted:
             await log.forget(self._site, CONSUMER)
             self._noted = {}
@@ -62,7 +62,7 @@ class Spooler:
     async def _take_all(self, reader: LogReader) -> None:
         """Take entries in batches up to the end of the log, as long as this process has the lease."""
         await self._note(reader.position)
-        reader.refresh()
+        reader.refresh()  # learns where the log ends now
         while not reader.is_at_end and await self._lease.extend():
             changes = await reader.read(BATCH, kinds=None)
             after = reader.position

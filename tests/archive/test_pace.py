@@ -41,13 +41,14 @@ async def step(seconds: Seconds, how_long: float) -> str:
     [
         (pace.QUICK / 2, [50, 62, 77, 96, 120, 150, 187, 200, 200]),
         (pace.SLOW * 2, [50, 25, 12, 10, 10]),
+        (pace.SLOW * 3, [50, 16, 10]),
         ((pace.QUICK + pace.SLOW) / 2, [50, 50]),
     ],
 )
 async def test_the_time_of_a_step_decides_the_size_of_the_next(
     seconds: Seconds, how_long: float, sizes: list[int]
 ) -> None:
-    """After a quick step the next is a quarter larger, up to 200; after a slow one it is half as large, down to 10."""
+    """A quarter larger after a quick step, up to 200; half as large or less after a slow one, down to 10."""
     of_steps, found = Pace(), list[int]()
     for _ in sizes:
         found.append(of_steps.size)

@@ -47,7 +47,7 @@ async def subscribe(run: HistoryRun, step: Step) -> None:
 
 
 async def tell(run: HistoryRun, step: Step) -> None:
-    """Send a write beside subscriptions of each viewer to what is new: articles, notifications, and what waits."""
+    """Send a write beside subscriptions of each viewer to new articles, notifications, and the queue of moderators."""
     write, *others = step.operations
     tokens = [resolved(each.token, run.notes.texts) for each in others]
     tokens = [each for each in tokens if each is None or each in run.model.sessions]

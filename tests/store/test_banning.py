@@ -420,6 +420,7 @@ async def test_posters_are_notified_of_actions_about_their_texts(store, alice, b
     ]
     await record("approve", article.id)
     removed = [await record("remove", each.id) for each in (article, *comments)]
+    # the script notifies users of its own partition; to notify others is left to who runs it
     is_bob_here = store.site.partition_of_user(bob) == store.site.partition_of_user(alice)
 
     found = [number for kind, _, number, _ in await notified(store, alice) if kind == "moderation"]

@@ -8,11 +8,11 @@
 -- KEYS  1 index of GRAVITY, which has the articles of similar votes together, by time (since_search.lua)
 --       2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 "down" or "up": direction of the page   3 how many positions are wanted
---       4 positions to pass over before these   5 about how many articles this step may read
+--       4 positions to pass over before these   5 about how many articles this step may read (see since_search.lua)
 --       6 value and 7 member of the position from which to read on, which may be missing from the listing, or ""
 -- Reply {value and member of the position at which this step stopped, or "" and "" if the page is whole,
 --        number of positions that are still to be passed over, number of articles of the listing,
---        1 if the article of the position is in the listing, at the position or on the side that the page is not on, else 0,
+--        1 if the article of ARGV 7 is in the listing, but not further in the direction of the page than ARGV 6, else 0,
 --        member, value, ... of each position found, in the direction of the page}
 local function is_behind(page, member)
   local votes, time = redis.call("ZSCORE", by_votes, member), redis.call("ZSCORE", by_time, member)
