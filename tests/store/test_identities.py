@@ -267,7 +267,7 @@ async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, t
     partition = identities.slot_of_digest(digest) % store.site.partitions
     await store.site.redis.run(("DEL", identities.identity(partition, digest)))  # as in a backup from before
 
-    await departures.repeat(store, noted)
+    await departures.delete_again(store, noted)
 
     with pytest.raises(TokenRefused, match="gone"):
         await store.identities.user_of(claims(at=3))
